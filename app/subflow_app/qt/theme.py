@@ -1,0 +1,257 @@
+"""Colours of the window: two sets of tokens, the palette and style sheet made from them, and live switching.
+
+Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.core.palette``, because exported figures
+need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does nothing on many Linux desktops, and ready-made
+style sheets take half a second to apply and change the size of every control.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QToolTip
+
+ThemeMode = Literal["light", "dark", "system"]
+MODES: tuple[ThemeMode, ...] = get_args(ThemeMode)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Named colours as ``#rrggbb``; ``QColor(tokens.text)`` makes a colour of one."""
+
+    name: Literal["light", "dark"]
+    window: str  # behind panels and toolbars
+    base: str  # behind text fields, tables, canvas and plots
+    alternate_base: str  # every second table row, headers
+    text: str
+    muted_text: str  # secondary text, placeholders, axis labels
+    button: str
+    button_hover: str
+    highlight: str  # selection background
+    highlighted_text: str
+    link: str
+    accent: str  # the one colour that asks for attention: run button, focus, progress
+    accent_text: str  # text on an accent fill
+    error: str
+    warning: str
+    ok: str
+    error_fill: str  # banner backgrounds; `text` is readable on them
+    warning_fill: str
+    info_fill: str
+    border: str
+    grid: str  # plot and canvas grid lines
+    node_fill: str
+    node_border: str
+    link_line: str
+    shadow: str
+
+    @property
+    def is_dark(self) -> bool:
+        """True for the dark set."""
+        return self.name == "dark"
+
+
+LIGHT = Tokens(
+    name="light",
+    window="#f2f4f7",
+    base="#ffffff",
+    alternate_base="#f7f8fa",
+    text="#1c2128",
+    muted_text="#5a6472",
+    button="#ffffff",
+    button_hover="#e6ebf2",
+    highlight="#1f63c1",
+    highlighted_text="#ffffff",
+    link="#0b5cc0",
+    accent="#1f63c1",
+    accent_text="#ffffff",
+    error="#b3231b",
+    warning="#855300",
+    ok="#19702f",
+    error_fill="#fdeceb",
+    warning_fill="#fff4da",
+    info_fill="#e6f0fc",
+    border="#cfd6de",
+    grid="#e3e7ec",
+    node_fill="#ffffff",
+    node_border="#5f6b7a",
+    link_line="#7c8794",
+    shadow="#c3cad3",
+)
+
+DARK = Tokens(
+    name="dark",
+    window="#20242a",
+    base="#171a1f",
+    alternate_base="#1c2026",
+    text="#e6e9ed",
+    muted_text="#a3acb8",
+    button="#2b3038",
+    button_hover="#363d47",
+    highlight="#2a63b0",
+    highlighted_text="#ffffff",
+    link="#74b4ff",
+    accent="#6caeff",
+    accent_text="#0d1520",
+    error="#ff8f86",
+    warning="#ebbd58",
+    ok="#63d68b",
+    error_fill="#43211f",
+    warning_fill="#3d3113",
+    info_fill="#1d3149",
+    border="#3b424d",
+    grid="#2a3038",
+    node_fill="#2b3038",
+    node_border="#98a3b1",
+    link_line="#7f8a97",
+    shadow="#0c0e11",
+)
+
+
+def contrast_ratio(first: str, second: str) -> float:
+    """Contrast of two colours, from 1 (equal) to 21 (black on white).
+
+    Source: WCAG 2.2, definitions of "contrast ratio" and "relative luminance".
+    """
+
+    def luminance(colour: str) -> float:
+        rgb = QColor(colour).getRgbF()
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb[:3]]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def build_palette(tokens: Tokens) -> QPalette:
+    """The widget palette of a token set, with the disabled variants that Fusion does not derive well."""
+    palette = QPalette()
+    role, group = QPalette.ColorRole, QPalette.ColorGroup
+    for key, colour in {
+        role.Window: tokens.window,
+        role.WindowText: tokens.text,
+        role.Base: tokens.base,
+        role.AlternateBase: tokens.alternate_base,
+        role.Text: tokens.text,
+        role.PlaceholderText: tokens.muted_text,
+        role.Button: tokens.button,
+        role.ButtonText: tokens.text,
+        role.BrightText: tokens.error,
+        role.ToolTipBase: tokens.base,
+        role.ToolTipText: tokens.text,
+        role.Highlight: tokens.highlight,
+        role.HighlightedText: tokens.highlighted_text,
+        role.Link: tokens.link,
+        role.LinkVisited: tokens.link,
+        role.Accent: tokens.accent,
+        role.Light: tokens.button_hover if tokens.is_dark else "#ffffff",
+        role.Midlight: tokens.button_hover,
+        role.Mid: tokens.border,
+        role.Dark: tokens.border,
+        role.Shadow: tokens.shadow,
+    }.items():
+        palette.setColor(key, QColor(colour))
+    faded = _mix(tokens.muted_text, tokens.window, 0.35)
+    for key in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText, role.PlaceholderText):
+        palette.setColor(group.Disabled, key, QColor(faded))
+    palette.setColor(group.Disabled, role.Highlight, QColor(tokens.border))
+    palette.setColor(group.Disabled, role.Base, QColor(tokens.window))
+    palette.setColor(group.Disabled, role.Button, QColor(tokens.window))
+    return palette
+
+
+def build_style_sheet(tokens: Tokens) -> str:
+    """The few rules a palette cannot express; sizes are left to Fusion so that scaling and fonts keep working."""
+    t = tokens
+    return f"""
+QToolTip {{ color: {t.text}; background: {t.base}; border: 1px solid {t.border}; padding: 4px 6px; }}
+QMainWindow, QDialog {{ background: {t.window}; }}
+QMenuBar {{ background: {t.window}; border-bottom: 1px solid {t.border}; padding: 1px 4px; }}
+QMenuBar::item {{ background: transparent; padding: 4px 9px; border-radius: 4px; }}
+QMenuBar::item:selected {{ background: {t.button_hover}; }}
+QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border}; spacing: 2px; padding: 4px 6px; }}
+QToolBar::separator {{ background: {t.border}; width: 1px; margin: 5px 6px; }}
+QToolBar QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 4px 6px; }}
+QToolBar QToolButton:hover:enabled {{ background: {t.button_hover}; }}
+QToolBar QToolButton:pressed {{ background: {t.border}; }}
+QToolBar QToolButton:checked {{ background: {t.button_hover}; border-color: {t.border}; }}
+QToolBar QToolButton:focus {{ border-color: {t.accent}; }}
+QStatusBar {{ background: {t.window}; border-top: 1px solid {t.border}; }}
+QStatusBar::item {{ border: none; }}
+QHeaderView {{ background: {t.alternate_base}; border: none; }}
+QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none; border-right: 1px solid {t.border};
+    border-bottom: 1px solid {t.border}; padding: 4px 8px; }}
+QTableView, QTreeView, QListView {{ border: 1px solid {t.border}; gridline-color: {t.grid}; }}
+QSplitter::handle {{ background: {t.window}; }}
+QProgressBar {{ border: none; border-radius: 3px; background: {t.border}; max-height: 6px; min-height: 6px; }}
+QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
+"""
+
+
+class Theme(QObject):
+    """The application's theme: the chosen mode, the tokens that follow from it, and the signal that they changed."""
+
+    changed = Signal(object)  # Tokens
+
+    def __init__(self, application: QApplication, mode: ThemeMode = "system") -> None:
+        """Applies ``mode`` to ``application`` at once and follows the desktop while the mode is ``"system"``."""
+        super().__init__(application)
+        self._application = application
+        self._mode: ThemeMode = mode
+        application.setStyle("Fusion")
+        application.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+        self._apply()
+
+    @property
+    def mode(self) -> ThemeMode:
+        """What the person chose: light, dark or the desktop's."""
+        return self._mode
+
+    def set_mode(self, mode: ThemeMode) -> None:
+        """Switches every open window to ``mode``."""
+        if mode not in MODES:
+            raise ValueError(f"theme mode {mode!r}; allowed: {', '.join(MODES)}")
+        self._mode = mode
+        self._apply()
+
+    def _on_system_changed(self) -> None:
+        if self._mode == "system":
+            self._apply()
+
+    def _apply(self) -> None:
+        dark = self._mode == "dark" or (self._mode == "system" and system_is_dark())
+        tokens = DARK if dark else LIGHT
+        _set_current(tokens)
+        palette = build_palette(tokens)
+        self._application.setPalette(palette)
+        QToolTip.setPalette(palette)
+        self._application.setStyleSheet(build_style_sheet(tokens))
+        self.changed.emit(tokens)
+
+
+_current: Tokens = LIGHT
+
+
+def current_tokens() -> Tokens:
+    """The tokens in force; widgets built before any theme was applied get the light set."""
+    return _current
+
+
+def _set_current(tokens: Tokens) -> None:
+    global _current  # noqa: PLW0603 - one application has one palette; Qt keeps it globally too
+    _current = tokens
+
+
+def system_is_dark() -> bool:
+    """Whether the desktop says it is dark; desktops that say nothing count as light."""
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
+def _mix(first: str, second: str, share: float) -> str:
+    """``first`` with ``share`` (0..1) of ``second`` blended in."""
+    a, b = QColor(first).getRgb(), QColor(second).getRgb()
+    red, green, blue = (round(x * (1 - share) + y * share) for x, y in zip(a[:3], b[:3], strict=True))
+    return QColor(red, green, blue).name()

@@ -1,0 +1,78 @@
+"""Tokens are readable in both sets, and switching reaches the palette and everybody who listens."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+from subflow_app.qt import theme
+from subflow_app.qt.theme import DARK, LIGHT, Theme, Tokens, contrast_ratio
+
+# (text colour, what it is drawn on); WCAG AA asks for 4.5:1 for text of normal size.
+TEXT_PAIRS = [
+    (text, ground)
+    for text in ("text", "muted_text", "link", "error", "warning", "ok", "accent")
+    for ground in ("window", "base", "alternate_base")
+] + [
+    ("text", "button"),
+    ("text", "button_hover"),
+    ("text", "node_fill"),
+    ("highlighted_text", "highlight"),
+    ("accent_text", "accent"),
+    ("text", "error_fill"),
+    ("text", "warning_fill"),
+    ("text", "info_fill"),
+    ("error", "error_fill"),
+    ("warning", "warning_fill"),
+    ("link", "info_fill"),
+]
+# Lines and outlines that carry meaning: 3:1 (WCAG 1.4.11).
+SHAPE_PAIRS = [("node_border", "base"), ("link_line", "base"), ("accent", "window")]
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda t: t.name)
+@pytest.mark.parametrize(("text", "ground"), TEXT_PAIRS)
+def test_text_is_readable(tokens: Tokens, text: str, ground: str) -> None:
+    assert contrast_ratio(getattr(tokens, text), getattr(tokens, ground)) >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda t: t.name)
+@pytest.mark.parametrize(("shape", "ground"), SHAPE_PAIRS)
+def test_shapes_stand_out(tokens: Tokens, shape: str, ground: str) -> None:
+    assert contrast_ratio(getattr(tokens, shape), getattr(tokens, ground)) >= 3.0
+
+
+def test_contrast_ratio_known_values() -> None:
+    # The WCAG extremes, and #767676 on white, the well-known lightest grey that still passes 4.5:1.
+    assert contrast_ratio("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast_ratio("#123456", "#123456") == pytest.approx(1.0)
+    assert contrast_ratio("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
+
+
+@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda t: t.name)
+def test_every_token_is_a_colour(tokens: Tokens) -> None:
+    for field in dataclasses.fields(tokens):
+        if field.name != "name":
+            assert QColor(getattr(tokens, field.name)).isValid(), field.name
+
+
+def test_switching_reaches_palette_and_listeners(qapp: QApplication) -> None:
+    applied = Theme(qapp, "light")
+    heard: list[Tokens] = []
+    applied.changed.connect(heard.append)
+    assert qapp.palette().color(QPalette.ColorRole.Base).name() == LIGHT.base
+
+    applied.set_mode("dark")
+
+    assert heard == [DARK]
+    assert theme.current_tokens() is DARK
+    assert qapp.palette().color(QPalette.ColorRole.Base).name() == DARK.base
+    applied.set_mode("light")
+    assert theme.current_tokens() is LIGHT
+
+
+def test_unknown_mode_is_refused(qapp: QApplication) -> None:
+    with pytest.raises(ValueError, match="light, dark, system"):
+        Theme(qapp).set_mode("sepia")  # type: ignore[arg-type]
