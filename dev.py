@@ -1,0 +1,525 @@
+#!/usr/bin/env python3
+"""The one entry for working on Subflow: it sets up what is missing, builds the core, then does its job.
+
+    python3 dev.py run [FILE]     open the window on a scenario (the demo when left out); without a display, only run it
+    python3 dev.py test           everything that has to pass: lint, types, imports, formatting, C++ tests, Python tests
+    python3 dev.py fmt            format the sources and fix what can be fixed
+    python3 dev.py bench          measure the simulator
+    python3 dev.py golden         print the run signature of each shipped scenario (--update keeps them)
+    python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)
+    python3 dev.py clean          remove what was built (--all: .venv too)
+
+Needs Python and nothing else. What it makes lies in .venv and build; missing system libraries come from apt-get.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any, Iterator, NamedTuple, NoReturn
+
+try:
+    import fcntl
+except ImportError:  # Windows: two calls at once are not kept apart there
+    fcntl = None  # type: ignore[assignment]
+
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
+
+ROOT = Path(__file__).resolve().parent
+BUILD = ROOT / "build"
+LOGS = BUILD / "logs"
+VENV = ROOT / ".venv"
+BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = BIN / "python"
+ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
+CORE_STAMP = VENV / "subflow-core.stamp"
+
+DEMO = Path("assets/scenarios/demo.toml")
+DEMO_EXPORT = Path("subflow-demo")
+
+# What Qt's wheels leave to the system: for the offscreen platform, for X11, and a font, without which text is blank.
+QT_PACKAGES = (
+    *("libgl1", "libegl1", "libxkbcommon0", "libfontconfig1", "libglib2.0-0", "libdbus-1-3", "libgssapi-krb5-2"),
+    *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
+    "fonts-dejavu-core",
+)
+TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth")
+
+OLDEST_GCC, OLDEST_CLANG = 12, 15
+CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of builds without CUDA
+
+
+class SetUpError(Exception):
+    """The set-up cannot go on; the text says why and what to do."""
+
+
+# ---------------------------------------------------------------------------------------------------- running commands
+
+
+def say(text: str) -> None:
+    """Prints a line at once, so that it stands before the output of the commands that follow."""
+    print(text, flush=True)
+
+
+def child_environment() -> dict[str, str]:
+    """The environment of every command: .venv's programs first, no Python settings of other projects."""
+    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    env["VIRTUAL_ENV"] = str(VENV)
+    env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", os.defpath)])
+    compiler = find_compiler()
+    if compiler:
+        env["CXX"] = compiler
+    return env
+
+
+def run_logged(log_name: str, *commands: list[Any], **extra_env: str) -> str | None:
+    """Runs commands, one after the other, with their output in a log file.
+
+    Returns:
+        None if all went well, else what failed with the last 30 lines it printed and the log's path.
+    """
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / f"{log_name}.log"
+    with log.open("w", encoding="utf-8") as out:
+        for command in commands:
+            words = [str(word) for word in command]
+            out.write(f"$ {' '.join(words)}\n")
+            out.flush()
+            env = {**child_environment(), **extra_env}
+            code = subprocess.call(words, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+            if code != 0:
+                break
+        else:
+            return None
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]
+    return "\n".join([*(f"    {line}" for line in tail), f"  exit code {code}; all of it: {log.relative_to(ROOT)}"])
+
+
+def do(what: str, log_name: str, *commands: list[Any]) -> None:
+    """Does one step of the set-up, or stops with the end of its log."""
+    print(f"{what} ...", end=" ", flush=True)
+    started = time.monotonic()
+    failure = run_logged(log_name, *commands)
+    say(f"{'failed after ' if failure else ''}{time.monotonic() - started:.0f} s")
+    if failure:
+        raise SetUpError(f"{what} failed:\n{failure}")
+
+
+def hand_over(*command: Any) -> NoReturn:
+    """Becomes the given command, so that signals and the exit code are its own."""
+    words = [str(word) for word in command]
+    sys.stdout.flush()
+    if os.name == "nt":
+        sys.exit(subprocess.call(words, env=child_environment()))
+    os.execve(words[0], words, child_environment())
+
+
+@contextlib.contextmanager
+def only_one() -> Iterator[None]:
+    """Keeps other calls of dev.py in this checkout waiting. The folder itself is locked: no lock file is left over."""
+    if fcntl is None:
+        yield
+        return
+    folder = os.open(ROOT, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting for another dev.py that is at work here ...")
+            fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
+# ---------------------------------------------------------------------------------------------------- system libraries
+
+
+@functools.lru_cache(maxsize=None)
+def find_compiler() -> str | None:
+    """The C++20 compiler to build with: $CXX, else the first of the usual ones that is new enough, else None."""
+    if os.environ.get("CXX"):
+        return os.environ["CXX"]
+    for name in ("c++", "g++", "g++-12", "g++-13", "g++-14", "clang++"):
+        path = shutil.which(name)
+        if path and compiler_is_new_enough(subprocess.getoutput(f'"{path}" --version')):
+            return path
+    return None
+
+
+def compiler_is_new_enough(version_text: str) -> bool:
+    """Whether the text that `c++ --version` prints is that of a compiler the core builds with."""
+    # "g++ (Debian 12.2.0-14+deb12u1) 12.2.0", "Debian clang version 14.0.6": the last number of the first line counts
+    first_line = version_text.partition("\n")[0]
+    majors = re.findall(r"(\d+)\.\d+\.\d+", first_line)
+    return bool(majors) and int(majors[-1]) >= (OLDEST_CLANG if "clang" in first_line else OLDEST_GCC)
+
+
+def build_packages() -> list[str]:
+    """The packages that the set-up itself needs and this machine has not: Python's venv and headers, a compiler."""
+    python = f"python3.{sys.version_info.minor}"
+    packages = []
+    if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
+        packages.append(f"{python}-venv")
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        packages.append(f"{python}-dev")
+    if find_compiler() is None:
+        packages.append("g++-12" if "VERSION_CODENAME=jammy" in read_text("/etc/os-release") else "g++")
+    return packages
+
+
+def read_text(path: str | Path) -> str:
+    """A file's text; empty if there is no such file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+def installed_system_packages() -> set[str]:
+    """Names of the installed Debian packages and of what they provide (libglib2.0-0t64 provides libglib2.0-0)."""
+    query = ["dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Package} ${Provides}\n"]
+    lines = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
+    installed = [line for line in lines if line.startswith("installed ")]
+    return {word for line in installed for word in re.findall(r"[a-z0-9][a-z0-9+.-]+", line)}
+
+
+def provide_system_packages(for_tests: bool) -> None:
+    """Installs the system packages that are missing, where apt-get and root allow; else says which line does it.
+
+    Raises:
+        SetUpError: if something is missing and cannot be installed from here.
+    """
+    wanted = [*QT_PACKAGES, *(TEST_PACKAGES if for_tests else ())]
+    if not (shutil.which("apt-get") and shutil.which("dpkg-query")):
+        if sys.platform == "linux" and not is_current(ENVIRONMENT_STAMP, environment_digest()):
+            say("This is not Debian or Ubuntu, so these are left to you; here is what they are called there:")
+            say("  " + " ".join(["g++ (12 or newer)", "python3-dev", *wanted]))
+        return
+    installed = installed_system_packages()
+    missing = [*build_packages(), *(name for name in wanted if name not in installed)]
+    if not missing:
+        return
+    install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    if os.geteuid() != 0:
+        line = f"sudo apt-get update && sudo {' '.join(install)}"
+        raise SetUpError(f"System packages are missing. Install them by this line, then start again:\n\n  {line}\n")
+    quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
+    do(f"Installing {' '.join(missing)}", "apt", [*quiet, "update"], [*quiet, *install[1:]])
+    find_compiler.cache_clear()
+    importlib.invalidate_caches()
+
+
+# -------------------------------------------------------------------------------------------------- Python environment
+
+
+@functools.lru_cache(maxsize=None)
+def project() -> dict[str, Any]:
+    """What pyproject.toml says."""
+    import tomllib
+
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def requirements() -> list[str]:
+    """Everything that is installed from the package index, but for PyTorch: build backend, dependencies, tools."""
+    table = project()["project"]
+    return [*project()["build-system"]["requires"], *table["dependencies"], *table["optional-dependencies"]["dev"]]
+
+
+def environment_digest() -> str:
+    """Changes when .venv has to be brought up to date."""
+    parts = [(ROOT / "pyproject.toml").read_bytes(), Path(__file__).read_bytes(), sys.version.encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()
+
+
+def core_digest() -> str:
+    """Changes when the compiled core has to be built: with the environment and with each C++ source that is touched."""
+    files = [ROOT / "CMakeLists.txt"]
+    for folder in ("cmake", "sim/core", "sim/bindings"):
+        files += sorted(path for path in (ROOT / folder).rglob("*") if path.is_file())
+    digest = hashlib.sha256(environment_digest().encode())
+    for path in files:
+        stat = path.stat()
+        digest.update(f"{path.relative_to(ROOT)} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def is_current(stamp: Path, digest: str) -> bool:
+    """Whether the stamp, which is written after the last step of what it stands for, says that nothing has changed."""
+    return read_text(stamp) == digest
+
+
+def base_python() -> str:
+    """The Python that .venv is made with: the running one, or the one behind it if that is a virtual environment's."""
+    return str(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def venv_is_ours(pyvenv_cfg: str) -> bool:
+    """Whether .venv, by the text of its pyvenv.cfg, was made in this folder (it cannot be moved) by this Python."""
+    settings = dict(re.findall(r"^(\w+) = (.*)$", pyvenv_cfg, re.MULTILINE))
+    return (
+        settings.get("home") == os.path.dirname(os.path.abspath(base_python()))  # noqa: PTH100, PTH120 - as venv has it
+        and settings.get("version", "").startswith(f"3.{sys.version_info.minor}.")
+        and settings.get("command", "").endswith(f" {VENV}")
+    )
+
+
+def make_venv() -> None:
+    """Makes .venv, unless there is one that this checkout and this Python can go on with."""
+    if venv_is_ours(read_text(VENV / "pyvenv.cfg")):
+        works = subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+        if works:
+            return
+    if VENV.exists():
+        say("Removing .venv: it was made elsewhere, by another Python, or only in part")
+        shutil.rmtree(VENV)
+    # CMake's caches hold absolute paths into the environment that is gone.
+    shutil.rmtree(BUILD, ignore_errors=True)
+    do(f"Making .venv with Python {sys.version.split()[0]}", "venv", [base_python(), "-m", "venv", VENV])
+
+
+def pip_install(*arguments: Any) -> list[Any]:
+    """The command that installs into .venv."""
+    return [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", *arguments]
+
+
+def install_torch(cuda: bool) -> None:
+    """Installs PyTorch: a build for the CPU wherever there is one, unless CUDA is asked for.
+
+    Only training needs it, so that the rest goes on when it cannot be had.
+    """
+    requirement = project()["project"]["optional-dependencies"]["train"][0]
+    version = installed_version("torch")
+    if version.partition("+")[0] == requirement.partition("==")[2] and not (cuda and version.endswith("+cpu")):
+        return
+    options: list[str] = []
+    if cuda:
+        options = ["--upgrade", "--force-reinstall"]
+    elif sys.platform == "linux" and brings_cuda(requirement):
+        requirement, options = f"{requirement}+cpu", ["--extra-index-url", CPU_TORCH_INDEX, "--retries", "2"]
+    try:
+        do(f"Installing {requirement}", "torch", pip_install(*options, requirement))
+    except SetUpError as stop:
+        say(f"{stop}\n  Training is not available without PyTorch; everything else is. `dev.py setup` tries again.")
+
+
+def installed_version(distribution: str) -> str:
+    """The version of a package in .venv; empty if it is not there."""
+    code = f"import importlib.metadata as m; print(m.version({distribution!r}))"
+    return subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
+
+
+def brings_cuda(requirement: str) -> bool:
+    """Whether pip would choose a build of PyTorch that comes with gigabytes of CUDA; also True where it finds none.
+
+    Asked of the package's metadata, which pip can read without downloading the package.
+    """
+    question = pip_install("--dry-run", "--ignore-installed", "--no-deps", "--quiet", "--report", "-", requirement)
+    answer = subprocess.run(question, capture_output=True, text=True, check=False, env=child_environment())
+    if answer.returncode != 0:
+        return True
+    needs = json.loads(answer.stdout)["install"][0]["metadata"].get("requires_dist", [])
+    return any(need.startswith(("nvidia", "cuda", "triton")) for need in needs)
+
+
+def set_up(for_tests: bool = False, anew: bool = False, cuda: bool = False) -> None:
+    """Brings system packages, .venv and the compiled core up to date; takes milliseconds when they are.
+
+    Args:
+        for_tests: also what only the tests need.
+        anew: do each step even if nothing has changed since the last time.
+        cuda: PyTorch with CUDA instead of a CPU build.
+    """
+    with only_one():
+        provide_system_packages(for_tests)
+        whole = venv_is_ours(read_text(VENV / "pyvenv.cfg"))
+        if anew or not whole or not is_current(ENVIRONMENT_STAMP, environment_digest()):
+            ENVIRONMENT_STAMP.unlink(missing_ok=True)
+            make_venv()
+            do("Installing Python packages", "pip", pip_install("pip>=25.1", *requirements()))
+            install_torch(cuda)
+            ENVIRONMENT_STAMP.write_text(environment_digest(), encoding="utf-8")
+        core = core_digest()  # before the build: what is edited meanwhile is built the next time
+        if anew or not is_current(CORE_STAMP, core):
+            CORE_STAMP.unlink(missing_ok=True)
+            do("Building the core", "core", pip_install("--no-build-isolation", "--no-deps", "--editable", ROOT))
+            CORE_STAMP.write_text(core, encoding="utf-8")
+
+
+# ------------------------------------------------------------------------------------------------------------ the jobs
+
+
+def run(arguments: list[str]) -> NoReturn:
+    """Opens the window, or runs the same scenario without one where there is no display."""
+    set_up()
+    command = arguments or [str(ROOT / DEMO)]
+    shows = sys.platform != "linux" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    )
+    if not shows and command[0].endswith(".toml"):
+        say("There is no display (DISPLAY and WAYLAND_DISPLAY are not set): running the scenario without a window.")
+        command = ["run", *command, "--export", str(DEMO_EXPORT)]
+    hand_over(PYTHON, "-m", "subflow_app", *command)
+
+
+class Check(NamedTuple):
+    """One step of `test`: its name, also that of its log, and the commands that have to succeed."""
+
+    name: str
+    commands: list[list[Any]]
+
+
+def cpp_files() -> list[Path]:
+    """The C++ sources that clang-format keeps."""
+    folders = ("sim", "tests/sim_core")
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".h", ".cpp"))
+
+
+def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
+    """Configures, builds and runs the C++ tests in a build folder of their own."""
+    build = BUILD / folder
+    return [
+        [BIN / "cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DSUBFLOW_TESTS=ON", *options],
+        [BIN / "cmake", "--build", build],
+        [BIN / "ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error"],
+    ]
+
+
+def checks() -> list[Check]:
+    """Everything but the Python tests, quick ones first."""
+    return [
+        Check("ruff", [[BIN / "ruff", "check"], [BIN / "ruff", "format", "--check"]]),
+        Check("clang-format", [[BIN / "clang-format", "--dry-run", "-Werror", *cpp_files()]]),
+        Check("import-linter", [[BIN / "lint-imports"]]),
+        Check("mypy", [[BIN / "mypy"]]),
+        Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release")),
+        Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
+    ]
+
+
+def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int:
+    """Runs every check, also after one has failed, and pytest last; with an expression, only the tests it picks."""
+    set_up(for_tests=True)
+    failed = []
+    if full:
+        os.environ["SUBFLOW_FULL"] = "1"
+    with only_one():
+        for check in [] if expression else checks():
+            started = time.monotonic()
+            failure = run_logged(check.name.replace(" ", "-"), *check.commands)
+            say(f"{check.name:<28}{'FAILED' if failure else 'ok':<8}{time.monotonic() - started:6.1f} s")
+            if failure:
+                failed.append(check.name)
+                say(failure)
+    if failed:
+        say(f"Failed before the Python tests: {', '.join(failed)}")
+    selection = [*(["--full"] if full else []), *(["-k", expression] if expression else []), *pytest_arguments]
+    code = subprocess.call([str(BIN / "pytest"), *selection], cwd=ROOT, env=child_environment())
+    return code or (1 if failed else 0)
+
+
+def fmt() -> int:
+    """Formats everything and applies the fixes that are safe."""
+    set_up()
+    steps = [["ruff", "check", "--fix", "--quiet"], ["ruff", "format"], ["clang-format", "-i", *map(str, cpp_files())]]
+    return max([subprocess.call([str(BIN / name), *rest], cwd=ROOT) for name, *rest in steps])
+
+
+def clean(everything: bool) -> None:
+    """Removes what was built, and on request .venv."""
+    with only_one():
+        caches = (".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".import_linter_cache")
+        for folder in (BUILD, *(ROOT / name for name in caches), *([VENV] if everything else [])):
+            shutil.rmtree(folder, ignore_errors=True)
+        CORE_STAMP.unlink(missing_ok=True)
+
+
+# -------------------------------------------------------------------------------------------------------- command line
+
+
+def arguments_parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    parser = argparse.ArgumentParser(
+        prog="dev.py",
+        usage="dev.py COMMAND ...",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, job in (("run", "subflow"), ("bench", "subflow bench"), ("golden", "tests/golden/update.py")):
+        commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
+    testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
+    testing.add_argument("--full", action="store_true", help="also the long randomised tests")
+    testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
+    commands.add_parser("fmt")
+    commands.add_parser("setup").add_argument("--cuda", action="store_true", help="PyTorch with CUDA")
+    commands.add_parser("clean").add_argument("--all", action="store_true", help="also .venv")
+    return parser
+
+
+def split_words(words: list[str]) -> tuple[list[str], list[str]]:
+    """Parts the command line into the words for dev.py and those it hands on."""
+    if words and words[0] in ("run", "bench", "golden"):
+        return words[:1], words[1:]
+    cut = words.index("--") if "--" in words else len(words)
+    return words[:cut], words[cut + 1 :]
+
+
+def use_supported_python() -> None:
+    """Goes on under a Python that the project supports, or ends with a line that says which one it needs."""
+    if OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
+        return
+    for minor in range(OLDEST_PYTHON[1], NEWEST_PYTHON[1] + 1):
+        path = shutil.which(f"python3.{minor}")
+        probe = f"import sys; sys.exit(sys.version_info[:2] != (3, {minor}))"
+        if path and subprocess.run([path, "-c", probe], capture_output=True, check=False).returncode == 0:
+            sys.exit(subprocess.call([path, __file__, *sys.argv[1:]]))
+    sys.exit(
+        f"Subflow needs Python 3.{OLDEST_PYTHON[1]} to 3.{NEWEST_PYTHON[1]}. This is {sys.version.split()[0]}, "
+        "and no other was found. Debian 12 has one (apt-get install python3), Ubuntu 22.04 too (apt-get install python3.11)."
+    )
+
+
+def main() -> int:
+    """Does what the command line says and returns the exit code."""
+    use_supported_python()
+    words, rest = split_words(sys.argv[1:])
+    options = arguments_parser().parse_args(words)
+    try:
+        if options.command == "run":
+            run(rest)
+        if options.command in ("test", "check"):
+            return test(options.full, options.expression, rest)
+        if options.command == "fmt":
+            return fmt()
+        if options.command in ("bench", "golden"):
+            set_up()
+            job = ["-m", "subflow_app", "bench"] if options.command == "bench" else [ROOT / "tests/golden/update.py"]
+            hand_over(PYTHON, *job, *rest)
+        if options.command == "setup":
+            set_up(for_tests=True, anew=True, cuda=options.cuda)
+        if options.command == "clean":
+            clean(options.all)
+    except SetUpError as stop:
+        print(stop, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
