@@ -1,0 +1,23 @@
+"""The errors of the application's own services; those of the simulator and the store keep their own base classes."""
+
+from __future__ import annotations
+
+
+class AppError(Exception):
+    """Base of every error raised by ``subflow_app``: the text names the thing, the value and the way on."""
+
+
+class InputError(AppError):
+    """What the user asked for cannot be: a name that does not exist, a value that is not allowed."""
+
+
+class ExportError(AppError):
+    """A figure or a data file could not be written; the run itself is untouched."""
+
+
+class ResourceError(AppError):
+    """A file that ships with the program is missing: the installation is damaged."""
+
+
+class SettingsError(AppError):
+    """The settings could not be saved; the program goes on with the values it has."""

@@ -1,0 +1,128 @@
+"""Colours and dashes of curves, subflow paths and exported figures: the same owner has the same colour everywhere.
+
+The hues are those of Okabe and Ito, which stay distinct for the common forms of colour blindness. A hue belongs to one
+subflow of a flow *definition* (``[flows.download]``, first path); the instances of a flow with ``count = 5`` share its
+hue in five shades. So the ribbon of a path in the topology, the five curves of its subflows and the legend of a figure
+agree, and fifteen curves of a fairness experiment still read as three groups. One hue per instance was the alternative:
+there are only seven hues.
+
+Source: Okabe, Ito 2008, "Color Universal Design".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+OKABE_ITO: Mapping[str, str] = {
+    "blue": "#0072B2",
+    "vermillion": "#D55E00",
+    "green": "#009E73",
+    "purple": "#CC79A7",
+    "sky": "#56B4E9",
+    "orange": "#E69F00",
+    "yellow": "#F0E442",
+    "black": "#000000",
+}
+
+# Yellow comes last because it is hard to see on white; black is kept for totals.
+HUES: tuple[str, ...] = tuple(
+    OKABE_ITO[name] for name in ("blue", "vermillion", "green", "purple", "sky", "orange", "yellow")
+)
+
+TOTAL_ON_LIGHT = "#000000"
+TOTAL_ON_DARK = "#F2F2F2"
+
+# How far the k-th instance of a flow moves its hue: towards white (positive) or black (negative).
+_SHADES: tuple[float, ...] = (0.0, 0.40, -0.35, 0.20, -0.18, 0.55, -0.50)
+
+# Dash of the k-th run of an overlay, in multiples of the line width: on, off, on, off ... Empty is a solid line.
+_DASHES: tuple[tuple[float, ...], ...] = (
+    (),
+    (6.0, 3.0),
+    (2.0, 2.0),
+    (8.0, 2.5, 2.0, 2.5),
+    (4.0, 2.0, 1.5, 2.0, 1.5, 2.0),
+)
+
+
+class ColourKey(NamedTuple):
+    """A colour before the theme is known.
+
+    Attributes:
+        hue: index of the hue (0 is the first subflow of the first flow), or -1 for the neutral colour of totals.
+        shade: which instance of the flow, from 0; shades repeat after seven.
+    """
+
+    hue: int
+    shade: int
+
+
+TOTAL = -1
+
+
+def hex_colour(key: ColourKey, *, dark: bool = False) -> str:
+    """The colour as ``#RRGGBB`` for a light or a dark background."""
+    amount = _SHADES[key.shade % len(_SHADES)]
+    if key.hue == TOTAL:
+        # Black cannot get darker nor white lighter, so the neutral colour always moves towards the middle.
+        return _mixed(TOTAL_ON_DARK, -abs(amount)) if dark else _mixed(TOTAL_ON_LIGHT, abs(amount))
+    # A second round through the hues starts one shade further, so that the eighth subflow is not the first one's twin.
+    rounds, hue = divmod(key.hue, len(HUES))
+    return _mixed(HUES[hue], _SHADES[(key.shade + rounds) % len(_SHADES)])
+
+
+def dash(run: int) -> tuple[float, ...]:
+    """The dash pattern of the run with this position in an overlay, in line widths; empty means solid."""
+    return _DASHES[run % len(_DASHES)]
+
+
+def split_owner(owner: str) -> tuple[str, int, int]:
+    """Flow name, instance (from 0) and subflow ordinal (from 1; 0 is the flow itself) of an owner string.
+
+    ``"download.3/2"`` is ``("download", 2, 2)``. Names hold neither dots nor slashes, so this is exact.
+    """
+    flow, _, ordinal = owner.partition("/")
+    name, _, instance = flow.partition(".")
+    return name, int(instance) - 1 if instance else 0, int(ordinal) if ordinal else 0
+
+
+def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
+    """Colours of flows and subflows.
+
+    Args:
+        owners: owner strings in the order of the scenario, e.g. ``["download", "download/1", "download/2", "cross"]``.
+
+    Returns:
+        A key per owner. A subflow has its own hue; a flow that has subflows is a total and neutral; a flow without
+        (cbr) has a hue like a subflow.
+    """
+    listed = list(dict.fromkeys(owners))
+    with_subflows = {owner.partition("/")[0] for owner in listed if "/" in owner}
+    hues: dict[tuple[str, int], int] = {}
+    totals: dict[str, int] = {}
+    keys: dict[str, ColourKey] = {}
+    for owner in listed:
+        name, instance, ordinal = split_owner(owner)
+        if ordinal == 0 and owner in with_subflows:
+            keys[owner] = ColourKey(TOTAL, totals.setdefault(owner, len(totals)))
+        else:
+            keys[owner] = ColourKey(hues.setdefault((name, ordinal), len(hues)), instance)
+    return keys
+
+
+def link_colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
+    """Colours of link directions: one hue per link, the reverse direction one shade lighter."""
+    links: dict[str, int] = {}
+    keys: dict[str, ColourKey] = {}
+    for owner in dict.fromkeys(owners):
+        link, _, direction = owner.partition("/")
+        keys[owner] = ColourKey(links.setdefault(link, len(links)), 0 if direction == "forward" else 1)
+    return keys
+
+
+def _mixed(colour: str, amount: float) -> str:
+    """The colour moved towards white (amount > 0) or black (amount < 0) by that share of the distance."""
+    target = 255 if amount > 0 else 0
+    channels = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(c + (target - c) * abs(amount)):02X}" for c in channels)

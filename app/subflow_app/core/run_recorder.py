@@ -1,0 +1,140 @@
+"""Streams a run into the store while it goes on, and survives the store failing half-way."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_app import __version__
+from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
+from subflow_store import ColumnSpec, RunStart
+from subflow_store.errors import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.core.runs import RunnableSimulation
+    from subflow_sim.scenario import Scenario
+    from subflow_store import RunWriter, Store
+
+_log = logging.getLogger(__name__)
+
+# Samples go to the store in blocks of this many rows, or whatever has come after this long (s): a crash loses little.
+_BLOCK_SAMPLES = 512
+_BLOCK_WALL_S = 0.5
+
+
+class RunRecorder:
+    """Moves samples and marks of one run to where they are kept. Used by the thread that simulates.
+
+    Marks always go to the live traces; with a store, marks and samples go there too. The first `StoreError` ends the
+    storing, not the run: it is kept in `error`, and the traces in memory stay complete.
+    """
+
+    def __init__(
+        self,
+        store: Store | None,
+        simulation: RunnableSimulation,
+        traces: LiveTraces,
+        *,
+        scenario: Scenario,
+        scenario_text: str,
+        name: str,
+        sample_interval_s: float,
+    ) -> None:
+        self._simulation = simulation
+        self._traces = traces
+        self._writer: RunWriter | None = None
+        self._error: StoreError | None = None
+        self._stored_samples = 0
+        self._waiting_marks: list[TraceMark] = []
+        self._last_block = time.perf_counter()
+        if store is not None:
+            start = RunStart(
+                name=name,
+                scenario_name=scenario.name,
+                scenario_text=scenario_text,
+                seed=simulation.seed,
+                duration_s=scenario.duration_s,
+                warmup_s=scenario.warmup_s,
+                sample_interval_s=sample_interval_s,
+                mss_bytes=scenario.mss_bytes,
+                profile=scenario.profile,
+                version=__version__,
+                started_at=datetime.now(UTC),
+                machine=machine_text(),
+            )
+            columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
+            try:
+                self._writer = store.start_run(start, columns)
+            except StoreError as error:
+                self._give_up(error)
+
+    @property
+    def run_id(self) -> int | None:
+        """Number of the run in the store; None without a store, or once storing has failed."""
+        return self._writer.run_id if self._writer is not None else None
+
+    @property
+    def error(self) -> StoreError | None:
+        """Why the store does not hold the run."""
+        return self._error
+
+    def record(self, *, everything: bool = False) -> None:
+        """Take over what has come since the last call.
+
+        Args:
+            everything: hand even a short block to the store, e.g. because the run pauses now.
+        """
+        marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
+        self._traces.add_marks(marks)
+        if self._writer is None:
+            return
+        self._waiting_marks.extend(marks)
+        waiting = self._simulation.sample_count - self._stored_samples
+        overdue = time.perf_counter() - self._last_block > _BLOCK_WALL_S
+        if everything or waiting >= _BLOCK_SAMPLES or (overdue and (waiting or self._waiting_marks)):
+            self._write_block()
+
+    def finish(
+        self, status: str, summary: dict[str, Any], signature: str, *, simulated_s: float, wall_s: float
+    ) -> None:
+        """Write what is left and close the run in the store."""
+        self.record(everything=True)
+        if self._writer is None:
+            return
+        try:
+            self._writer.finish(status, summary, signature, simulated_s=simulated_s, wall_s=wall_s)
+        except StoreError as error:
+            self._give_up(error)
+
+    def _write_block(self) -> None:
+        """One block of all columns, from the first sample that the store does not have yet."""
+        assert self._writer is not None
+        first, end = self._stored_samples, self._simulation.sample_count
+        try:
+            if end > first:
+                views = [self._simulation.values(index)[first:end] for index in range(len(self._simulation.columns))]
+                self._writer.append(first, np.column_stack(views))
+                self._stored_samples = end
+            if self._waiting_marks:
+                rows = [(round(m.time_s * NANOSECONDS), m.owner, m.kind, m.value) for m in self._waiting_marks]
+                self._writer.add_marks(rows)
+                self._waiting_marks.clear()
+        except StoreError as error:
+            self._give_up(error)
+        self._last_block = time.perf_counter()
+
+    def _give_up(self, error: StoreError) -> None:
+        _log.error("the run goes on in memory only: %s", error)
+        self._error = error
+        self._writer = None
+        self._waiting_marks.clear()
+
+
+def machine_text() -> str:
+    """What a run was simulated on, e.g. ``"Linux x86_64, Python 3.11.7"``; for the record, no result depends on it."""
+    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"

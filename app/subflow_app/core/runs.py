@@ -1,0 +1,303 @@
+"""One run from start to end: simulate in short chunks, stream samples and marks to the store, stay readable all along.
+
+A run is a stream: start, columns, blocks, stop. A failing view cannot reach in here; a failing store cannot stop the
+simulation either: the run goes on in memory, and `RunResult.store_error` says what happened, so that the traces can be
+exported or saved elsewhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core.run_recorder import RunRecorder
+from subflow_app.core.traces import ColumnLike, LiveTraces
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+    from subflow_store.errors import StoreError
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_SAMPLE_INTERVAL_S = 0.1
+
+# A chunk of simulation takes about this long, s: pause and stop answer at once, and the overhead stays below 1 %.
+_CHUNK_WALL_S = 0.015
+# The first chunk is short, because nothing is known yet about the speed of this scenario.
+_FIRST_CHUNK_S = 0.001
+# A chunk grows or shrinks at most by this factor, so that one slow or empty stretch does not swing it.
+_CHUNK_GROWTH = 4.0
+_SHORTEST_CHUNK_S = 1e-6
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+    @property
+    def is_over(self) -> bool:
+        """True when nothing more will happen."""
+        return self in (RunState.FINISHED, RunState.STOPPED, RunState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How far a run is.
+
+    Attributes:
+        state: where the run stands.
+        sim_time_s: simulated time so far, s.
+        duration_s: simulated time asked for, s.
+        speed: simulated seconds per second of wall time, pauses left out; 0 before the first chunk.
+        eta_s: wall time still to go, s; NaN while unknown.
+        packets: data packets delivered so far.
+        wall_s: wall time spent simulating, pauses left out, s.
+    """
+
+    state: RunState
+    sim_time_s: float
+    duration_s: float
+    speed: float
+    eta_s: float
+    packets: int
+    wall_s: float
+
+    @property
+    def fraction(self) -> float:
+        """Share of the duration that is simulated, 0 to 1."""
+        return min(1.0, self.sim_time_s / self.duration_s) if self.duration_s > 0 else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        status: ``"finished"``, ``"stopped"`` or ``"failed"``.
+        summary: the JSON document of a run, for the time that was simulated; empty if not even that could be had.
+        run_id: number of the run in the store, or None if it is not (completely) there.
+        store_error: why the store does not hold the run; None if it does or was not asked to.
+        error: what made the simulation fail; None unless status is ``"failed"``.
+        signature: the run signature, 16 hex digits; empty after a failure that left none.
+    """
+
+    status: RunState
+    summary: dict[str, Any]
+    run_id: int | None
+    store_error: StoreError | None
+    error: Exception | None
+    signature: str
+
+
+class RunnableSimulation(Protocol):
+    """What a run asks of a simulation; `subflow_sim.Simulation` has it."""
+
+    @property
+    def seed(self) -> int:
+        """Seed in use."""
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time so far, s."""
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time asked for, s."""
+
+    @property
+    def finished(self) -> bool:
+        """True when `now_s` has reached `duration_s`."""
+
+    @property
+    def packets(self) -> int:
+        """Data packets delivered so far."""
+
+    @property
+    def columns(self) -> Sequence[ColumnLike]:
+        """All trace columns."""
+
+    @property
+    def sample_count(self) -> int:
+        """Samples published so far."""
+
+    def run_until(self, t_s: float) -> None:
+        """Simulate up to that time."""
+
+    def values(self, index: int) -> NDArray[np.float32]:
+        """Samples of one column."""
+
+    def take_marks(self) -> Sequence[Any]:
+        """Marks since the last call."""
+
+    def signature(self) -> str:
+        """Signature of the run so far."""
+
+    def summary(self) -> dict[str, Any]:
+        """Summary of the run so far."""
+
+
+SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]
+
+
+def make_simulation(scenario: Scenario, seed: int | None, sample_interval_s: float) -> RunnableSimulation:
+    """A simulation of the real core."""
+    from subflow_sim.simulation import Simulation
+
+    return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s)
+
+
+class RunJob:
+    """One run. `run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
+
+    Args:
+        scenario: what to simulate.
+        scenario_text: the TOML text of exactly this scenario; it is stored, so that the run can be repeated.
+        seed: overrides the scenario's seed.
+        store: where the run is kept; None keeps it in memory only.
+        sample_interval_s: simulated time between two samples, s.
+        name: name of the run; the scenario's name if left out.
+        simulation_maker: makes the simulation; tests pass one that fails.
+
+    Raises:
+        SimError: if the simulator refuses the scenario.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        scenario_text: str,
+        *,
+        seed: int | None = None,
+        store: Store | None = None,
+        sample_interval_s: float = DEFAULT_SAMPLE_INTERVAL_S,
+        name: str | None = None,
+        simulation_maker: SimulationMaker = make_simulation,
+    ) -> None:
+        self.scenario = scenario
+        self.scenario_text = scenario_text
+        self.name = name or scenario.name
+        self.sample_interval_s = sample_interval_s
+        self._store = store
+        self._simulation = simulation_maker(scenario, seed, sample_interval_s)
+        self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
+        self._go = threading.Event()
+        self._go.set()
+        self._stop = threading.Event()
+        self._started = False
+        self._wall_s = 0.0
+        # Read by other threads, replaced as a whole by this one: no lock needed.
+        self._progress = self._measure(RunState.WAITING)
+
+    @property
+    def seed(self) -> int:
+        """Seed in use."""
+        return self._simulation.seed
+
+    @property
+    def progress(self) -> RunProgress:
+        """How far the run is; cheap enough to ask for at every frame."""
+        return self._progress
+
+    @property
+    def traces(self) -> LiveTraces:
+        """Traces so far."""
+        return self._traces
+
+    def pause(self) -> None:
+        """Hold the simulation after the chunk at hand (some 15 ms); without effect once the run is over."""
+        self._go.clear()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._go.set()
+
+    def stop(self) -> None:
+        """End the run after the chunk at hand; what is simulated so far is kept, with status ``"stopped"``."""
+        self._stop.set()
+        self._go.set()
+
+    def run(self) -> RunResult:
+        """Simulate to the end, or until `stop`.
+
+        A failure of the store or of the simulation is part of the result, never raised.
+        """
+        if self._started:
+            raise RuntimeError("a RunJob runs once")
+        self._started = True
+        recorder = RunRecorder(
+            self._store,
+            self._simulation,
+            self._traces,
+            scenario=self.scenario,
+            scenario_text=self.scenario_text,
+            name=self.name,
+            sample_interval_s=self.sample_interval_s,
+        )
+        error: Exception | None = None
+        try:
+            status = self._simulate(recorder)
+        except Exception as exception:
+            # Whatever went wrong inside the simulator, the samples up to here are sound and worth keeping.
+            _log.exception('run "%s" failed at t = %.3f s', self.name, self._simulation.now_s)
+            status, error = RunState.FAILED, exception
+        result = self._finish(recorder, status, error)
+        self._progress = self._measure(result.status)
+        return result
+
+    def _simulate(self, recorder: RunRecorder) -> RunState:
+        """Run chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
+        simulation = self._simulation
+        chunk_s = _FIRST_CHUNK_S
+        while not simulation.finished:
+            if not self._go.is_set():
+                self._progress = self._measure(RunState.PAUSED)
+                recorder.record(everything=True)
+                self._go.wait()
+            if self._stop.is_set():
+                return RunState.STOPPED
+            started = time.perf_counter()
+            simulation.run_until(min(simulation.now_s + chunk_s, simulation.duration_s))
+            chunk_wall_s = time.perf_counter() - started
+            self._wall_s += chunk_wall_s
+            self._progress = self._measure(RunState.RUNNING)
+            recorder.record()
+            growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)
+            chunk_s = max(_SHORTEST_CHUNK_S, chunk_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
+        return RunState.FINISHED
+
+    def _finish(self, recorder: RunRecorder, status: RunState, error: Exception | None) -> RunResult:
+        """Close the books: summary and signature of what was simulated, and the end of the stream to the store."""
+        try:
+            summary, signature = self._simulation.summary(), self._simulation.signature()
+        except Exception as exception:
+            # After a failure inside the core there may be no summary either; the samples are kept all the same.
+            _log.exception('run "%s" has no summary', self.name)
+            summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
+            signature, status, error = "", RunState.FAILED, error or exception
+        summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
+        recorder.finish(status.value, summary, signature, simulated_s=self._simulation.now_s, wall_s=self._wall_s)
+        # A run that the store lost on the way has no number there that anyone could use.
+        summary["run_id"] = recorder.run_id
+        return RunResult(status, summary, recorder.run_id, recorder.error, error, signature)
+
+    def _measure(self, state: RunState) -> RunProgress:
+        now_s, duration_s = self._simulation.now_s, self._simulation.duration_s
+        speed = now_s / self._wall_s if self._wall_s > 0 else 0.0
+        eta_s = (duration_s - now_s) / speed if speed > 0 else math.nan
+        return RunProgress(state, now_s, duration_s, speed, eta_s, self._simulation.packets, self._wall_s)

@@ -1,0 +1,322 @@
+"""Traces of a run, live or stored, behind one face: plots and exports never ask where the numbers come from."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core.errors import InputError
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+
+FLOW = "flow"
+SUBFLOW = "subflow"
+LINK = "link"
+SCOPES = (SUBFLOW, FLOW, LINK)
+
+NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesKey:
+    """Which trace: scope (``"flow"``, ``"subflow"``, ``"link"``), owner, column name and SI unit."""
+
+    scope: str
+    owner: str
+    name: str
+    unit: str
+
+
+class TraceMark(NamedTuple):
+    """Something that happened at an instant of simulated time, e.g. a loss on a subflow or a link going down."""
+
+    time_s: float
+    owner: str
+    kind: str
+    value: float
+
+
+class Traces(Protocol):
+    """What a run left behind (or is leaving behind right now): columns of samples, and marks."""
+
+    @property
+    def title(self) -> str:
+        """Name of the run, as a legend or a tab shows it."""
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the time axis, s: what the scenario asks for, also while the run is still on its way."""
+
+    @property
+    def warmup_s(self) -> float:
+        """Start of the time that summary figures count, s."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Text for people by owner, e.g. ``{"download.1/1": "download.1 · wifi"}``; every owner of `keys` has one."""
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in the order of the scenario: the order does not change while the run goes on."""
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times (s) and values (SI) of one trace, both of length n; values may be NaN where nothing is known yet.
+
+        Raises:
+            InputError: if the run has no such trace.
+        """
+
+    def marks(self) -> Sequence[TraceMark]:
+        """All marks so far, in order of time."""
+
+
+def flow_labels(scenario: Scenario) -> dict[str, str]:
+    """Labels of flows and subflows, in scenario order: each flow instance, then its subflows.
+
+    The order is that of the trace columns, so that colours made from it (`palette.colour_keys`) agree everywhere.
+    """
+    labels: dict[str, str] = {}
+    for flow in scenario.flows.values():
+        for instance in flow.instances:
+            labels[instance] = instance
+            if flow.kind == "cbr":
+                continue
+            paths = [path_label(path) for path in flow.paths]
+            for ordinal, path in enumerate(paths, start=1):
+                # The same path may stand twice: then the ordinal tells the subflows apart.
+                text = path if paths.count(path) == 1 else f"{path} #{ordinal}"
+                labels[f"{instance}/{ordinal}"] = f"{instance} · {text}"
+    return labels
+
+
+def link_labels(scenario: Scenario) -> dict[str, str]:
+    """Labels of link directions, in scenario order, e.g. ``{"wifi/forward": "wifi client→server"}``."""
+    labels: dict[str, str] = {}
+    for link in scenario.links.values():
+        first, second = link.ends
+        labels[f"{link.name}/forward"] = f"{link.name} {first}→{second}"
+        labels[f"{link.name}/reverse"] = f"{link.name} {second}→{first}"
+    return labels
+
+
+def path_label(path: Sequence[str]) -> str:
+    """A path as text: ``wifi`` or ``access→core``."""
+    return "→".join(path)
+
+
+def scenario_labels(scenario: Scenario) -> dict[str, str]:
+    """Labels of everything in a scenario that owns traces."""
+    return flow_labels(scenario) | link_labels(scenario)
+
+
+class ColumnLike(Protocol):
+    """One column as the simulator describes it."""
+
+    @property
+    def scope(self) -> str:
+        """``"flow"``, ``"subflow"`` or ``"link"``."""
+
+    @property
+    def owner(self) -> str:
+        """Owner string."""
+
+    @property
+    def name(self) -> str:
+        """Column name with its unit as suffix."""
+
+    @property
+    def unit(self) -> str:
+        """SI unit symbol."""
+
+
+class SampledSimulation(Protocol):
+    """The part of a simulation that live traces read; safe to call while another thread simulates."""
+
+    @property
+    def columns(self) -> Sequence[ColumnLike]:
+        """All columns, fixed from the start."""
+
+    def values(self, index: int) -> NDArray[np.float32]:
+        """Samples published so far of one column."""
+
+
+class LiveTraces:
+    """Traces of a run in memory, readable from any thread while the simulation goes on."""
+
+    def __init__(
+        self, simulation: SampledSimulation, scenario: Scenario, *, title: str, sample_interval_s: float
+    ) -> None:
+        self._simulation = simulation
+        self._interval_s = sample_interval_s
+        self._title = title
+        self._duration_s = scenario.duration_s
+        self._warmup_s = scenario.warmup_s
+        self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
+        self._index = {key: index for index, key in enumerate(self._keys)}
+        self._labels = _labels_for(self._keys, scenario_labels(scenario))
+        self._marks: list[TraceMark] = []
+        self._marks_lock = threading.Lock()
+
+    @property
+    def title(self) -> str:
+        """Name of the run."""
+        return self._title
+
+    @property
+    def duration_s(self) -> float:
+        """Duration that the scenario asks for, s."""
+        return self._duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """Warm-up of the scenario, s."""
+        return self._warmup_s
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Text for people by owner."""
+        return self._labels
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in column order."""
+        return self._keys
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times and values published so far; see `Traces.read`."""
+        try:
+            index = self._index[key]
+        except KeyError:
+            raise _unknown(key, self._title) from None
+        values = self._simulation.values(index)
+        return sample_times(self._interval_s, self._interval_s, len(values)), values
+
+    def marks(self) -> Sequence[TraceMark]:
+        """Marks collected so far."""
+        with self._marks_lock:
+            return tuple(self._marks)
+
+    def add_marks(self, marks: Iterable[TraceMark]) -> None:
+        """Append marks; called by the run as it goes, in order of time."""
+        with self._marks_lock:
+            self._marks.extend(marks)
+
+
+class StoredTraces:
+    """Traces of a run in the database, read on demand.
+
+    Args:
+        store: an open store; it must stay open as long as the traces are used.
+        run_id: which run.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+
+    def __init__(self, store: Store, run_id: int) -> None:
+        self._store = store
+        self._run_id = run_id
+        run = store.run(run_id)
+        self._title = run.name
+        self._duration_s = float(run.duration_s)
+        self._warmup_s = float(run.warmup_s)
+        series = store.series(run_id)
+        self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
+        self._labels = _labels_for(self._ids, _stored_labels(run.scenario_text))
+
+    @property
+    def run_id(self) -> int:
+        """Number of the run in the store."""
+        return self._run_id
+
+    @property
+    def title(self) -> str:
+        """Name of the run."""
+        return self._title
+
+    @property
+    def duration_s(self) -> float:
+        """Duration that the scenario asked for, s."""
+        return self._duration_s
+
+    @property
+    def warmup_s(self) -> float:
+        """Warm-up of the scenario, s."""
+        return self._warmup_s
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Text for people by owner."""
+        return self._labels
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in column order."""
+        return tuple(self._ids)
+
+    def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Times and values; see `Traces.read`."""
+        try:
+            series_id = self._ids[key]
+        except KeyError:
+            raise _unknown(key, self._title) from None
+        data = self._store.read(series_id)
+        return sample_times(data.t0_s, data.dt_s, len(data.values)), data.values
+
+    def marks(self) -> Sequence[TraceMark]:
+        """All marks of the run."""
+        table = self._store.marks(self._run_id)
+        rows = zip(table.time_ns, table.owner_index, table.kind_index, table.value, strict=True)
+        return tuple(
+            TraceMark(int(time_ns) / NANOSECONDS, table.owners[owner], table.kinds[kind], float(value))
+            for time_ns, owner, kind, value in rows
+        )
+
+
+def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
+    """Times of `count` samples, s. One product per sample, so that the 600th of 0.1 s lies at 60 s exactly."""
+    return dt_s * (np.arange(count, dtype=np.float64) + t0_s / dt_s)
+
+
+def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str | None = None) -> list[SeriesKey]:
+    """The traces of a scope, in order; only those of that name, and of that owner, where given."""
+    return [
+        key
+        for key in traces.keys()  # noqa: SIM118 - a sequence of traces, not a mapping
+        if key.scope == scope and name in (None, key.name) and owner in (None, key.owner)
+    ]
+
+
+def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:
+    """The key of one trace.
+
+    Raises:
+        InputError: if the run has no such trace.
+    """
+    found = select_keys(traces, scope, name, owner)
+    if not found:
+        raise _unknown(SeriesKey(scope, owner, name, ""), traces.title)
+    return found[0]
+
+
+def _stored_labels(scenario_text: Any) -> dict[str, str]:
+    """Labels from the stored scenario; none if this version cannot read it, and then owners label themselves."""
+    from subflow_sim.errors import ScenarioError
+    from subflow_sim.scenario import parse_scenario
+
+    try:
+        return scenario_labels(parse_scenario(str(scenario_text)))
+    except ScenarioError:
+        return {}
+
+
+def _labels_for(keys: Iterable[SeriesKey], labels: Mapping[str, str]) -> dict[str, str]:
+    return {owner: labels.get(owner, owner) for owner in dict.fromkeys(key.owner for key in keys)}
+
+
+def _unknown(key: SeriesKey, title: str) -> InputError:
+    return InputError(f'run "{title}" has no trace {key.name} of {key.scope} {key.owner}')

@@ -1,0 +1,24 @@
+"""Congestion window of each subflow."""
+
+from __future__ import annotations
+
+from subflow_app.core.traces import SUBFLOW, Traces
+from subflow_app.plots.spec import Curve, PlotSpec, column_curves
+
+_COLUMN = "cwnd_pkts"
+
+
+def curves(traces: Traces) -> list[Curve]:
+    """One curve per subflow, packets."""
+    return column_curves(traces, SUBFLOW, _COLUMN)
+
+
+PLOT = PlotSpec(
+    id="cwnd",
+    title="Congestion window",
+    y_label="Congestion window",
+    unit="packets",
+    scale=1.0,
+    columns=((SUBFLOW, _COLUMN),),
+    curves=curves,
+)

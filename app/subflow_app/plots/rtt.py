@@ -1,0 +1,24 @@
+"""Smoothed round-trip time of each subflow."""
+
+from __future__ import annotations
+
+from subflow_app.core.traces import SUBFLOW, Traces
+from subflow_app.plots.spec import Curve, PlotSpec, column_curves
+
+_COLUMN = "srtt_s"
+
+
+def curves(traces: Traces) -> list[Curve]:
+    """One curve per subflow, s; NaN before its first sample."""
+    return column_curves(traces, SUBFLOW, _COLUMN)
+
+
+PLOT = PlotSpec(
+    id="rtt",
+    title="Round-trip time",
+    y_label="Smoothed RTT",
+    unit="ms",
+    scale=1e3,
+    columns=((SUBFLOW, _COLUMN),),
+    curves=curves,
+)

@@ -1,0 +1,96 @@
+"""What a plot is, without saying how it is drawn: the window draws it with pyqtgraph, exports with matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core import palette
+from subflow_app.core.traces import FLOW, SUBFLOW, SeriesKey, Traces, select_keys
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """One line of a plot, in SI units; the axis of the plot says how to scale it.
+
+    Attributes:
+        label: text for the legend, e.g. ``"download · wifi"``.
+        owner: owner string; together with `kind` it names the curve, also across runs and calls.
+        kind: ``"subflow"``, ``"total"`` (sum over the subflows of a flow), ``"flow"`` or ``"link"``.
+        colour: turn it into a hex value with `palette.hex_colour`.
+        time_s: float64 [n], s.
+        values: float32 [n], SI; NaN where nothing is known.
+        run: position of the run in an overlay, from 0; turn it into a dash pattern with `palette.dash`.
+        run_title: name of that run.
+    """
+
+    label: str
+    owner: str
+    kind: str
+    colour: palette.ColourKey
+    time_s: NDArray[np.float64]
+    values: NDArray[np.float32]
+    run: int = 0
+    run_title: str = ""
+
+
+CurvesOf = Callable[[Traces], list[Curve]]
+
+
+@dataclass(frozen=True, slots=True)
+class PlotSpec:
+    """A plot of the traces of a run.
+
+    Attributes:
+        id: name on the command line and in settings, e.g. ``"cwnd"``.
+        title: heading, e.g. ``"Congestion window"``.
+        y_label: axis text without the unit.
+        unit: unit that the axis shows.
+        scale: factor from SI to `unit`.
+        columns: the (scope, column) pairs that the plot reads; a run without any of them has no such plot.
+        curves: reads the traces and returns the curves; the same number in the same order at every call for a run.
+    """
+
+    id: str
+    title: str
+    y_label: str
+    unit: str
+    scale: float
+    columns: tuple[tuple[str, str], ...]
+    curves: CurvesOf
+
+    @property
+    def axis_text(self) -> str:
+        """Axis text with its unit, e.g. ``"Throughput (Mbit/s)"``."""
+        return f"{self.y_label} ({self.unit})"
+
+    def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
+        """Curves of several runs in one plot: run k carries `run` = k, and with it dash pattern k."""
+        return [
+            replace(curve, run=index, run_title=traces.title)
+            for index, traces in enumerate(runs)
+            for curve in self.curves(traces)
+        ]
+
+    def series(self, traces: Traces) -> list[SeriesKey]:
+        """The traces that this plot reads, e.g. for an export of the data shown."""
+        return [key for scope, name in self.columns for key in select_keys(traces, scope, name)]
+
+
+def transport_colours(traces: Traces) -> dict[str, palette.ColourKey]:
+    """Colours of all flows and subflows of a run: every plot asks here, so that they agree."""
+    owners = dict.fromkeys(key.owner for key in select_keys(traces, FLOW) + select_keys(traces, SUBFLOW))
+    return palette.colour_keys(owner for owner in traces.labels if owner in owners)
+
+
+def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
+    """One curve per flow or subflow that has this column."""
+    colours = transport_colours(traces)
+    curves = []
+    for key in select_keys(traces, scope, name):
+        time_s, values = traces.read(key)
+        curves.append(Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], time_s, values))
+    return curves
