@@ -489,7 +489,7 @@ def use_supported_python() -> None:
             sys.exit(subprocess.call([path, __file__, *sys.argv[1:]]))
     sys.exit(
         f"Subflow needs Python 3.{OLDEST_PYTHON[1]} to 3.{NEWEST_PYTHON[1]}. This is {sys.version.split()[0]}, "
-        "and no other was found. Debian 12 has one (apt-get install python3), Ubuntu 22.04 too (apt-get install python3.11)."
+        "and no other was found. Debian 12 has one (apt-get install python3), Ubuntu 22.04 as well (python3.11)."
     )
 
 

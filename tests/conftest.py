@@ -1,0 +1,70 @@
+"""What holds for every Python test: the user's files are not touched, no screen is needed, long tests run on request.
+
+This file is imported before any test module, hence before Qt, matplotlib and platformdirs read the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+_HOME = tempfile.TemporaryDirectory(prefix="subflow-tests-")
+_CACHE = Path(__file__).resolve().parents[1] / "build" / "test-cache"
+
+for _name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+    _folder = Path(_HOME.name, _name.lower())
+    _folder.mkdir(mode=0o700)
+    os.environ[_name] = str(_folder)
+
+# matplotlib looks at every font of the machine when it has no cache: seconds, so this one is kept between runs.
+os.environ["MPLCONFIGDIR"] = str(_CACHE / "matplotlib")
+os.environ["MPLBACKEND"] = "Agg"
+
+# The screen that Qt draws to is memory, the same on every machine; scaling and style are not the user's.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+for _name in ("QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_QPA_PLATFORMTHEME", "QT_STYLE_OVERRIDE"):
+    os.environ.pop(_name, None)
+
+# Tables and progress bars come out the same width, without colours.
+os.environ.update(COLUMNS="120", NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
+for _name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(_name, None)
+
+# Derived from the code under test alone, so that a failure comes back on the next run and on other machines.
+hypothesis.settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
+hypothesis.settings.register_profile("full", max_examples=2000, deadline=None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds --full."""
+    parser.addoption("--full", action="store_true", help="also the long randomised tests (marked `full`)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Chooses how many examples the property tests draw."""
+    hypothesis.settings.load_profile("full" if config.getoption("--full") else "quick")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the tests marked `full`, unless they are asked for."""
+    if config.getoption("--full"):
+        return
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.skip(reason="long; runs with --full"))
+
+
+def pytest_unconfigure() -> None:
+    """Removes what the tests wrote as the user's data."""
+    _HOME.cleanup()
+
+
+@pytest.fixture(autouse=True)
+def _own_user_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test finds an empty database and no settings, whatever other tests wrote."""
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "user" / name.lower()))

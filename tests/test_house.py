@@ -1,0 +1,92 @@
+"""The rules of the house that no other tool checks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import subflow_app
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SOURCE_FOLDERS = ("sim", "agents", "app", "packaging", "tests")
+SOURCES = sorted(
+    path
+    for path in [ROOT / "dev.py", *(path for folder in SOURCE_FOLDERS for path in (ROOT / folder).rglob("*"))]
+    if path.suffix in (".py", ".pyi", ".h", ".cpp") and path.name != "_core.pyi"  # that one is generated
+)
+
+# A file that is longer than this has more than one reason to change; those that have not are named here with theirs.
+LONGEST_FILE = 600
+LONG_FOR_A_REASON: dict[str, str] = {}
+
+# Where the name that is imported is not that of the package it comes in.
+DISTRIBUTION_OF = {"PySide6": "PySide6-Essentials", "PySide6QtAds": "PySide6-QtAds", "sqlalchemy": "SQLAlchemy"}
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_no_file_is_longer_than_a_reader_can_hold() -> None:
+    lengths = {_name(path): len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
+    too_long = {name for name, lines in lengths.items() if lines > LONGEST_FILE}
+    assert too_long == set(LONG_FOR_A_REASON)
+
+
+def test_nothing_is_left_for_later() -> None:
+    left_for_later = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
+    found = [
+        f"{_name(path)}:{number}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if left_for_later.search(line)
+    ]
+    assert found == []
+
+
+def _folders_with_a_readme() -> list[str]:
+    top = ["agents", "app", "assets", "packaging", "sim", "tests"]
+    parts = ["sim/core", "sim/bindings", "sim/bench"]
+    packages = [_name(path.parent) for folder in ("sim", "app") for path in (ROOT / folder).rglob("__init__.py")]
+    return sorted({*top, *parts, *packages})
+
+
+@pytest.mark.parametrize("folder", _folders_with_a_readme())
+def test_a_folder_says_what_it_is_what_it_may_import_and_where_to_start(folder: str) -> None:
+    readme = ROOT / folder / "README.md"
+    assert readme.exists()
+    assert len([line for line in readme.read_text(encoding="utf-8").splitlines() if line.strip()]) >= 3
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert subflow_app.__version__ == PROJECT["version"]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## \[(Unreleased|{re.escape(PROJECT['version'])})\]", changelog, re.MULTILINE)
+
+
+def test_the_packages_import_what_they_declare_and_declare_what_they_import() -> None:
+    own = {"subflow_sim", "subflow_store", "subflow_app"}
+    imported = set()
+    for path in SOURCES:
+        if path.suffix != ".py" or not _name(path).startswith(("sim/subflow_sim/", "app/")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                imported.add(node.module.partition(".")[0])
+    from_others = imported - own - set(sys.stdlib_module_names)
+    declared = {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
+    assert {DISTRIBUTION_OF.get(name, name) for name in from_others} == declared
+
+
+def test_what_is_installed_is_pinned() -> None:
+    # Tools exactly, so that formatting and findings are the same everywhere; libraries up to the next breaking version.
+    assert all("==" in requirement for requirement in PROJECT["optional-dependencies"]["dev"])
+    assert all("==" in requirement or "<" in requirement for requirement in PROJECT["dependencies"])
