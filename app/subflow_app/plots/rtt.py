@@ -21,4 +21,5 @@ PLOT = PlotSpec(
     scale=1e3,
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
+    from_zero=False,
 )

@@ -52,6 +52,7 @@ class PlotSpec:
         scale: factor from SI to `unit`.
         columns: the (scope, column) pairs that the plot reads; a run without any of them has no such plot.
         curves: reads the traces and returns the curves; the same number in the same order at every call for a run.
+        from_zero: whether the axis starts at zero, as quantities do whose size matters more than their change.
     """
 
     id: str
@@ -61,6 +62,7 @@ class PlotSpec:
     scale: float
     columns: tuple[tuple[str, str], ...]
     curves: CurvesOf
+    from_zero: bool = True
 
     @property
     def axis_text(self) -> str:

@@ -1,0 +1,239 @@
+"""Data of a run as files: CSV tables, the summary, the scenario and figures.
+
+CSV rule: the first column is ``time_s``; each further column is one trace, headed ``owner:column`` where the column
+name carries the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that gives the same float32
+back; an unknown value (NaN) is an empty cell.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.json_document import json_text
+from subflow_app.core.paths import new_rescue_directory
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.plots import PLOTS, PlotSpec
+from subflow_app.plots.spec import Curve
+
+DATA_FORMAT = "csv"
+FIGURE_FORMATS = ("svg", "pdf", "png")
+FORMATS = (DATA_FORMAT, *FIGURE_FORMATS)
+
+_TABLES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlan:
+    """What to write.
+
+    Attributes:
+        run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml.
+        figures: plots to draw.
+        figure_formats: some of `FIGURE_FORMATS`.
+        figure_data: also the data of each of those plots as ``<plot>.csv``.
+    """
+
+    run_data: bool = True
+    figures: tuple[PlotSpec, ...] = PLOTS
+    figure_formats: tuple[str, ...] = FIGURE_FORMATS
+    figure_data: bool = False
+
+
+def export_run(
+    traces: Traces,
+    directory: str | Path,
+    plan: ExportPlan,
+    *,
+    summary: Mapping[str, Any] | None = None,
+    scenario_text: str | None = None,
+) -> list[Path]:
+    """Write files of a run into a directory, which is made if need be; files of the same name are replaced.
+
+    Args:
+        traces: the run.
+        directory: where to.
+        plan: what to write.
+        summary: written as summary.json with the run data.
+        scenario_text: written as scenario.toml with the run data.
+
+    Returns:
+        The files written, in order.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        StoreError: if the traces are stored and cannot be read.
+    """
+    target = Path(directory)
+    with _writing(target):
+        target.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    if plan.run_data:
+        written += _export_tables(traces, target)
+        if summary is not None:
+            written.append(_write_text(target / "summary.json", json_text(summary)))
+        if scenario_text is not None:
+            written.append(_write_text(target / "scenario.toml", scenario_text))
+    if plan.figure_data:
+        for plot in plan.figures:
+            if plot.series(traces):
+                written.append(export_curves(plot.curves(traces), target / f"{plot.id}.csv", plot))
+    if plan.figure_formats:
+        from subflow_app.core.figures import save_figure
+
+        for plot in plan.figures:
+            if plot.series(traces):
+                written += [save_figure(plot, [traces], target / f"{plot.id}.{kind}") for kind in plan.figure_formats]
+    return written
+
+
+def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | None = None) -> Path:
+    """Write traces as one CSV table.
+
+    Args:
+        traces: the run.
+        path: the file.
+        keys: which traces; all of them if left out. They must be sampled at the same times, as those of one run are.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is nothing to write or the run lacks one of the traces.
+    """
+    chosen = list(traces.keys() if keys is None else keys)
+    if not chosen:
+        raise InputError(f'run "{traces.title}" has no such traces to export')
+    columns = [traces.read(key) for key in chosen]
+    # A live run publishes samples while we read: the table ends with the shortest column.
+    count = min(len(values) for _, values in columns)
+    headings = [f"{key.owner}:{key.name}" for key in chosen]
+    with _opened(Path(path)) as file:
+        _write_table(file, headings, columns[0][0][:count], [values[:count] for _, values in columns])
+    return Path(path)
+
+
+def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
+    """Write the data of a figure as CSV, in SI units: what is drawn, sums included, one column per curve.
+
+    Runs of an overlay may be sampled differently, so the times of all curves are merged; a curve that has no sample at
+    a time has an empty cell there.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is no curve.
+    """
+    if not curves:
+        raise InputError(f"the {plot.title.lower()} figure has no curves to export")
+    time_s = np.unique(np.concatenate([curve.time_s for curve in curves]))
+    columns = []
+    for curve in curves:
+        column = np.full(len(time_s), np.nan, dtype=np.float32)
+        count = min(len(curve.time_s), len(curve.values))
+        column[np.searchsorted(time_s, curve.time_s[:count])] = curve.values[:count]
+        columns.append(column)
+    name = plot.columns[0][1]
+    several = len({curve.run for curve in curves}) > 1
+    headings = []
+    for curve in curves:
+        owner = f"{curve.owner}/total" if curve.kind == "total" else curve.owner
+        headings.append(f"run {curve.run + 1}:{owner}:{name}" if several else f"{owner}:{name}")
+    with _opened(Path(path)) as file:
+        _write_table(file, headings, time_s, columns)
+    return Path(path)
+
+
+def export_marks(traces: Traces, path: str | Path) -> Path:
+    """Write the marks as CSV: ``time_s,owner,kind,value``.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    with _opened(Path(path)) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("time_s", "owner", "kind", "value"))
+        writer.writerows(
+            (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), mark.owner, mark.kind, _number_text(mark.value))
+            for mark in traces.marks()
+        )
+    return Path(path)
+
+
+def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
+    """Save a run that the store could not keep: its data, summary and scenario, in a new directory.
+
+    Returns:
+        The directory.
+
+    Raises:
+        ExportError: if there is no place that can be written.
+    """
+    directory = new_rescue_directory(traces.title)
+    plan = ExportPlan(run_data=True, figures=(), figure_formats=())
+    export_run(traces, directory, plan, summary=summary, scenario_text=scenario_text)
+    return directory
+
+
+def _export_tables(traces: Traces, target: Path) -> list[Path]:
+    """One table per scope that the run has, and the marks."""
+    written = [
+        export_csv(traces, target / file_name, keys)
+        for scope, file_name in _TABLES.items()
+        if (keys := select_keys(traces, scope))
+    ]
+    return [*written, export_marks(traces, target / "marks.csv")]
+
+
+def _write_table(
+    file: TextIO, headings: Iterable[str], time_s: NDArray[np.float64], columns: Sequence[NDArray[np.float32]]
+) -> None:
+    csv.writer(file, lineterminator="\n").writerow(("time_s", *headings))
+    # Times are multiples of the interval: nine decimals (1 ns) cut the rounding of binary fractions off.
+    texts = [[f"{time:.9f}".rstrip("0").rstrip(".") for time in time_s.tolist()]]
+    texts += [_column_texts(column) for column in columns]
+    file.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
+
+
+def _column_texts(column: NDArray[np.float32]) -> list[str]:
+    """Each value in the shortest form that reads back as the same float32; NaN as an empty text."""
+    # Most traces are steps and repeat few values (windows, losses, zero), and formatting is what costs here.
+    distinct, where = np.unique(column, return_inverse=True)
+    texts = np.array([_number_text(value) for value in distinct], dtype=object)
+    return list(texts[where])
+
+
+def _number_text(value: np.float32 | float) -> str:
+    """The shortest text of that precision, without an exponent where a person would not write one."""
+    if np.isnan(value):
+        return ""
+    if value == 0 or 1e-4 <= abs(value) < 1e15:
+        return np.format_float_positional(value, trim="-")
+    return str(value)
+
+
+def _write_text(path: Path, text: str) -> Path:
+    with _opened(path) as file:
+        file.write(text)
+    return path
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    with _writing(path), path.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn what the system says into our error, which names the file and the way on."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error

@@ -1,0 +1,34 @@
+"""Documents as JSON that every parser accepts: NaN and infinity become null, numpy values become plain numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+
+def json_text(document: object) -> str:
+    """The document as indented ASCII JSON with a newline at the end."""
+    return json.dumps(plain(document), indent=2, allow_nan=False) + "\n"
+
+
+def plain(value: object) -> Any:
+    """The value made of dicts, lists, strings, finite numbers, booleans and None.
+
+    Raises:
+        TypeError: for anything that JSON cannot hold.
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    # numpy scalars and arrays convert themselves; numpy is not imported for the many documents that hold none.
+    converted = getattr(value, "tolist", None)
+    if converted is None:
+        raise TypeError(f"{type(value).__name__} has no JSON form")
+    return plain(converted())

@@ -1,0 +1,64 @@
+"""Where the program keeps its files: the user's data, configuration and log directories of this system."""
+
+from __future__ import annotations
+
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+import platformdirs
+
+from subflow_app.core.errors import ExportError
+
+_APPLICATION = "subflow"
+
+
+def default_database() -> Path:
+    """The database that holds runs unless ``--db`` names another."""
+    return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "subflow.db"
+
+
+def settings_path() -> Path:
+    """The settings file, JSON."""
+    return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "settings.json"
+
+
+def window_state_path() -> Path:
+    """The file with window geometry and dock layout, which the window alone reads."""
+    return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "window.ini"
+
+
+def log_path() -> Path:
+    """The log file."""
+    return platformdirs.user_log_path(_APPLICATION, appauthor=False) / "subflow.log"
+
+
+def new_rescue_directory(name: str) -> Path:
+    """A fresh directory for a run that the store could not keep.
+
+    The data directory comes first, but it may be the very disk that is full or read-only; then the working directory
+    and the temporary directory follow.
+
+    Raises:
+        ExportError: if none of them can be written.
+    """
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    stem = f"{_file_stem(name)}-{stamp}"
+    parents = (default_database().parent / "rescued", Path.cwd() / "subflow-rescued", Path(tempfile.gettempdir()))
+    for parent in parents:
+        for attempt in range(100):
+            directory = parent / (stem if attempt == 0 else f"{stem}-{attempt + 1}")
+            try:
+                directory.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError:
+                break
+            return directory
+    raise ExportError(f"no directory can be written to rescue the run: tried {', '.join(map(str, parents))}")
+
+
+def _file_stem(name: str) -> str:
+    """A run name as a file name: letters, digits, dash; never empty, never long."""
+    kept = "".join(character if character.isalnum() else "-" for character in name.lower())
+    return "-".join(part for part in kept.split("-") if part)[:60] or "run"

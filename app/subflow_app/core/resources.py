@@ -1,0 +1,64 @@
+"""Files that ship with the program: one function finds them in a source tree, an installation and a frozen bundle."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from functools import cache
+from pathlib import Path
+
+from subflow_app.core.errors import InputError, ResourceError
+
+SCENARIO_SUFFIX = ".toml"
+DEMO_SCENARIO = "demo"
+
+
+def resource_path(relative: str) -> Path:
+    """The path of a file or folder under ``assets/``, e.g. ``resource_path("scenarios/demo.toml")``.
+
+    Raises:
+        ResourceError: if it is not there.
+    """
+    path = _assets().joinpath(*relative.split("/"))
+    if not path.exists():
+        raise ResourceError(f"{relative} is missing in {_assets()}: install Subflow again")
+    return path
+
+
+def scenario_names() -> tuple[str, ...]:
+    """Names of the shipped scenarios, sorted; the folder is the list."""
+    return tuple(sorted(path.stem for path in resource_path("scenarios").glob(f"*{SCENARIO_SUFFIX}")))
+
+
+def find_scenario(name_or_path: str) -> Path:
+    """The scenario file for what the user typed: a path, or the name of a shipped scenario.
+
+    Raises:
+        InputError: if it is neither; the text names the shipped scenarios that come close.
+    """
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    names = scenario_names()
+    if name_or_path in names:
+        return resource_path(f"scenarios/{name_or_path}{SCENARIO_SUFFIX}")
+    if path.is_dir():
+        raise InputError(f"{name_or_path} is a folder, not a scenario file")
+    if path.suffix == SCENARIO_SUFFIX or len(path.parts) > 1:
+        raise InputError(f"{name_or_path}: no such scenario file")
+    close = difflib.get_close_matches(name_or_path, names, n=3)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"shipped scenarios: {', '.join(names)}"
+    raise InputError(f"{name_or_path}: no such scenario file and no shipped scenario of that name; {hint}")
+
+
+@cache
+def _assets() -> Path:
+    """The assets folder: beside the frozen program, inside the installed package, or at the top of the source tree."""
+    here = Path(__file__).resolve()
+    bundle = getattr(sys, "_MEIPASS", None)
+    candidates = [Path(bundle) / "assets"] if bundle else []
+    candidates += [here.parents[1] / "assets", here.parents[3] / "assets"]
+    for candidate in candidates:
+        if candidate.is_dir():
+            return candidate
+    raise ResourceError(f"the assets folder is missing: looked in {', '.join(map(str, candidates))}")

@@ -1,0 +1,143 @@
+"""The user's settings: a small JSON file that never stands in the way of starting the program.
+
+A hand-written check of five values; a model library would cost more at start-up than everything else in this module.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from subflow_app.core.errors import SettingsError
+from subflow_app.core.paths import settings_path
+
+_log = logging.getLogger(__name__)
+
+THEMES = ("system", "light", "dark")
+RECENT_FILES_KEPT = 10
+# Sampling finer than a microsecond would store more than the simulator resolves; coarser than a minute shows nothing.
+_SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the user has chosen, and the files used last.
+
+    Attributes:
+        theme: ``"system"``, ``"light"`` or ``"dark"``.
+        recent_files: absolute paths of scenario files, the latest first.
+        sample_interval_s: simulated time between two trace samples of a new run, s.
+        last_export_directory: where figures and data went last; empty before the first export.
+        database: database in use; empty for the default one.
+        unknown: entries of a newer version, kept as they are when the settings are saved.
+    """
+
+    theme: str = "system"
+    recent_files: tuple[str, ...] = ()
+    sample_interval_s: float = 0.1
+    last_export_directory: str = ""
+    database: str = ""
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_recent_file(self, path: str | Path) -> Settings:
+        """The settings with this file as the latest of the recent ones."""
+        latest = str(Path(path).resolve())
+        others = [recent for recent in self.recent_files if recent != latest]
+        return replace(self, recent_files=(latest, *others)[:RECENT_FILES_KEPT])
+
+    def without_recent_file(self, path: str | Path) -> Settings:
+        """The settings without this file, e.g. because it is gone."""
+        gone = str(Path(path).resolve())
+        return replace(self, recent_files=tuple(recent for recent in self.recent_files if recent != gone))
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The saved settings; whatever cannot be used is replaced by its default and said in the log, never raised.
+
+    A file that is not readable as settings at all is kept aside as ``settings.json.damaged``, so that saving the
+    defaults later does not destroy what someone may want to repair.
+    """
+    path = path or settings_path()
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Settings()
+    except OSError as error:
+        _log.warning("settings %s cannot be read, defaults are used: %s", path, error.strerror)
+        return Settings()
+    except ValueError as error:  # not UTF-8 or not JSON
+        return _defaults_for_damaged(path, str(error))
+    if not isinstance(entries, dict):
+        return _defaults_for_damaged(path, "the file does not hold a JSON object")
+    return _checked(entries, path)
+
+
+def save_settings(settings: Settings, path: Path | None = None) -> None:
+    """Write the settings in one step: a crash leaves either the old file or the new one.
+
+    Raises:
+        SettingsError: if the file cannot be written.
+    """
+    path = path or settings_path()
+    entries = asdict(settings)
+    entries |= entries.pop("unknown")
+    content = json.dumps(entries, indent=2, sort_keys=True) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=path.name, suffix=".new", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise SettingsError(f"settings were not saved to {path}: {error.strerror or error}") from error
+
+
+def _checked(entries: dict[str, Any], path: Path) -> Settings:
+    """Settings from the entries of a file, value by value, so that one bad value does not cost the others."""
+    checks = {
+        "theme": lambda value: value in THEMES,
+        "recent_files": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+        "sample_interval_s": _is_sample_interval,
+        "last_export_directory": lambda value: isinstance(value, str),
+        "database": lambda value: isinstance(value, str),
+    }
+    known: dict[str, Any] = {}
+    for name, is_good in checks.items():
+        if name not in entries:
+            continue
+        if is_good(entries[name]):
+            known[name] = entries[name]
+        else:
+            _log.warning("settings %s: %s = %r is not usable, the default is used", path, name, entries[name])
+    if "recent_files" in known:
+        known["recent_files"] = tuple(known["recent_files"][:RECENT_FILES_KEPT])
+    unknown = {name: value for name, value in entries.items() if name not in checks}
+    return Settings(**known, unknown=unknown)
+
+
+def _is_sample_interval(value: object) -> bool:
+    low, high = _SAMPLE_INTERVAL_RANGE_S
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _defaults_for_damaged(path: Path, reason: str) -> Settings:
+    aside = path.with_name(path.name + ".damaged")
+    try:
+        path.replace(aside)
+        kept = f"it is kept as {aside}"
+    except OSError as error:
+        kept = f"it stays where it is ({error.strerror})"
+    _log.warning("settings %s are damaged (%s), defaults are used; %s", path, reason, kept)
+    return Settings()

@@ -1,0 +1,178 @@
+"""The summary document of a run as tables of text, for the terminal and the window alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_app.core.traces import path_label
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """Heading of a column, with the unit, and whether its cells are numbers (and so right-aligned)."""
+
+    title: str
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text; every row has one cell per column."""
+
+    title: str
+    columns: tuple[TextColumn, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
+    """Tables of a summary document: flows with their subflows, then links. Missing figures show as a dash."""
+    return [flow_table(summary), link_table(summary)]
+
+
+def summary_line(summary: Mapping[str, Any]) -> str:
+    """One line with what was simulated and how fast, e.g. ``60 s simulated in 0.41 s, 123 456 packets, seed 1``."""
+    parts = [f"{duration_text(summary.get('duration_s'))} simulated in {duration_text(summary.get('wall_s'))}"]
+    if "packets" in summary:
+        parts.append(f"{count_text(summary['packets'])} packets")
+    parts.append(f"seed {summary.get('seed', NOTHING)}")
+    if summary.get("warmup_s"):
+        parts.append(f"the first {duration_text(summary['warmup_s'])} not counted")
+    if (jain := _number((summary.get("fairness") or {}).get("jain"))) is not None and len(summary.get("flows", ())) > 1:
+        parts.append(f"Jain index {jain:.3f}")
+    return ", ".join(parts)
+
+
+def flow_table(summary: Mapping[str, Any]) -> TextTable:
+    """One row per flow, and below it one per subflow if there is more than one."""
+    columns = (
+        TextColumn("Flow", is_number=False),
+        TextColumn("Controller", is_number=False),
+        TextColumn("Goodput Mbit/s"),
+        TextColumn("cwnd pkt"),
+        TextColumn("RTT ms"),
+        TextColumn("RTT p95 ms"),
+        TextColumn("Loss %"),
+        TextColumn("Resent pkt"),
+        TextColumn("Done at s"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for flow in summary.get("flows", ()):
+        subflows = flow.get("subflows", ())
+        only = subflows[0] if len(subflows) == 1 else {}
+        rows.append(
+            (
+                str(flow["name"]),
+                str(flow.get("controller") or flow.get("kind", "")),
+                mbit_text(flow.get("goodput_bps")),
+                _fixed(only.get("mean_cwnd_pkts"), 1),
+                milliseconds_text(flow.get("mean_rtt_s")),
+                milliseconds_text(flow.get("p95_rtt_s")),
+                percent_text(flow.get("loss_ratio")),
+                count_text(flow.get("retransmits")),
+                _fixed(flow.get("completion_s"), 3),
+            )
+        )
+        if len(subflows) > 1:
+            rows.extend(_subflow_row(subflow) for subflow in subflows)
+    return TextTable("Flows", columns, tuple(rows))
+
+
+def link_table(summary: Mapping[str, Any]) -> TextTable:
+    """One row per link direction that carried anything."""
+    columns = (
+        TextColumn("Link", is_number=False),
+        TextColumn("Direction", is_number=False),
+        TextColumn("Used %"),
+        TextColumn("Mean queue pkt"),
+        TextColumn("Max queue pkt"),
+        TextColumn("Queue drops pkt"),
+        TextColumn("Random drops pkt"),
+    )
+    rows = tuple(
+        (
+            str(link["name"]),
+            str(link["direction"]),
+            percent_text(link.get("utilisation")),
+            _fixed(link.get("mean_queue_pkts"), 1),
+            count_text(link.get("max_queue_pkts")),
+            count_text(link.get("drops_queue")),
+            count_text(link.get("drops_random")),
+        )
+        for link in summary.get("links", ())
+    )
+    return TextTable("Links", columns, rows)
+
+
+def mbit_text(rate_bps: object) -> str:
+    """A rate as Mbit/s with three decimals, unit left out."""
+    return _fixed(rate_bps, 3, 1e-6)
+
+
+def milliseconds_text(time_s: object) -> str:
+    """A time as milliseconds with one decimal, unit left out."""
+    return _fixed(time_s, 1, 1e3)
+
+
+def percent_text(ratio: object) -> str:
+    """A ratio as percent with two decimals, sign left out."""
+    return _fixed(ratio, 2, 100.0)
+
+
+def count_text(count: object) -> str:
+    """A count with thin groups of three digits: ``123 456``."""
+    number = _number(count)
+    return NOTHING if number is None else f"{number:,.0f}".replace(",", " ")
+
+
+def duration_text(time_s: object) -> str:
+    """A duration with its unit: ``410 ms``, ``8.25 s``, and from 100 s on ``3 min 20 s``."""
+    number = _number(time_s)
+    if number is None:
+        return NOTHING
+    if number >= 100:
+        hours, rest = divmod(round(number), 3600)
+        minutes, seconds = divmod(rest, 60)
+        if hours:
+            return f"{hours} h {minutes:02d} min"
+        return f"{minutes} min {seconds:02d} s" if seconds else f"{minutes} min"
+    if number >= 1 or number == 0:
+        return f"{number:.3g} s"
+    return f"{number * 1e3:.3g} ms"
+
+
+def speed_text(speed: float) -> str:
+    """Simulated time per wall time: ``146×``; a dash before anything is known."""
+    if not speed > 0:
+        return NOTHING
+    return f"{speed:.0f}×" if speed >= 10 else f"{speed:.2g}×"
+
+
+def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
+    return (
+        f"  · {path_label(subflow.get('path', ()))}",
+        "",
+        mbit_text(subflow.get("goodput_bps")),
+        _fixed(subflow.get("mean_cwnd_pkts"), 1),
+        milliseconds_text(subflow.get("mean_rtt_s")),
+        "",
+        percent_text(subflow.get("loss_ratio")),
+        "",
+        "",
+    )
+
+
+def _fixed(value: object, decimals: int, scale: float = 1.0) -> str:
+    number = _number(value)
+    return NOTHING if number is None else f"{number * scale:.{decimals}f}"
+
+
+def _number(value: object) -> float | None:
+    """The value as a finite number; None for everything else (null in the document, NaN, text)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)

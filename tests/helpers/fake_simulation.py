@@ -1,0 +1,193 @@
+"""A simulation made of formulas, for tests that need one to fail, to be slow, or to have known numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim.scenario_model import Choice, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
+
+SUBFLOW_COLUMNS = (
+    ("throughput_bps", "bit/s"),
+    ("goodput_bps", "bit/s"),
+    ("cwnd_pkts", "pkt"),
+    ("ssthresh_pkts", "pkt"),
+    ("srtt_s", "s"),
+    ("min_rtt_s", "s"),
+    ("inflight_pkts", "pkt"),
+    ("pacing_rate_bps", "bit/s"),
+    ("losses_pkts", "pkt"),
+)
+FLOW_COLUMNS = (("goodput_bps", "bit/s"), ("recv_buffer_bytes", "B"))
+LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
+
+
+class FakeColumn(NamedTuple):
+    scope: str
+    owner: str
+    name: str
+    unit: str
+
+
+class FakeMark(NamedTuple):
+    time_s: float
+    owner: str
+    kind: str
+    value: float
+
+
+def make_flow(name: str, kind: str = "mptcp", paths: tuple[str, ...] = ("wifi", "lte"), count: int = 1) -> Flow:
+    return Flow(
+        name=name,
+        kind=kind,  # type: ignore[arg-type]
+        source="server",
+        destination="client",
+        controller=Choice("lia" if kind == "mptcp" else "newreno"),
+        scheduler=Choice("minrtt"),
+        paths=tuple((path,) for path in paths),
+        count=count,
+        rate_bps=1e6 if kind == "cbr" else None,
+    )
+
+
+def make_scenario(
+    *flows: Flow, duration_s: float = 10.0, warmup_s: float = 2.0, links: tuple[str, ...] = ("wifi", "lte")
+) -> Scenario:
+    flows = flows or (make_flow("download"),)
+    direction = LinkDirection(rate_bps=8e6, delay_s=0.05, queue=QueueSpec(limit_pkts=67), loss=0.0)
+    return Scenario(
+        name="Fake",
+        duration_s=duration_s,
+        warmup_s=warmup_s,
+        seed=1,
+        mss_bytes=1448,
+        profile="linux",
+        start_jitter_s=0.0,
+        nodes={name: Node(name) for name in ("client", "server")},
+        links={name: Link(name, ("client", "server"), direction, direction) for name in links},
+        flows={flow.name: flow for flow in flows},
+        events=(),
+    )
+
+
+class FakeSimulation:
+    """Follows the interface of `subflow_sim.Simulation`.
+
+    Args:
+        on_chunk: called at the start of each `run_until` with the simulation: may raise, wait, or stop the job.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        seed: int | None = None,
+        sample_interval_s: float = 0.1,
+        on_chunk: Callable[[FakeSimulation], None] = lambda simulation: None,
+    ) -> None:
+        self.scenario = scenario
+        self.seed = scenario.seed if seed is None else seed
+        self.duration_s = scenario.duration_s
+        self.now_s = 0.0
+        self.chunks = 0
+        self._interval_s = sample_interval_s
+        self._on_chunk = on_chunk
+        self._marks_until_s = 0.0
+        columns = []
+        for flow in scenario.flows.values():
+            for instance in flow.instances:
+                columns += [FakeColumn("flow", instance, name, unit) for name, unit in FLOW_COLUMNS]
+                for ordinal in range(1, len(flow.paths) + 1) if flow.kind != "cbr" else ():
+                    owner = f"{instance}/{ordinal}"
+                    columns += [FakeColumn("subflow", owner, name, unit) for name, unit in SUBFLOW_COLUMNS]
+        for link in scenario.links.values():
+            for direction in ("forward", "reverse"):
+                owner = f"{link.name}/{direction}"
+                columns += [FakeColumn("link", owner, name, unit) for name, unit in LINK_COLUMNS]
+        self.columns = tuple(columns)
+        count = int(np.floor(self.duration_s / sample_interval_s + 1e-9))
+        self._times = sample_interval_s * (1 + np.arange(count))
+        self._table = np.array([self._formula(c, index) for index, c in enumerate(columns)], dtype=np.float32)
+
+    @property
+    def finished(self) -> bool:
+        return self.now_s >= self.duration_s
+
+    @property
+    def packets(self) -> int:
+        return int(self.now_s * 1000)
+
+    @property
+    def sample_count(self) -> int:
+        return min(len(self._times), int(np.floor(self.now_s / self._interval_s + 1e-9)))
+
+    def run_until(self, t_s: float) -> None:
+        self._on_chunk(self)
+        self.chunks += 1
+        self.now_s = min(t_s, self.duration_s)
+
+    def values(self, index: int) -> NDArray[np.float32]:
+        view = self._table[index, : self.sample_count]
+        view.flags.writeable = False
+        return view
+
+    def take_marks(self) -> list[FakeMark]:
+        """One loss per second of simulated time on the first subflow (or flow)."""
+        owner = next((c.owner for c in self.columns if c.scope == "subflow"), self.columns[0].owner)
+        first, last = int(self._marks_until_s), int(self.now_s)
+        self._marks_until_s = self.now_s
+        return [FakeMark(float(second), owner, "loss", 1.0) for second in range(first + 1, last + 1)]
+
+    def signature(self) -> str:
+        return f"{self.seed:08x}{round(self.now_s * 1000):08x}"
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "duration_s": self.now_s,
+            "warmup_s": self.scenario.warmup_s,
+            "signature": self.signature(),
+            "packets": self.packets,
+            "flows": [
+                {
+                    "name": name,
+                    "kind": flow.kind,
+                    "controller": flow.controller.name,
+                    "goodput_bps": 3e6,
+                    "completion_s": None,
+                    "mean_rtt_s": 0.11,
+                    "p95_rtt_s": 0.13,
+                    "loss_ratio": 0.02,
+                    "retransmits": 510,
+                    "subflows": [],
+                }
+                for flow in self.scenario.flows.values()
+                for name in flow.instances
+            ],
+            "links": [],
+            "fairness": {"jain": 1.0},
+        }
+
+    def _formula(self, column: FakeColumn, index: int) -> NDArray[np.float64]:
+        """Smooth curves in a plausible range; each column has its own phase."""
+        wave = np.sin(self._times / 3.0 + index)
+        match column.name:
+            case "throughput_bps" | "goodput_bps":
+                return 3e6 + 1e6 * wave
+            case "cwnd_pkts" | "inflight_pkts":
+                # A saw-tooth: up a packet per second, halved from 40.
+                return 20.0 + (self._times + index * 3.7) % 20.0
+            case "srtt_s":
+                return np.where(self._times < 0.25, np.nan, 0.11 + 0.01 * wave)
+            case "ssthresh_pkts":
+                return np.where(self._times < 1.0, np.nan, 20.0)
+            case "pacing_rate_bps":
+                return np.full_like(self._times, np.nan)
+            case "queue_pkts":
+                return np.zeros_like(self._times) if column.owner.endswith("/reverse") else 10.0 + 10.0 * wave
+            case _:
+                return np.zeros_like(self._times)
