@@ -1,0 +1,1 @@
+"""Packet-level simulator of multipath transport: scenario files, simulations, traces."""

@@ -1,0 +1,340 @@
+"""THE declaration of every key of a scenario file.
+
+The parser, the JSON Schema, the window's forms and the docs are built from it.
+Adding a key is a line here and its use in `scenario_reader`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from subflow_sim.parameter import Param
+from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.units import Dimension
+
+__all__ = ["MAX_PATHS", "SECTIONS", "Algorithm", "AlgorithmCatalog", "Dimension", "Param", "params_by_key"]
+
+MAX_PATHS = 32
+"""Subflows a flow can have at most: the core keeps them in a 32-bit mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """A congestion controller or packet scheduler of this version.
+
+    Attributes:
+        name: as written in scenario files.
+        summary: one line for lists and tool tips.
+        source: RFC or paper.
+        options: what can be set, as keys of the table `{ name = "...", option = ... }`.
+        is_coupled: runs over the subflows of a connection together, so it belongs to mptcp flows.
+    """
+
+    name: str
+    summary: str
+    source: str
+    options: tuple[Param, ...] = ()
+    is_coupled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AlgorithmCatalog:
+    """The algorithms that a scenario may name, in the order in which lists show them."""
+
+    controllers: tuple[Algorithm, ...]
+    schedulers: tuple[Algorithm, ...]
+
+
+_SCENARIO = (
+    Param(
+        "format",
+        Dimension.COUNT,
+        "Version of the file format. Always 1.",
+        required=True,
+        minimum=1,
+        maximum=1,
+    ),
+    Param("name", Dimension.TEXT, "Title of the scenario. Left out: the name of the file."),
+    Param(
+        "duration",
+        Dimension.TIME,
+        "How much time to simulate.",
+        required=True,
+        minimum=0.0,
+        exclusive_minimum=True,
+        maximum=1e6,
+    ),
+    Param(
+        "warmup",
+        Dimension.TIME,
+        "Beginning of the run that is left out of all summary figures, so that slow start does not count.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Param(
+        "seed",
+        Dimension.COUNT,
+        "Start value of all random draws: the same scenario and seed give the same run, packet for packet.",
+        default=1,
+        minimum=0,
+        maximum=2**63 - 1,
+    ),
+    Param(
+        "mss",
+        Dimension.SIZE,
+        "Payload bytes of a full packet. On the wire 52 bytes of headers come on top: 1448 make 1500.",
+        default=1448,
+        minimum=1,
+        maximum=65000,
+    ),
+    Param(
+        "profile",
+        Dimension.CHOICE,
+        'Transport defaults. "linux" does what a current kernel does; "textbook" is what the closed forms of papers '
+        "assume: an ACK per packet, no proportional rate reduction.",
+        default="linux",
+        choices=("linux", "textbook"),
+    ),
+    Param(
+        "start_jitter",
+        Dimension.TIME,
+        "Each flow starts later by a random time up to this. Breaks the lockstep of flows that would start together.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1e6,
+    ),
+)
+
+_NODE = (
+    Param(
+        "kind",
+        Dimension.CHOICE,
+        "Hosts send and receive data and never forward packets of others; routers only forward.",
+        default="host",
+        choices=("host", "router"),
+    ),
+    Param(
+        "at",
+        Dimension.POINT,
+        "Position on the canvas in pixels, x to the right and y down. Left out: laid out automatically.",
+        minimum=-1e6,
+        maximum=1e6,
+    ),
+)
+
+_LINK = (
+    Param(
+        "ends",
+        Dimension.LIST,
+        "The two nodes it joins. The direction from the first to the second is called forward.",
+        required=True,
+    ),
+    Param(
+        "rate",
+        Dimension.RATE,
+        "How fast packets are sent, headers included. The slowest link of a path is its bottleneck.",
+        required=True,
+        minimum=1.0,
+        maximum=1e12,
+        allows_unlimited=True,
+    ),
+    Param(
+        "delay",
+        Dimension.TIME,
+        "One-way propagation delay. A round trip over the link takes twice as long, and longer when packets queue.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1000.0,
+    ),
+    Param(
+        "queue",
+        Dimension.QUEUE,
+        "Packets (or bytes) that can wait for the link, the one being sent included; what comes on top is dropped.",
+        default=QueueSpec(limit_pkts=100),
+        minimum=1,
+        maximum=10_000_000,
+        allows_unlimited=True,
+    ),
+    Param(
+        "loss",
+        Dimension.RATIO,
+        "Share of packets lost at random before the queue, each independent of the others, as on a radio link.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1.0,
+    ),
+)
+
+_TRANSPORT = ("tcp", "mptcp")
+_FLOW = (
+    Param(
+        "kind",
+        Dimension.CHOICE,
+        '"mptcp" has a subflow on each path, "tcp" has one path, "cbr" sends at a constant rate whatever gets lost.',
+        required=True,
+        choices=("tcp", "mptcp", "cbr"),
+    ),
+    Param("from", Dimension.NAME, "Host that sends the data.", required=True),
+    Param("to", Dimension.NAME, "Host that receives the data.", required=True),
+    Param(
+        "controller",
+        Dimension.CHOICE,
+        "Congestion controller: how the sender finds its rate. Left out: lia for mptcp, newreno for tcp.",
+        applies_to=_TRANSPORT,
+    ),
+    Param(
+        "scheduler",
+        Dimension.CHOICE,
+        "Packet scheduler: which subflow gets the next packet.",
+        default="minrtt",
+        applies_to=("mptcp",),
+    ),
+    Param(
+        "paths",
+        Dimension.PATHS,
+        "The links from sender to receiver, one list per subflow; the same path may stand twice. Left out: all "
+        "shortest paths for mptcp, the first of them for tcp and cbr.",
+    ),
+    Param(
+        "count",
+        Dimension.COUNT,
+        "That many identical flows, named with .1, .2 and so on.",
+        default=1,
+        minimum=1,
+        maximum=10_000,
+    ),
+    Param(
+        "start",
+        Dimension.TIME,
+        "When it starts, counted from the beginning of the run.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Param("stop", Dimension.TIME, "When it stops sending. Left out: at the end of the run.", minimum=0.0, maximum=1e6),
+    Param(
+        "size",
+        Dimension.SIZE,
+        "Bytes to transfer; the flow is complete when the last one has arrived. Left out: it never runs out of data.",
+        minimum=1,
+        maximum=10**15,
+        applies_to=_TRANSPORT,
+    ),
+    Param(
+        "recv_buffer",
+        Dimension.SIZE,
+        "Receive buffer of the connection, shared by its subflows. A small one stalls fast paths behind slow ones.",
+        default=math.inf,
+        minimum=1,
+        maximum=10**12,
+        allows_unlimited=True,
+        applies_to=_TRANSPORT,
+    ),
+    Param(
+        "rate",
+        Dimension.RATE,
+        "Constant rate at which a cbr flow sends, headers included.",
+        required=True,
+        minimum=1.0,
+        maximum=1e12,
+        applies_to=("cbr",),
+    ),
+    Param(
+        "packet",
+        Dimension.SIZE,
+        "Size of a cbr flow's packets on the wire.",
+        default=1500,
+        minimum=64,
+        maximum=65052,
+        applies_to=("cbr",),
+    ),
+)
+
+_EVENT = (
+    Param(
+        "at",
+        Dimension.TIME,
+        "When it happens, counted from the beginning of the run.",
+        required=True,
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Param("link", Dimension.NAME, "The link that changes."),
+    Param("flow", Dimension.NAME, "The flow of which subflows close or open; all its copies if it has a count."),
+    Param(
+        "direction",
+        Dimension.CHOICE,
+        "Which direction of the link changes.",
+        default="both",
+        choices=("both", "forward", "reverse"),
+        applies_to=("link",),
+    ),
+    Param(
+        "rate",
+        Dimension.RATE,
+        "New rate of the link, from the next packet on; what is queued stays.",
+        minimum=1.0,
+        maximum=1e12,
+        allows_unlimited=True,
+        applies_to=("link",),
+    ),
+    Param(
+        "delay",
+        Dimension.TIME,
+        "New one-way delay of the link.",
+        minimum=0.0,
+        maximum=1000.0,
+        applies_to=("link",),
+    ),
+    Param(
+        "loss",
+        Dimension.RATIO,
+        "New random loss of the link.",
+        minimum=0.0,
+        maximum=1.0,
+        applies_to=("link",),
+    ),
+    Param(
+        "queue",
+        Dimension.QUEUE,
+        "New queue limit of the link.",
+        minimum=1,
+        maximum=10_000_000,
+        allows_unlimited=True,
+        applies_to=("link",),
+    ),
+    Param(
+        "up",
+        Dimension.FLAG,
+        "false takes the link out of service and loses what is in its queue; true brings it back.",
+        applies_to=("link",),
+    ),
+    Param(
+        "subflow",
+        Dimension.COUNT,
+        "Which subflow of the flow, counted from 1 in the order of its paths. Left out: all of them.",
+        minimum=1,
+        maximum=MAX_PATHS,
+        applies_to=("flow",),
+    ),
+    Param(
+        "open",
+        Dimension.FLAG,
+        "false closes the subflow, and what it still had to deliver goes over the others; true opens a fresh one.",
+        applies_to=("flow",),
+    ),
+)
+
+SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
+    {"scenario": _SCENARIO, "node": _NODE, "link": _LINK, "flow": _FLOW, "event": _EVENT}
+)
+"""The keys of a scenario file by section, in the order in which forms show them."""
+
+
+def params_by_key(section: str) -> Mapping[str, Param]:
+    """The parameters of a section of `SECTIONS` by their key."""
+    return {param.key: param for param in SECTIONS[section]}

@@ -1,0 +1,98 @@
+"""Scenario files: from TOML text to an immutable `Scenario` in SI units, or to a list of all that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.scenario_model import (
+    NO_CHOICE,
+    Choice,
+    Event,
+    Flow,
+    Link,
+    LinkDirection,
+    Node,
+    QueueSpec,
+    Scenario,
+)
+
+if TYPE_CHECKING:
+    from subflow_sim.params import AlgorithmCatalog
+
+__all__ = [
+    "MAX_FILE_BYTES",
+    "NO_CHOICE",
+    "Choice",
+    "Event",
+    "Flow",
+    "Link",
+    "LinkDirection",
+    "Node",
+    "QueueSpec",
+    "Scenario",
+    "load_scenario",
+    "parse_scenario",
+]
+
+MAX_FILE_BYTES = 4_000_000
+"""Larger files are refused: they are no scenarios."""
+
+
+def parse_scenario(
+    text: str,
+    *,
+    file: str = "<scenario>",
+    overrides: Sequence[str] = (),
+    algorithms: AlgorithmCatalog | None = None,
+) -> Scenario:
+    """Read a scenario file and check all of it.
+
+    Args:
+        text: TOML text.
+        file: what messages call it; its stem is the scenario's name where the text gives none.
+        overrides: "KEY=VALUE" with a dotted key, e.g. "links.wifi.loss=1%", "events.0.at=5s". They replace or add
+            values before anything is checked; a value is read as TOML if it is TOML, else as text.
+        algorithms: the controllers and schedulers that may be named; None: those of the compiled core.
+
+    Raises:
+        ScenarioError: with all problems, in the order of the file.
+    """
+    from subflow_sim.scenario_reader import read_scenario
+
+    if algorithms is None:
+        from subflow_sim.catalog import catalog
+
+        algorithms = catalog()
+    return read_scenario(text, file=file, overrides=overrides, algorithms=algorithms)
+
+
+def load_scenario(
+    path: str | Path,
+    *,
+    overrides: Sequence[str] = (),
+    algorithms: AlgorithmCatalog | None = None,
+) -> Scenario:
+    """Read a scenario from a file; see `parse_scenario`.
+
+    Raises:
+        ScenarioError: if the file cannot be read, is not UTF-8, or has problems.
+    """
+    file = str(path)
+    try:
+        with Path(path).open("rb") as stream:
+            content = stream.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", "a file that exists")]) from error
+    if len(content) > MAX_FILE_BYTES:
+        allowed = f"a TOML file of at most {MAX_FILE_BYTES // 1_000_000} MB"
+        raise ScenarioError([Problem(file, None, "", "", "too large for a scenario file", allowed)])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ScenarioError([Problem(file, line, "", "", "not UTF-8 text", "a text file saved as UTF-8")]) from error
+    return parse_scenario(text, file=file, overrides=overrides, algorithms=algorithms)

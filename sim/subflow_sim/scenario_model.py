@@ -1,0 +1,188 @@
+"""A scenario as the simulator runs it: checked, resolved, immutable, in SI units. Plain values without behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+NodeKind: TypeAlias = Literal["host", "router"]
+FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr"]
+Direction: TypeAlias = Literal["both", "forward", "reverse"]
+Profile: TypeAlias = Literal["linux", "textbook"]
+OptionValue: TypeAlias = float | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An end system or a router.
+
+    Attributes:
+        name: its key in the file.
+        kind: hosts start and end flows and never forward; routers only forward.
+        at: position on the canvas in pixels; None if it is to be laid out automatically.
+    """
+
+    name: str
+    kind: NodeKind = "host"
+    at: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSpec:
+    """The queue in front of a link direction. Both limits None: unlimited.
+
+    Attributes:
+        discipline: "droptail": what does not fit is dropped on arrival.
+        limit_pkts: packets that fit, the one being sent included.
+        limit_bytes: wire bytes that fit, the packet being sent included.
+    """
+
+    discipline: str = "droptail"
+    limit_pkts: int | None = None
+    limit_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDirection:
+    """One direction of a link.
+
+    Attributes:
+        rate_bps: wire bit/s; None: unlimited (a wire without a transmitter).
+        delay_s: one-way propagation delay.
+        queue: what waits in front of the transmitter.
+        loss: probability 0..1 that a packet is lost before it reaches the queue, independent of all others.
+    """
+
+    rate_bps: float | None
+    delay_s: float
+    queue: QueueSpec
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A full-duplex link; "forward" is from `ends[0]` to `ends[1]`."""
+
+    name: str
+    ends: tuple[str, str]
+    forward: LinkDirection
+    reverse: LinkDirection
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A controller or scheduler by name, with all its options (those left out in the file have their defaults)."""
+
+    name: str
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+
+NO_CHOICE = Choice("")
+"""The controller and scheduler of a cbr flow, which has neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Traffic from one host to another; `count` identical copies of it.
+
+    Attributes:
+        name: its key in the file; the copies are named by `instances`.
+        kind: "tcp" (one path), "mptcp" (a subflow on each path) or "cbr" (constant bit rate, one path, no feedback).
+        source: host that sends the data.
+        destination: host that receives it.
+        controller: congestion controller; `NO_CHOICE` for cbr.
+        scheduler: packet scheduler; "minrtt" for tcp, which has nothing to choose from; `NO_CHOICE` for cbr.
+        paths: one per subflow, each the names of the links from source to destination. The same path may stand twice.
+        count: number of identical copies.
+        start_s: when it starts; the scenario's start jitter comes on top.
+        stop_s: when it stops to send new data; None: at the end.
+        size_bytes: payload after which it is complete; None: endless.
+        recv_buffer_bytes: connection-level receive buffer; None: unlimited.
+        rate_bps: cbr only, wire bit/s.
+        packet_bytes: cbr only, size of a packet on the wire.
+    """
+
+    name: str
+    kind: FlowKind
+    source: str
+    destination: str
+    controller: Choice
+    scheduler: Choice
+    paths: tuple[tuple[str, ...], ...]
+    count: int = 1
+    start_s: float = 0.0
+    stop_s: float | None = None
+    size_bytes: int | None = None
+    recv_buffer_bytes: int | None = None
+    rate_bps: float | None = None
+    packet_bytes: int = 1500
+
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """Names of the copies: ("download",), or ("download.1", "download.2", ...) if there are several."""
+        if self.count == 1:
+            return (self.name,)
+        return tuple(f"{self.name}.{ordinal}" for ordinal in range(1, self.count + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A change at a given time. Names either a link or a flow; what is None stays as it is.
+
+    Attributes:
+        at_s: when.
+        link: the link that changes.
+        direction: which of its directions.
+        flow: the flow of which subflows open or close; all its copies.
+        subflow: ordinal of the subflow from 1 in path order; None: all.
+        rate_bps: new rate; infinite: unlimited.
+        delay_s: new one-way delay, for packets sent from then on.
+        loss: new loss probability.
+        queue: new queue limits.
+        up: False: everything in the queue and on arrival is lost. True: back in service.
+        open: False: the subflow is closed and what it had outstanding goes over the others. True: a fresh one opens.
+    """
+
+    at_s: float
+    link: str | None = None
+    direction: Direction = "both"
+    flow: str | None = None
+    subflow: int | None = None
+    rate_bps: float | None = None
+    delay_s: float | None = None
+    loss: float | None = None
+    queue: QueueSpec | None = None
+    up: bool | None = None
+    open: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Everything that determines a run, apart from the version of the simulator.
+
+    Attributes:
+        name: title for people.
+        duration_s: simulated time.
+        warmup_s: beginning that is left out of summary figures.
+        seed: of all random draws.
+        mss_bytes: payload of a full packet.
+        profile: transport defaults: "linux" (what a current kernel does) or "textbook" (closed forms hold).
+        start_jitter_s: each flow's start is delayed by a seeded uniform draw up to this.
+        nodes: by name, in the order of the file; so are links and flows.
+        events: sorted by time; the order of the file is kept among equals.
+        format: version of the file format.
+    """
+
+    name: str
+    duration_s: float
+    warmup_s: float
+    seed: int
+    mss_bytes: int
+    profile: Profile
+    start_jitter_s: float
+    nodes: Mapping[str, Node]
+    links: Mapping[str, Link]
+    flows: Mapping[str, Flow]
+    events: tuple[Event, ...]
+    format: int = 1

@@ -1,0 +1,184 @@
+"""Parameters: values read from files and from fields, bounds, help, and texts that read back."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from subflow_sim.errors import ParamError
+from subflow_sim.params import SECTIONS, Dimension, Param, params_by_key
+from subflow_sim.scenario import QueueSpec
+
+ALL_PARAMS = [(section, param) for section, params in SECTIONS.items() for param in params]
+NAMES = st.from_regex(r"[A-Za-z0-9_-]{1,64}", fullmatch=True)
+IDS = [f"{section}.{param.key}" for section, param in ALL_PARAMS]
+LINK, FLOW, SCENARIO, NODE = (params_by_key(section) for section in ("link", "flow", "scenario", "node"))
+
+
+def refusal(param: Param, value: object) -> ParamError:
+    with pytest.raises(ParamError) as caught:
+        param.parse(value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("param", "value", "expected"),
+    [
+        (LINK["rate"], "8Mbit/s", 8e6),
+        (LINK["rate"], 8_000_000, 8e6),
+        (LINK["rate"], 8e6, 8e6),
+        (LINK["rate"], "unlimited", math.inf),
+        (LINK["delay"], 0, 0.0),
+        (LINK["queue"], "67pkt", QueueSpec(limit_pkts=67)),
+        (LINK["queue"], 67, QueueSpec(limit_pkts=67)),
+        (LINK["queue"], "100kB", QueueSpec(limit_bytes=100_000)),
+        (LINK["queue"], "unlimited", QueueSpec()),
+        (LINK["loss"], "100%", 1.0),
+        (LINK["ends"], ["a", "b"], ("a", "b")),
+        (LINK["ends"], '["a", "b"]', ("a", "b")),
+        (FLOW["size"], 8e6, 8_000_000),
+        (FLOW["recv_buffer"], "unlimited", math.inf),
+        (FLOW["count"], 5, 5),
+        (FLOW["count"], "5", 5),
+        (FLOW["paths"], '[["wifi", "x"], ["lte"]]', (("wifi", "x"), ("lte",))),
+        (SCENARIO["seed"], 2**63 - 1, 2**63 - 1),
+        (SCENARIO["name"], "Zwei Wege, ein Ziel", "Zwei Wege, ein Ziel"),
+        (SCENARIO["profile"], "textbook", "textbook"),
+        (NODE["at"], [10, -2.5], (10.0, -2.5)),
+        (NODE["at"], "[10, 20]", (10.0, 20.0)),
+        (params_by_key("event")["up"], "false", False),
+    ],
+)
+def test_a_value_from_a_file_or_a_field_is_read_as_si(param, value, expected):
+    parsed = param.parse(value)
+    assert parsed == expected
+    assert type(parsed) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("param", "value", "message"),
+    [
+        (LINK["rate"], 0, "must not be zero"),
+        (LINK["rate"], -8e6, "must not be negative"),
+        (LINK["rate"], "0.5bit/s", "too small"),
+        (LINK["rate"], "1001Gbit/s", "too large"),
+        (LINK["rate"], math.nan, "not a number"),
+        (LINK["rate"], math.inf, "too large"),
+        (LINK["rate"], True, "this is true or false"),
+        (LINK["rate"], [1], "this is a list"),
+        (LINK["delay"], "-1ms", "must not be negative"),
+        (LINK["delay"], "1001s", "too large"),
+        (LINK["delay"], "0.05", "unit is missing"),
+        (LINK["delay"], "unlimited", "not a number with a unit"),
+        (LINK["queue"], 0, "must not be zero"),
+        (LINK["queue"], "0pkt", "must not be zero"),
+        (LINK["queue"], "0B", "must not be zero"),
+        (LINK["queue"], "1.5pkt", "not a whole number"),
+        (LINK["queue"], "67packets", 'did you mean "pkt"'),
+        (LINK["queue"], "67", "unit is missing"),
+        (LINK["loss"], 2, 'did you mean "2%"'),
+        (LINK["loss"], "120%", "too large"),
+        (LINK["loss"], "-1%", "must not be negative"),
+        (SCENARIO["duration"], 0, "must not be zero"),
+        (SCENARIO["duration"], 10**400, "too large"),
+        (SCENARIO["mss"], "1.5B", "not a whole number"),
+        (SCENARIO["mss"], 65_001, "too large"),
+        (SCENARIO["seed"], 1.5, "not a whole number"),
+        (SCENARIO["seed"], "one", "this is text"),
+        (SCENARIO["seed"], 2**63, "too large"),
+        (SCENARIO["profile"], "Linux", 'did you mean "linux"'),
+        (SCENARIO["name"], "  ", "empty"),
+        (SCENARIO["name"], "x" * 201, "too long"),
+        (SCENARIO["name"], "\x1b[31mred", "control character"),
+        (FLOW["count"], 10_001, "too large"),
+        (FLOW["paths"], ["wifi", "lte"], 'did you mean [["wifi"], ["lte"]]'),
+        (FLOW["from"], "a b", "not a name"),
+        (FLOW["from"], 5, "this is a whole number"),
+        (NODE["at"], [1], "list of 1"),
+        (NODE["at"], [1, "x"], "this is text, not a number"),
+        (NODE["at"], [1, math.nan], "not a number"),
+    ],
+)
+def test_an_impossible_value_is_refused_and_says_what_is_allowed(param, value, message):
+    error = refusal(param, value)
+    assert message in error.message
+    assert error.allowed
+
+
+def test_text_that_spells_a_count_or_a_flag_is_refused_in_a_file():
+    """A field on screen only has text; in a file `seed = "3"` is a slip that the JSON Schema flags too."""
+    assert SCENARIO["seed"].parse("3") == 3
+    with pytest.raises(ParamError, match="this is text, not a whole number"):
+        SCENARIO["seed"].read("3")
+
+
+@pytest.mark.parametrize(("section", "param"), ALL_PARAMS, ids=IDS)
+def test_every_parameter_explains_itself(section, param):
+    assert param.help[0].isupper() or param.help[0] in '"ft'
+    assert param.help.endswith(".")
+    assert len(param.help) > 15
+    assert param.allowed_text()
+
+
+@pytest.mark.parametrize(("section", "param"), ALL_PARAMS, ids=IDS)
+def test_every_default_is_a_value_that_its_parameter_allows(section, param):
+    if param.default is not None:
+        assert param.parse(param.format(param.default)) == param.default
+
+
+def test_what_is_allowed_names_bounds_and_an_example():
+    assert LINK["rate"].allowed_text() == ('a rate from "1bit/s" to "1000Gbit/s" or "unlimited", e.g. "8Mbit/s" or 8e6')
+    assert SCENARIO["duration"].allowed_text() == ('a time greater than 0 and at most "1000000s", e.g. "60s" or 60')
+    assert SCENARIO["profile"].allowed_text() == '"linux" or "textbook"'
+
+
+def test_units_of_parsed_values_are_si():
+    assert [LINK[key].unit for key in ("rate", "delay", "queue", "loss")] == ["bit/s", "s", "pkt", ""]
+    assert FLOW["size"].unit == "B"
+
+
+def values_of(param: Param) -> st.SearchStrategy:
+    """Values that `param` allows."""
+    low, high = param.minimum, param.maximum
+    match param.dimension:
+        case Dimension.COUNT | Dimension.SIZE:
+            values = st.integers(int(low), int(high))
+        case Dimension.QUEUE:
+            values = st.integers(1, 10_000_000).map(lambda n: QueueSpec(limit_pkts=n)) | st.integers(1, 10**12).map(
+                lambda n: QueueSpec(limit_bytes=n)
+            )
+        case Dimension.RATE | Dimension.TIME | Dimension.RATIO:
+            values = st.floats(low, high, exclude_min=param.exclusive_minimum)
+        case Dimension.FLAG:
+            values = st.booleans()
+        case Dimension.POINT:
+            values = st.tuples(st.floats(low, high), st.floats(low, high))
+        case Dimension.CHOICE:
+            values = st.sampled_from(param.choices or ("lia", "newreno"))
+        case Dimension.NAME:
+            values = NAMES
+        case Dimension.TEXT:
+            values = st.text(min_size=1, max_size=200)
+        case Dimension.LIST:
+            values = st.lists(NAMES).map(tuple)
+        case Dimension.PATHS:
+            values = st.lists(st.lists(NAMES).map(tuple), min_size=1).map(tuple)
+    if param.dimension is Dimension.QUEUE:
+        return values | st.just(QueueSpec())
+    return values | st.just(math.inf) if param.allows_unlimited else values
+
+
+@given(st.data(), st.sampled_from([param for _, param in ALL_PARAMS]))
+def test_the_text_of_a_value_parses_back_to_exactly_that_value(data, param):
+    value = data.draw(values_of(param))
+    if param.dimension is Dimension.TEXT:
+        assume(value.strip() and value.isprintable())
+    assert param.parse(param.format(value)) == value
+
+
+def test_a_value_of_the_wrong_kind_has_no_text():
+    with pytest.raises(ValueError, match="no value of delay"):
+        LINK["delay"].format(object())
