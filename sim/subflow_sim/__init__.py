@@ -1,1 +1,59 @@
-"""Packet-level simulator of multipath transport: scenario files, simulations, traces."""
+"""Packet-level simulator of multipath transport: scenario files, simulations, traces.
+
+The public names are loaded on first use, so that importing the package (for its errors, say) loads neither numpy nor
+the compiled core.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from subflow_sim.catalog import controllers, schedulers
+    from subflow_sim.errors import ParamError, Problem, ScenarioError, SimError, SimulationError
+    from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
+    from subflow_sim.simulation import Simulation, Snapshot, jain_index
+    from subflow_sim.trace import Column, Mark
+
+__all__ = [
+    "Column",
+    "Mark",
+    "ParamError",
+    "Problem",
+    "Scenario",
+    "ScenarioError",
+    "SimError",
+    "Simulation",
+    "SimulationError",
+    "Snapshot",
+    "controllers",
+    "jain_index",
+    "load_scenario",
+    "parse_scenario",
+    "schedulers",
+]
+
+_HOMES = {
+    "Column": "trace",
+    "Mark": "trace",
+    "ParamError": "errors",
+    "Problem": "errors",
+    "Scenario": "scenario",
+    "ScenarioError": "errors",
+    "SimError": "errors",
+    "Simulation": "simulation",
+    "SimulationError": "errors",
+    "Snapshot": "simulation",
+    "controllers": "catalog",
+    "jain_index": "simulation",
+    "load_scenario": "scenario",
+    "parse_scenario": "scenario",
+    "schedulers": "catalog",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,47 @@
+// What the core's controllers and schedulers say of themselves.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "cc/controllers.h"
+#include "sched/schedulers.h"
+
+namespace nb = nanobind;
+
+namespace subflow::bindings {
+
+void bind_catalog(nb::module_& m) {
+    nb::enum_<OptionKind>(m, "OptionKind")
+        .value("NUMBER", OptionKind::Number)
+        .value("RATIO", OptionKind::Ratio)
+        .value("TIME", OptionKind::Time)
+        .value("FLAG", OptionKind::Flag)
+        .value("CHOICE", OptionKind::Choice);
+
+    nb::class_<OptionInfo>(m, "OptionInfo")
+        .def_ro("key", &OptionInfo::key)
+        .def_ro("kind", &OptionInfo::kind)
+        .def_ro("help", &OptionInfo::help)
+        .def_ro("default_number", &OptionInfo::default_number)
+        .def_ro("default_choice", &OptionInfo::default_choice)
+        .def_ro("minimum", &OptionInfo::minimum)
+        .def_ro("maximum", &OptionInfo::maximum)
+        .def_prop_ro("choices", [](const OptionInfo& o) {
+            return std::vector<std::string_view>(o.choices.begin(), o.choices.end());
+        });
+
+    nb::class_<AlgorithmInfo>(m, "AlgorithmInfo")
+        .def_ro("name", &AlgorithmInfo::name)
+        .def_ro("summary", &AlgorithmInfo::summary)
+        .def_ro("source", &AlgorithmInfo::source)
+        .def_ro("is_coupled", &AlgorithmInfo::is_coupled)
+        .def_prop_ro("options", [](const AlgorithmInfo& a) {
+            return std::vector<OptionInfo>(a.options.begin(), a.options.end());
+        });
+
+    m.def("controller_infos", &controller_infos, nb::rv_policy::reference);
+    m.def("scheduler_infos", &scheduler_infos, nb::rv_policy::reference);
+}
+
+}  // namespace subflow::bindings

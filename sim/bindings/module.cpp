@@ -1,0 +1,15 @@
+#include "bindings.h"
+
+#include "check.h"
+#include "scenario.h"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) {
+    m.doc() = "The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.";
+    nb::exception<subflow::ScenarioError>(m, "CoreScenarioError", PyExc_ValueError);
+    nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);
+    subflow::bindings::bind_catalog(m);
+    subflow::bindings::bind_scenario(m);
+    subflow::bindings::bind_simulation(m);
+}

@@ -1,0 +1,137 @@
+// Building a core scenario from plain numbers.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+
+#include "bindings.h"
+#include "scenario.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace subflow::bindings {
+
+namespace {
+
+using Route = std::vector<std::uint32_t>;
+using OptionMap = std::map<std::string, std::variant<bool, double, std::string>>;
+
+template <class Unit>
+std::optional<Unit> maybe(const std::optional<std::int64_t>& raw) {
+    return raw ? std::optional(Unit(*raw)) : std::nullopt;
+}
+
+AlgorithmChoice choice(const std::string& name, const OptionMap& options) {
+    AlgorithmChoice out{name, {}};
+    for (const auto& [key, value] : options) std::visit([&](const auto& v) { out.options.push_back({key, v}); }, value);
+    return out;
+}
+
+std::size_t add_link(Scenario& s, std::string name, double rate_bps, std::int64_t delay_ns,
+                     std::optional<std::int64_t> queue_limit_pkts, std::optional<std::int64_t> queue_limit_bytes,
+                     double loss) {
+    s.links.push_back({std::move(name), BitsPerSec(rate_bps), Nanos(delay_ns), queue_limit_pkts,
+                       maybe<Bytes>(queue_limit_bytes), loss});
+    return s.links.size() - 1;
+}
+
+std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::vector<std::pair<Route, Route>>& paths,
+                     const std::string& controller, const OptionMap& controller_options, const std::string& scheduler,
+                     const OptionMap& scheduler_options, std::int64_t start_ns, std::optional<std::int64_t> stop_ns,
+                     std::optional<std::int64_t> size_bytes, std::optional<std::int64_t> recv_buffer_bytes,
+                     double cbr_rate_bps, std::int64_t cbr_packet_bytes) {
+    FlowSpec flow;
+    flow.name = std::move(name);
+    flow.kind = kind;
+    flow.controller = choice(controller, controller_options);
+    flow.scheduler = choice(scheduler, scheduler_options);
+    for (const auto& [forward, reverse] : paths) flow.paths.push_back({forward, reverse});
+    flow.start = Nanos(start_ns);
+    if (stop_ns) flow.stop = Nanos(*stop_ns);
+    flow.size = maybe<Bytes>(size_bytes);
+    flow.recv_buffer = maybe<Bytes>(recv_buffer_bytes);
+    flow.cbr_rate = BitsPerSec(cbr_rate_bps);
+    flow.cbr_packet = Bytes(cbr_packet_bytes);
+    s.flows.push_back(std::move(flow));
+    return s.flows.size() - 1;
+}
+
+void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::optional<double> rate_bps,
+                    std::optional<std::int64_t> delay_ns, std::optional<double> loss, bool sets_queue,
+                    std::optional<std::int64_t> queue_limit_pkts, std::optional<std::int64_t> queue_limit_bytes,
+                    std::optional<bool> up) {
+    EventSpec event;
+    event.at = Nanos(at_ns);
+    event.link = link;
+    if (rate_bps) event.rate = BitsPerSec(*rate_bps);
+    event.delay = maybe<Nanos>(delay_ns);
+    event.loss = loss;
+    event.sets_queue = sets_queue;
+    event.queue_limit_pkts = queue_limit_pkts;
+    event.queue_limit_bytes = maybe<Bytes>(queue_limit_bytes);
+    event.up = up;
+    s.events.push_back(event);
+}
+
+void add_flow_event(Scenario& s, std::int64_t at_ns, std::uint32_t flow, std::optional<std::uint32_t> subflow,
+                    bool open) {
+    EventSpec event;
+    event.at = Nanos(at_ns);
+    event.flow = flow;
+    event.subflow = subflow;
+    event.open = open;
+    s.events.push_back(event);
+}
+
+}  // namespace
+
+void bind_scenario(nb::module_& m) {
+    nb::enum_<FlowKind>(m, "FlowKind")
+        .value("TCP", FlowKind::Tcp)
+        .value("MPTCP", FlowKind::Mptcp)
+        .value("CBR", FlowKind::Cbr);
+    nb::enum_<DelayedAck>(m, "DelayedAck").value("OFF", DelayedAck::Off).value("LINUX", DelayedAck::Linux);
+
+    nb::class_<TransportOptions>(m, "TransportOptions")
+        .def(nb::init<>())
+        .def_rw("initial_window_pkts", &TransportOptions::initial_window_pkts)
+        .def_rw("delayed_ack", &TransportOptions::delayed_ack)
+        .def_rw("quick_acks", &TransportOptions::quick_acks)
+        .def_rw("proportional_rate_reduction", &TransportOptions::proportional_rate_reduction)
+        .def_prop_rw(
+            "rto_min_ns", [](const TransportOptions& t) { return t.rto_min.value; },
+            [](TransportOptions& t, std::int64_t ns) { t.rto_min = Nanos(ns); })
+        .def_prop_rw(
+            "delayed_ack_timeout_ns", [](const TransportOptions& t) { return t.delayed_ack_timeout.value; },
+            [](TransportOptions& t, std::int64_t ns) { t.delayed_ack_timeout = Nanos(ns); });
+
+    nb::class_<Scenario>(m, "Scenario")
+        .def(
+            "__init__",
+            [](Scenario* self, std::int64_t duration_ns, std::int64_t warmup_ns, std::int64_t mss_bytes,
+               std::int64_t start_jitter_ns, const TransportOptions& transport) {
+                new (self) Scenario();
+                self->duration = Nanos(duration_ns);
+                self->warmup = Nanos(warmup_ns);
+                self->mss = Bytes(mss_bytes);
+                self->start_jitter = Nanos(start_jitter_ns);
+                self->transport = transport;
+            },
+            "duration_ns"_a, "warmup_ns"_a, "mss_bytes"_a, "start_jitter_ns"_a, "transport"_a)
+        .def("add_link", &add_link, "name"_a, "rate_bps"_a, "delay_ns"_a, "queue_limit_pkts"_a.none(),
+             "queue_limit_bytes"_a.none(), "loss"_a, "Returns the index of the new link direction.")
+        .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
+             "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
+             "recv_buffer_bytes"_a.none(), "cbr_rate_bps"_a, "cbr_packet_bytes"_a,
+             "Paths are (forward links, reverse links). Returns the index.")
+        .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
+             "loss"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(), "queue_limit_bytes"_a.none(), "up"_a.none())
+        .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a);
+}
+
+}  // namespace subflow::bindings

@@ -1,0 +1,114 @@
+// Running a scenario and reading what came of it.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.h"
+#include "simulation.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace subflow::bindings {
+
+namespace {
+
+using TraceView = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A view of the recorder's memory: valid as long as the simulation, of the samples published at the time of the call.
+TraceView trace_values(const Simulation& s, std::size_t column) {
+    if (column >= s.recorder().columns().size()) throw nb::index_error("no such trace column");
+    const auto values = s.recorder().values(column);
+    return TraceView(values.data(), {values.size()}, nb::find(&s));
+}
+
+}  // namespace
+
+void bind_simulation(nb::module_& m) {
+    nb::enum_<TraceScope>(m, "TraceScope")
+        .value("FLOW", TraceScope::Flow)
+        .value("SUBFLOW", TraceScope::Subflow)
+        .value("LINK", TraceScope::Link);
+    nb::class_<TraceColumn>(m, "TraceColumn")
+        .def_ro("scope", &TraceColumn::scope)
+        .def_ro("owner", &TraceColumn::owner)
+        .def_ro("name", &TraceColumn::name)
+        .def_ro("unit", &TraceColumn::unit);
+
+    nb::enum_<MarkKind>(m, "MarkKind")
+        .value("LOSS", MarkKind::Loss)
+        .value("RTO", MarkKind::Timeout)
+        .value("RECOVERED", MarkKind::Recovered)
+        .value("ESTABLISHED", MarkKind::Established)
+        .value("CLOSED", MarkKind::Closed)
+        .value("COMPLETED", MarkKind::Completed)
+        .value("LINK_UP", MarkKind::LinkUp)
+        .value("LINK_DOWN", MarkKind::LinkDown)
+        .value("LINK_CHANGE", MarkKind::LinkChange);
+    nb::class_<Mark>(m, "Mark")
+        .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
+        .def_ro("value", &Mark::value)
+        .def_ro("owner", &Mark::owner)
+        .def_ro("kind", &Mark::kind);
+
+    nb::class_<SubflowResult>(m, "SubflowResult")
+        .def_ro("throughput_bps", &SubflowResult::throughput_bps)
+        .def_ro("goodput_bps", &SubflowResult::goodput_bps)
+        .def_ro("mean_cwnd_pkts", &SubflowResult::mean_cwnd_pkts)
+        .def_ro("mean_rtt_s", &SubflowResult::mean_rtt_s)
+        .def_ro("loss_ratio", &SubflowResult::loss_ratio)
+        .def_ro("retransmits", &SubflowResult::retransmits)
+        .def_ro("timeouts", &SubflowResult::timeouts)
+        .def_ro("packets_sent", &SubflowResult::packets_sent);
+    nb::class_<FlowResult>(m, "FlowResult")
+        .def_ro("goodput_bps", &FlowResult::goodput_bps)
+        .def_ro("completion_s", &FlowResult::completion_s)
+        .def_ro("mean_rtt_s", &FlowResult::mean_rtt_s)
+        .def_ro("p95_rtt_s", &FlowResult::p95_rtt_s)
+        .def_ro("loss_ratio", &FlowResult::loss_ratio)
+        .def_ro("retransmits", &FlowResult::retransmits);
+    nb::class_<LinkResult>(m, "LinkResult")
+        .def_ro("utilisation", &LinkResult::utilisation)
+        .def_ro("drops_queue", &LinkResult::drops_queue)
+        .def_ro("drops_random", &LinkResult::drops_random)
+        .def_ro("drops_down", &LinkResult::drops_down)
+        .def_ro("mean_queue_pkts", &LinkResult::mean_queue_pkts)
+        .def_ro("max_queue_pkts", &LinkResult::max_queue_pkts);
+
+    nb::class_<Simulation::Snapshot>(m, "Snapshot").def_prop_ro("now_ns", [](const Simulation::Snapshot& s) {
+        return s.network.now().value;
+    });
+
+    nb::class_<Simulation>(m, "Simulation")
+        .def(
+            "__init__",
+            [](Simulation* self, const Scenario& scenario, std::uint64_t seed, std::int64_t sample_interval_ns) {
+                new (self) Simulation(scenario, seed, Nanos(sample_interval_ns));
+            },
+            "scenario"_a, "seed"_a, "sample_interval_ns"_a)
+        .def(
+            "run_until", [](Simulation& s, std::int64_t until_ns) { s.run_until(Nanos(until_ns)); }, "until_ns"_a,
+            nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("now_ns", [](const Simulation& s) { return s.now().value; })
+        .def_prop_ro("duration_ns", [](const Simulation& s) { return s.duration().value; })
+        .def_prop_ro("is_finished", &Simulation::is_finished)
+        .def_prop_ro("packets_delivered", [](const Simulation& s) { return s.network().packets_delivered(); })
+        .def("signature", [](const Simulation& s) { return s.network().signature(); })
+        .def("columns", [](const Simulation& s) { return s.recorder().columns(); })
+        .def_prop_ro("sample_count", [](const Simulation& s) { return s.recorder().count(); })
+        .def("values", &trace_values, "column"_a)
+        .def("take_marks", [](Simulation& s) { return s.network().take_marks(); })
+        .def_prop_ro("marks_lost", [](const Simulation& s) { return s.network().marks_lost(); })
+        .def(
+            "flow_result", [](const Simulation& s, std::size_t i) { return s.network().flow_result(i); }, "flow"_a)
+        .def(
+            "subflow_result", [](const Simulation& s, std::size_t i) { return s.network().subflow_result(i); },
+            "subflow"_a)
+        .def(
+            "link_result", [](const Simulation& s, std::size_t i) { return s.network().link_result(i); }, "link"_a)
+        .def("check_invariants", [](const Simulation& s) { s.network().check_invariants(); })
+        .def("snapshot", &Simulation::snapshot, nb::keep_alive<0, 1>())
+        .def("restore", &Simulation::restore, "snapshot"_a);
+}
+
+}  // namespace subflow::bindings

@@ -1,0 +1,50 @@
+// How controllers and schedulers describe themselves: the one declaration that validates files, prints help and builds
+// forms.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "scenario.h"
+
+namespace subflow {
+
+enum class OptionKind { Number, Ratio, Time, Flag, Choice };
+
+struct OptionInfo {
+    std::string_view key;
+    OptionKind kind = OptionKind::Number;
+    std::string_view help;
+    double default_number = 0;  // SI; flags: 0 or 1
+    std::string_view default_choice = {};
+    double minimum = 0;
+    double maximum = 0;
+    std::span<const std::string_view> choices = {};
+};
+
+struct AlgorithmInfo {
+    std::string_view name;     // as written in scenario files
+    std::string_view summary;  // one line
+    std::string_view source;   // RFC or paper
+    bool is_coupled = false;   // runs over the subflows of one connection together: for mptcp flows
+    std::span<const OptionInfo> options = {};
+};
+
+// Option access for the constructors of algorithms: the given value, or the declared default.
+// Throws ScenarioError for a key the algorithm does not declare or a value of the wrong kind or out of range.
+class Options {
+public:
+    Options(const AlgorithmInfo& info, std::span<const OptionValue> given);
+    double number(std::string_view key) const;
+    std::string_view choice(std::string_view key) const;
+
+private:
+    const OptionInfo& declared(std::string_view key) const;
+    const OptionValue* given(std::string_view key) const;
+
+    const AlgorithmInfo& info_;
+    std::span<const OptionValue> given_;
+};
+
+}  // namespace subflow

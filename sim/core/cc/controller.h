@@ -1,0 +1,72 @@
+// What a congestion controller is: a small value that turns acknowledgements and losses into a window.
+#pragma once
+
+#include <algorithm>
+#include <concepts>
+#include <limits>
+#include <span>
+
+#include "../algorithm.h"
+#include "../units.h"
+
+namespace subflow {
+
+inline constexpr double kInfiniteSsthresh = std::numeric_limits<double>::infinity();
+
+// The decision: real-valued, in packets. The sender keeps floor(cwnd) packets in flight.
+struct Window {
+    double cwnd_pkts = 0;
+    double ssthresh_pkts = kInfiniteSsthresh;
+
+    bool in_slow_start() const { return cwnd_pkts < ssthresh_pkts; }
+};
+
+// One acknowledgement, outside recovery.
+struct AckSample {
+    double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
+    Nanos rtt{};            // of the packet that triggered it
+    Nanos srtt{};
+    Nanos now{};
+};
+
+enum class CongestionKind : std::uint8_t { FastRetransmit, Timeout };
+
+// At most one per window of data.
+struct CongestionEvent {
+    CongestionKind kind = CongestionKind::FastRetransmit;
+    double inflight_pkts = 0;
+    Nanos now{};
+};
+
+// What a coupled controller may know of each established subflow of its connection, its own included.
+struct Sibling {
+    double cwnd_pkts = 0;  // effective: ssthresh while in recovery, where the window itself says little
+    double srtt_s = 0;     // > 0
+};
+
+// `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
+struct Siblings {
+    std::span<const Sibling> all;
+    std::size_t self = 0;
+};
+
+// on_ack grows the window (the sender only calls it when the window was the limit); on_congestion_event sets ssthresh,
+// to which the sender lowers cwnd (fast retransmit) or from below which it slow-starts (timeout).
+template <class T>
+concept CongestionController = std::copyable<T> && std::constructible_from<T, const Options&> &&
+                               requires(T controller, Window& window, const AckSample& ack,
+                                        const CongestionEvent& event, const Siblings& siblings) {
+                                   { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
+                                   controller.on_ack(window, ack, siblings);
+                                   controller.on_congestion_event(window, event, siblings);
+                               };
+
+// Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.
+// Returns what is left of the acknowledgement for congestion avoidance. Source: RFC 5681 section 3.1.
+inline double slow_start(Window& window, double acked_pkts) {
+    const double grown = std::min(acked_pkts, std::max(0.0, window.ssthresh_pkts - window.cwnd_pkts));
+    window.cwnd_pkts += grown;
+    return acked_pkts - grown;
+}
+
+}  // namespace subflow

@@ -1,0 +1,37 @@
+// NewReno: additive increase, multiplicative decrease. Source: RFC 5681 with SACK recovery (RFC 6675) in the sender.
+#pragma once
+
+#include "controller.h"
+
+namespace subflow {
+
+class NewReno {
+public:
+    static constexpr AlgorithmInfo kInfo{
+        .name = "newreno",
+        .summary = "One packet more per round trip, half the window on loss",
+        .source = "RFC 5681, RFC 6582, RFC 6675",
+    };
+
+    explicit NewReno(const Options&) {}
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        // RFC 5681 section 3.1, equation (3), counting packets: one more per window acknowledged
+        window.cwnd_pkts += acked / window.cwnd_pkts;
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+        halve(window, event);
+    }
+
+    // RFC 5681 section 3.1, equation (4), with a floor of two packets. After a timeout the flight size counts; on fast
+    // retransmit the window does (as in Linux: the two differ only while the window is not in full use).
+    static void halve(Window& window, const CongestionEvent& event) {
+        const double basis = event.kind == CongestionKind::Timeout ? event.inflight_pkts : window.cwnd_pkts;
+        window.ssthresh_pkts = std::max(basis / 2, 2.0);
+    }
+};
+static_assert(CongestionController<NewReno>);
+
+}  // namespace subflow

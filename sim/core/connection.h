@@ -1,0 +1,109 @@
+// A flow's connection: its data stream over one or more subflows, both ends of it.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "receiver.h"
+#include "ring.h"
+#include "scenario.h"
+#include "sched/schedulers.h"
+#include "sender.h"
+#include "units.h"
+
+namespace subflow {
+
+// Distribution of RTT samples with a resolution of 1/32 of the value: 32 buckets per octave from 2^10 ns up.
+class RttHistogram {
+public:
+    void add(Nanos rtt) {
+        ++buckets_[bucket_of(rtt)];
+        ++count_;
+    }
+    std::uint64_t count() const { return count_; }
+    void clear() { *this = RttHistogram(); }
+    // The value below which `fraction` of the samples lie, in seconds, interpolated within its bucket. 0 without
+    // samples.
+    double quantile_s(double fraction) const;
+
+private:
+    static constexpr int kSubBits = 5;
+    static constexpr int kLowestOctave = 10;
+    static constexpr int kOctaves = 28;  // up to 2^38 ns, 4.6 minutes
+
+    static std::size_t bucket_of(Nanos rtt) {
+        const auto v = static_cast<std::uint64_t>(rtt.value);
+        const int octave = static_cast<int>(std::bit_width(v)) - 1;
+        if (octave < kLowestOctave) return 0;
+        if (octave >= kLowestOctave + kOctaves) return (kOctaves << kSubBits) - 1;
+        const std::uint64_t within = (v >> (octave - kSubBits)) & ((1u << kSubBits) - 1);
+        return (static_cast<std::size_t>(octave - kLowestOctave) << kSubBits) + within;
+    }
+
+    std::array<std::uint32_t, (kOctaves << kSubBits)> buckets_{};
+    std::uint64_t count_ = 0;
+};
+
+struct Connection {
+    FlowKind kind = FlowKind::Tcp;
+    std::uint32_t first_subflow = 0;
+    std::uint32_t subflow_count = 0;
+    bool is_coupled = false;  // the controllers want to see their siblings
+    Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
+
+    // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
+    bool is_started = false;
+    Nanos started_at = kNever;
+    std::uint32_t data_una = 0;
+    std::uint32_t data_nxt = 0;
+    std::uint32_t data_end = Reassembly::kUnlimited;  // one past the last; the stop time lowers it to data_nxt
+    std::uint32_t right_edge = Reassembly::kUnlimited;
+    std::uint32_t payload_bytes = 0;       // of a full packet
+    std::uint32_t last_payload_bytes = 0;  // of packet data_end - 1 of a finite transfer
+    std::uint32_t last_data_seq = Reassembly::kUnlimited;
+    Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, and kReinjected; multipath only
+    Ring<std::uint32_t> reinjections;  // data numbers to send again on another subflow
+
+    // Receiving end
+    Reassembly reassembly;
+    std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
+    Nanos completed_at = kNever;
+
+    RttHistogram rtt_histogram;
+
+    // Constant bit rate
+    std::uint64_t datagrams_sent = 0;
+
+    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;
+
+    bool is_multipath() const { return subflow_count > 1; }
+    std::uint32_t payload_of(std::uint32_t data_seq) const {
+        return data_seq == last_data_seq ? last_payload_bytes : payload_bytes;
+    }
+};
+
+// One path's worth of a connection. Sender and receiver stand in one record because the simulator owns both hosts; they
+// communicate through packets only.
+struct Subflow {
+    SubflowSender sender;
+    SubflowReceiver receiver;
+    std::uint32_t connection = 0;
+    std::uint8_t ordinal = 0;  // position in the connection
+    std::uint8_t hops = 0;
+    std::uint8_t ack_hops = 0;
+    std::uint8_t incarnation = 0;  // counts re-openings
+    bool is_established = false;
+    bool is_potentially_failed = false;  // timed out and not heard of since (Linux MPTCP's pf)
+    std::uint32_t route = 0;             // into Network's table of hops
+    std::uint32_t ack_route = 0;
+    std::uint64_t luck = 0;  // random stream of this subflow
+    Nanos join_at = kNever;  // establishment under way
+
+    std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
+    std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
+    std::int64_t dropped_pkts = 0;    // data packets lost in the network
+};
+
+}  // namespace subflow

@@ -1,0 +1,112 @@
+// The pending events, ordered by (time, source).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "check.h"
+#include "units.h"
+
+namespace subflow {
+
+// Sources (a link's next arrival, a subflow's timer, …) are numbered once and for all, and each has at most one live
+// event. Ties in time are decided by the source's number, so the order is total and depends on nothing but the
+// scenario; a global sequence counter would have tied it to the history of insertions.
+//
+// A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: moving one later costs nothing
+// (it wakes early and is put off), moving one earlier adds an entry and the superseded one is skipped when it surfaces.
+class EventQueue {
+public:
+    explicit EventQueue(std::size_t source_count = 0) : pending_(source_count, kNever) {
+        heap_.reserve(2 * source_count + 8);
+    }
+
+    // Makes `source` fire at `time` or earlier: the handler of an early wake-up answers with its real deadline.
+    void schedule(std::uint32_t source, Nanos time) {
+        if (time >= pending_[source]) return;
+        pending_[source] = time;
+        heap_.push_back({time, source});
+        sift_up(heap_.size() - 1);
+    }
+
+    bool empty() const { return heap_.empty(); }
+    Nanos next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+
+    // Takes the next event and lets `handle(source, time)` process it; the handler returns when the source wants to
+    // fire again (kNever: not until scheduled anew). The entry is replaced in place, which saves a pop and a push per
+    // packet.
+    template <class Handler>
+    void dispatch(Handler&& handle) {
+        const Entry event = heap_.front();
+        if (pending_[event.source] != event.time) {  // superseded by an earlier deadline that already fired
+            remove_front();
+            return;
+        }
+        // While the handler runs the entry stays at the root under a key below all others, whatever gets scheduled.
+        heap_.front().time = Nanos(-1);
+        pending_[event.source] = Nanos(-1);  // the handler's own schedule() calls are answered by its return value
+        const Nanos again = handle(event.source, event.time);
+        pending_[event.source] = again;
+        if (again < kNever) {
+            SF_VALIDATE(again >= event.time);
+            heap_.front() = {again, event.source};
+            sift_down(0);
+        } else {
+            remove_front();
+        }
+    }
+
+private:
+    struct Entry {
+        Nanos time;
+        std::uint32_t source = 0;
+    };
+
+    static bool before(const Entry& a, const Entry& b) {
+        // One 128-bit comparison: no branch to mispredict on ties.
+        const auto key = [](const Entry& e) {
+            return (static_cast<unsigned __int128>(static_cast<std::uint64_t>(e.time.value + 1)) << 32) | e.source;
+        };
+        return key(a) < key(b);
+    }
+
+    void sift_up(std::size_t i) {
+        const Entry moving = heap_[i];
+        while (i > 0) {
+            const std::size_t parent = (i - 1) / 4;
+            if (!before(moving, heap_[parent])) break;
+            heap_[i] = heap_[parent];
+            i = parent;
+        }
+        heap_[i] = moving;
+    }
+
+    void sift_down(std::size_t i) {
+        const std::size_t n = heap_.size();
+        const Entry moving = heap_[i];
+        for (;;) {
+            const std::size_t child = 4 * i + 1;
+            if (child >= n) break;
+            const std::size_t end = child + 4 < n ? child + 4 : n;
+            std::size_t least = child;
+            for (std::size_t c = child + 1; c < end; ++c) {
+                if (before(heap_[c], heap_[least])) least = c;
+            }
+            if (!before(heap_[least], moving)) break;
+            heap_[i] = heap_[least];
+            i = least;
+        }
+        heap_[i] = moving;
+    }
+
+    void remove_front() {
+        heap_.front() = heap_.back();
+        heap_.pop_back();
+        if (!heap_.empty()) sift_down(0);
+    }
+
+    std::vector<Entry> heap_;
+    std::vector<Nanos> pending_;  // [source] when its live entry fires; kNever: none
+};
+
+}  // namespace subflow

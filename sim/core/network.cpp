@@ -1,0 +1,315 @@
+#include "network.h"
+
+#include <algorithm>
+#include <string>
+
+namespace subflow {
+
+namespace {
+
+constexpr std::uint32_t kTimelineSource = 0;
+constexpr std::size_t kMarkCapacity = std::size_t{1} << 16;
+
+Controller controller_of(const FlowSpec& flow) {
+    // A constant-bit-rate source has no window; the default keeps its record uniform.
+    return make_controller(flow.kind == FlowKind::Cbr ? AlgorithmChoice{"newreno", {}} : flow.controller);
+}
+
+bool is_coupled(const Controller& controller) {
+    return std::visit([](const auto& c) { return std::decay_t<decltype(c)>::kInfo.is_coupled; }, controller);
+}
+
+}  // namespace
+
+Network::Network(const Scenario& scenario, std::uint64_t seed)
+    : scenario_(&scenario), seed_(seed), signature_(mix64(seed)) {
+    check_scenario(scenario);
+    links_.reserve(scenario.links.size());
+    for (const LinkSpec& spec : scenario.links) links_.emplace_back(spec, seed);
+
+    for (const FlowSpec& flow : scenario.flows) {
+        Connection connection;
+        connection.kind = flow.kind;
+        connection.first_subflow = static_cast<std::uint32_t>(subflows_.size());
+        connection.subflow_count = static_cast<std::uint32_t>(flow.paths.size());
+        const Controller controller = controller_of(flow);
+        connection.is_coupled = is_coupled(controller) && connection.is_multipath();
+        if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
+        connection.payload_bytes = static_cast<std::uint32_t>(scenario.mss.value);
+        if (flow.size) {
+            const std::int64_t packets = (flow.size->value + scenario.mss.value - 1) / scenario.mss.value;
+            connection.data_end = static_cast<std::uint32_t>(packets);
+            connection.last_data_seq = connection.data_end - 1;
+            connection.last_payload_bytes =
+                static_cast<std::uint32_t>(flow.size->value - (packets - 1) * scenario.mss.value);
+        }
+        if (flow.recv_buffer) {
+            const std::int64_t limit = flow.recv_buffer->value / scenario.mss.value;
+            connection.reassembly = Reassembly(static_cast<std::uint32_t>(std::min<std::int64_t>(limit, 0x7fffffff)));
+            connection.right_edge = connection.reassembly.advertise();
+        }
+        for (std::size_t i = 0; i < flow.paths.size(); ++i) {
+            const PathSpec& path = flow.paths[i];
+            Subflow s;
+            s.sender = SubflowSender(controller, scenario.transport);
+            s.connection = static_cast<std::uint32_t>(connections_.size());
+            s.ordinal = static_cast<std::uint8_t>(i);
+            s.hops = static_cast<std::uint8_t>(path.forward.size());
+            s.ack_hops = static_cast<std::uint8_t>(path.reverse.size());
+            s.route = static_cast<std::uint32_t>(routes_.size());
+            routes_.insert(routes_.end(), path.forward.begin(), path.forward.end());
+            s.ack_route = static_cast<std::uint32_t>(routes_.size());
+            routes_.insert(routes_.end(), path.reverse.begin(), path.reverse.end());
+            s.luck = combine64(combine64(seed, hash_name(flow.name)), i + 1);
+            subflows_.push_back(std::move(s));
+        }
+        connections_.push_back(std::move(connection));
+    }
+
+    const auto link_count = static_cast<std::uint32_t>(links_.size());
+    const auto subflow_count = static_cast<std::uint32_t>(subflows_.size());
+    first_timer_ = 1 + link_count;
+    first_ack_timer_ = first_timer_ + subflow_count;
+    events_ = EventQueue(first_ack_timer_ + subflow_count);
+    marks_.reserve(kMarkCapacity);
+    build_timeline();
+    begin_measurement();  // replaced at the end of the warm-up
+}
+
+void Network::build_timeline() {
+    const Scenario& scenario = *scenario_;
+    if (scenario.warmup > Nanos(0)) timeline_.push_back({scenario.warmup, 0, TimelineKind::Warmup});
+    for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {
+        const FlowSpec& flow = scenario.flows[i];
+        const double luck = to_unit_interval(combine64(combine64(seed_, hash_name("start")), hash_name(flow.name)));
+        const Nanos jitter(static_cast<std::int64_t>(luck * static_cast<double>(scenario.start_jitter.value)));
+        timeline_.push_back({flow.start + jitter, i, TimelineKind::FlowStart});
+        if (flow.stop < kNever) timeline_.push_back({flow.stop, i, TimelineKind::FlowStop});
+    }
+    for (std::uint32_t i = 0; i < scenario.events.size(); ++i)
+        timeline_.push_back({scenario.events[i].at, i, TimelineKind::Change});
+    std::ranges::stable_sort(timeline_, {}, &TimelineEntry::at);
+    if (!timeline_.empty()) events_.schedule(kTimelineSource, timeline_.front().at);
+}
+
+void Network::run_until(Nanos until) {
+    while (events_.next_time() <= until) {
+        events_.dispatch([this](std::uint32_t source, Nanos time) {
+            now_ = time;
+            return on_event(source);
+        });
+    }
+    if (now_ < until) now_ = until;
+}
+
+Nanos Network::on_event(std::uint32_t source) {
+    if (source - 1 < links_.size()) [[likely]]
+        return on_link_arrival(source - 1);
+    if (source == kTimelineSource) return on_timeline();
+    if (source < first_ack_timer_) return on_subflow_timer(source - first_timer_);
+    return on_ack_timer(source - first_ack_timer_);
+}
+
+Nanos Network::on_timeline() {
+    while (timeline_next_ < timeline_.size() && timeline_[timeline_next_].at <= now_) {
+        const TimelineEntry entry = timeline_[timeline_next_++];
+        switch (entry.kind) {
+            case TimelineKind::Warmup:
+                begin_measurement();
+                break;
+            case TimelineKind::FlowStart:
+                start_flow(entry.index);
+                break;
+            case TimelineKind::FlowStop:
+                stop_flow(entry.index);
+                break;
+            case TimelineKind::Change:
+                apply_change(scenario_->events[entry.index]);
+                break;
+        }
+    }
+    return timeline_next_ < timeline_.size() ? timeline_[timeline_next_].at : kNever;
+}
+
+Nanos Network::on_link_arrival(std::uint32_t link_index) {
+    Link& link = links_[link_index];
+    if (link.next_arrival() > now_) return link.next_arrival();  // a change of rate or delay put it off
+    Packet packet = link.take_arrival(now_);
+    const Subflow& s = subflows_[packet.subflow];
+    ++packet.hop;
+    if (packet.kind == PacketKind::Ack) {
+        if (packet.hop < s.ack_hops) {
+            forward(routes_[s.ack_route + packet.hop], packet);
+        } else {
+            on_ack(packet);
+        }
+    } else if (packet.hop < s.hops) {
+        forward(routes_[s.route + packet.hop], packet);
+    } else if (packet.kind == PacketKind::Data) {
+        on_data(packet);
+    } else {
+        on_datagram(packet);
+    }
+    return link.next_arrival();
+}
+
+Nanos Network::on_subflow_timer(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    if (c.kind == FlowKind::Cbr) {
+        send_datagrams(index);
+        return s.join_at;
+    }
+    if (s.join_at <= now_) establish(index);
+    if (s.is_established && s.sender.rto_deadline() <= now_) {
+        std::array<Sibling, kMaxSubflows> siblings;
+        Siblings view;
+        view.all = std::span(siblings).first(gather_siblings(c, index, siblings, view.self));
+        s.sender.on_timeout(now_, view, scenario_->transport);
+        mix_signature(static_cast<std::uint64_t>(now_.value) ^ index);
+        mark(MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
+        if (c.is_multipath()) {
+            s.is_potentially_failed = true;
+            reinject(c, s, false);
+        }
+        fill(c);
+    }
+    if (s.join_at < kNever) return s.join_at;
+    return s.is_established ? s.sender.rto_deadline() : kNever;
+}
+
+Nanos Network::on_ack_timer(std::uint32_t index) {
+    const Subflow& s = subflows_[index];
+    if (!s.is_established) return kNever;
+    if (s.receiver.ack_deadline() <= now_) send_ack(index);
+    return s.receiver.ack_deadline();
+}
+
+void Network::start_flow(std::uint32_t flow) {
+    Connection& c = connections_[flow];
+    if (now_ >= scenario_->flows[flow].stop) return;  // the start jitter outlasted it
+    c.is_started = true;
+    c.started_at = now_;
+    // The first subflow is the connection: `start` is when its first packet may leave. The others join afterwards.
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        const std::uint32_t subflow = c.first_subflow + i;
+        if (c.kind == FlowKind::Cbr) {
+            subflows_[subflow].join_at = now_;
+            events_.schedule(timer_source(subflow), now_);
+        } else if (i == 0) {
+            establish(subflow);
+        } else {
+            open_subflow(subflow, now_ + base_rtt(subflows_[subflow]));
+        }
+    }
+}
+
+void Network::stop_flow(std::uint32_t flow) {
+    Connection& c = connections_[flow];
+    if (!c.is_started) return;
+    if (c.kind == FlowKind::Cbr) subflows_[c.first_subflow].join_at = kNever;
+    c.data_end = std::min(c.data_end, c.data_nxt);
+}
+
+void Network::apply_change(const EventSpec& change) {
+    if (change.link) change_link(change);
+    if (!change.flow || !change.open) return;
+    const Connection& c = connections_[*change.flow];
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        if (change.subflow && *change.subflow != i) continue;
+        const std::uint32_t index = c.first_subflow + i;
+        Subflow& s = subflows_[index];
+        if (!*change.open) {
+            close_subflow(index);
+        } else if (c.is_started && !s.is_established && s.join_at == kNever) {
+            open_subflow(index, now_ + base_rtt(s));
+        }
+    }
+}
+
+void Network::change_link(const EventSpec& change) {
+    Link& link = links_[*change.link];
+    if (change.rate) link.set_rate(*change.rate, now_);
+    if (change.delay) link.set_delay(*change.delay, now_);
+    if (change.loss) link.set_loss(*change.loss);
+    if (change.sets_queue)
+        link.set_queue_limit({change.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
+                              change.queue_limit_bytes.value_or(DropTail{}.limit_bytes)});
+    if (change.up) link.set_up(*change.up, now_, [this](const Packet& p) { on_dropped(p); });
+    if (change.rate || change.delay || change.loss || change.sets_queue) mark(MarkKind::LinkChange, *change.link);
+    if (change.up) mark(*change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
+    if (link.next_arrival() < kNever) events_.schedule(1 + *change.link, link.next_arrival());
+}
+
+// Propagation there and back, without queues.
+Nanos Network::base_rtt(const Subflow& s) const {
+    Nanos rtt{};
+    for (std::uint32_t i = 0; i < s.hops; ++i) rtt += links_[routes_[s.route + i]].delay();
+    for (std::uint32_t i = 0; i < s.ack_hops; ++i) rtt += links_[routes_[s.ack_route + i]].delay();
+    return rtt;
+}
+
+void Network::open_subflow(std::uint32_t index, Nanos join_at) {
+    Subflow& s = subflows_[index];
+    s.join_at = join_at;
+    events_.schedule(timer_source(index), join_at);
+}
+
+void Network::establish(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    s.join_at = kNever;
+    s.is_established = true;
+    s.is_potentially_failed = false;
+    s.sender.start_clock(now_);
+    mark(MarkKind::Established, index, s.sender.window().cwnd_pkts);
+    fill(connections_[s.connection]);
+}
+
+void Network::close_subflow(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    s.join_at = kNever;
+    if (!s.is_established) return;
+    s.is_established = false;
+    Connection& c = connections_[s.connection];
+    s.sender.account_cwnd(now_);
+    reinject(c, s, true);
+    mark(MarkKind::Closed, index, s.sender.window().cwnd_pkts);
+    // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
+    const SenderStats stats = s.sender.stats();
+    s.sender = SubflowSender(controller_of(scenario_->flows[s.connection]), scenario_->transport);
+    s.sender.continue_stats(stats);
+    s.receiver = SubflowReceiver();
+    s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
+    fill(c);
+}
+
+void Network::mark(MarkKind kind, std::uint32_t owner, double value) {
+    if (marks_.size() < kMarkCapacity) {
+        marks_.push_back({now_, value, owner, kind});
+    } else {
+        ++marks_lost_;
+    }
+}
+
+std::vector<Mark> Network::take_marks() {
+    std::vector<Mark> taken;
+    taken.reserve(kMarkCapacity);
+    taken.swap(marks_);
+    return taken;
+}
+
+void Network::check_invariants() const {
+    for (const Link& link : links_) {
+        const LinkStats& s = link.stats();
+        SF_ASSERT(s.packets_in ==
+                  s.packets_out + s.drops_queue + s.drops_random + s.drops_down + link.packets_under_way());
+    }
+    for (const Subflow& s : subflows_) s.sender.check_invariants();
+    for (const Connection& c : connections_) {
+        SF_ASSERT(c.data_una <= c.reassembly.next());
+        SF_ASSERT(c.reassembly.next() <= c.data_nxt || c.kind == FlowKind::Cbr);
+        SF_ASSERT(c.data_nxt <= c.right_edge || c.kind == FlowKind::Cbr);
+    }
+}
+
+}  // namespace subflow

@@ -1,0 +1,207 @@
+// The state of a simulated network and the clock that moves it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "connection.h"
+#include "event_queue.h"
+#include "link.h"
+#include "packet.h"
+#include "scenario.h"
+
+namespace subflow {
+
+enum class MarkKind : std::uint8_t {
+    Loss,  // fast retransmit began
+    Timeout,
+    Recovered,
+    Established,
+    Closed,
+    Completed,  // of a flow
+    LinkUp,
+    LinkDown,
+    LinkChange,
+};
+
+// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed, else
+// subflows.
+struct Mark {
+    Nanos time;
+    double value = 0;  // window after it in packets; seconds for Completed
+    std::uint32_t owner = 0;
+    MarkKind kind = MarkKind::Loss;
+};
+
+// Figures of the measured interval, from warm-up to now.
+struct SubflowResult {
+    double throughput_bps = 0;
+    double goodput_bps = 0;
+    double mean_cwnd_pkts = 0;
+    double mean_rtt_s = 0;  // NaN without samples
+    double loss_ratio = 0;  // packets lost in the network / packets sent
+    std::int64_t retransmits = 0;
+    std::int64_t timeouts = 0;
+    std::int64_t packets_sent = 0;
+};
+
+struct FlowResult {
+    double goodput_bps = 0;
+    double completion_s = 0;  // since the flow's start; NaN while incomplete
+    double mean_rtt_s = 0;
+    double p95_rtt_s = 0;
+    double loss_ratio = 0;
+    std::int64_t retransmits = 0;
+};
+
+struct LinkResult {
+    double utilisation = 0;
+    std::int64_t drops_queue = 0;
+    std::int64_t drops_random = 0;
+    std::int64_t drops_down = 0;
+    double mean_queue_pkts = 0;
+    std::int64_t max_queue_pkts = 0;
+};
+
+// Copyable: a copy is a snapshot, and running the copy gives bit for bit what the original would. Any number of
+// networks live side by side; the Scenario must outlive them.
+class Network {
+public:
+    // Throws ScenarioError if the scenario is not usable.
+    Network(const Scenario& scenario, std::uint64_t seed);
+
+    // Processes every event up to and including `until`; the clock then stands there.
+    void run_until(Nanos until);
+
+    Nanos now() const { return now_; }
+    const Scenario& scenario() const { return *scenario_; }
+    std::uint64_t seed() const { return seed_; }
+
+    // Hash over every delivery, drop and timeout so far: equal for equal (scenario, seed, version), whatever the chunks
+    // of run_until, the threads or the build type.
+    std::uint64_t signature() const;
+    // Data packets and datagrams that reached their destination host.
+    std::int64_t packets_delivered() const { return packets_delivered_; }
+
+    SubflowResult subflow_result(std::size_t index) const;
+    FlowResult flow_result(std::size_t index) const;
+    LinkResult link_result(std::size_t index) const;
+
+    // For observers; nothing here may be changed.
+    std::vector<Link>& links() { return links_; }
+    const std::vector<Link>& links() const { return links_; }
+    const std::vector<Subflow>& subflows() const { return subflows_; }
+    const std::vector<Connection>& connections() const { return connections_; }
+
+    // Marks since the last call; the buffer is bounded, and what did not fit is counted by marks_lost().
+    std::vector<Mark> take_marks();
+    std::int64_t marks_lost() const { return marks_lost_; }
+
+    // Throws InternalError unless, on every link, packets in = out + dropped + under way, and every sender's books
+    // balance.
+    void check_invariants() const;
+
+private:
+    enum class TimelineKind : std::uint8_t { Warmup, FlowStart, FlowStop, Change };
+    struct TimelineEntry {
+        Nanos at;
+        std::uint32_t index = 0;  // flow, or position in Scenario::events
+        TimelineKind kind = TimelineKind::Change;
+    };
+    struct SubflowBaseline {
+        SenderStats sender;
+        std::int64_t received_bytes = 0;
+        std::int64_t goodput_bytes = 0;
+        std::int64_t dropped_pkts = 0;
+    };
+    struct FlowBaseline {
+        std::int64_t delivered_bytes = 0;
+        std::uint64_t datagrams_sent = 0;
+    };
+    struct LinkBaseline {
+        LinkStats stats;
+        Nanos busy{};
+        Nanos queue_time{};
+    };
+
+    // Sources of events, in the order that decides ties: the timeline, links, subflow timers, ACK timers.
+    std::uint32_t timer_source(std::uint32_t subflow) const { return first_timer_ + subflow; }
+    std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
+
+    void build_timeline();
+    Nanos on_event(std::uint32_t source);
+    Nanos on_timeline();
+    Nanos on_link_arrival(std::uint32_t link);
+    Nanos on_subflow_timer(std::uint32_t subflow);
+    Nanos on_ack_timer(std::uint32_t subflow);
+
+    void begin_measurement();
+    void start_flow(std::uint32_t flow);
+    void stop_flow(std::uint32_t flow);
+    void apply_change(const EventSpec& change);
+    void change_link(const EventSpec& change);
+    void open_subflow(std::uint32_t subflow, Nanos join_at);
+    void close_subflow(std::uint32_t subflow);
+    void establish(std::uint32_t subflow);
+    Nanos base_rtt(const Subflow& s) const;
+
+    void forward(std::uint32_t link, const Packet& packet);
+    void on_dropped(const Packet& packet);
+    void on_data(const Packet& packet);
+    void on_ack(const Packet& packet);
+    void on_datagram(const Packet& packet);
+    void send_ack(std::uint32_t subflow);
+    std::uint32_t make_extension(const AckExtension& content);
+    void send_datagrams(std::uint32_t subflow);
+
+    // Hands packets to subflows for as long as windows, data and scheduler allow.
+    void fill(Connection& connection);
+    void retransmit_lost(std::uint32_t subflow);
+    void transmit(std::uint32_t subflow, const Transmission& sent);
+    bool send_next(Connection& connection);
+    std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on) const;
+    void reinject(Connection& connection, const Subflow& from, bool again);
+    void on_data_ack(Connection& connection, std::uint32_t data_ack);
+    void complete_if_delivered(Connection& connection);
+    std::size_t gather_siblings(const Connection& connection, std::uint32_t self, std::span<Sibling> out,
+                                std::size_t& self_position) const;
+
+    void mix_signature(std::uint64_t value) {
+        signature_ = (signature_ ^ value) * 0x9fb21c651e98df25ULL;
+        signature_ ^= signature_ >> 32;
+    }
+    void mark(MarkKind kind, std::uint32_t owner, double value = 0);
+    bool is_current(const Subflow& s, const Packet& p) const { return s.incarnation == p.incarnation; }
+    double measured_seconds() const;
+
+    const Scenario* scenario_;
+    std::uint64_t seed_;
+    Nanos now_{};
+    std::uint64_t signature_;
+    std::int64_t packets_delivered_ = 0;
+
+    EventQueue events_;
+    std::uint32_t first_timer_ = 0;
+    std::uint32_t first_ack_timer_ = 0;
+    std::vector<Link> links_;
+    std::vector<Subflow> subflows_;
+    std::vector<Connection> connections_;
+    std::vector<std::uint32_t> routes_;  // hops of all paths, one after the other
+
+    std::vector<AckExtension> ack_extensions_;
+    std::vector<std::uint32_t> free_extensions_;
+
+    std::vector<TimelineEntry> timeline_;
+    std::size_t timeline_next_ = 0;
+
+    Nanos measured_from_{};
+    std::vector<SubflowBaseline> subflow_baselines_;
+    std::vector<FlowBaseline> flow_baselines_;
+    std::vector<LinkBaseline> link_baselines_;
+
+    std::vector<Mark> marks_;
+    std::int64_t marks_lost_ = 0;
+};
+
+}  // namespace subflow

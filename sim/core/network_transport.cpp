@@ -1,0 +1,256 @@
+// The part of Network that moves packets: sending, receiving, acknowledging.
+#include <algorithm>
+#include <bit>
+
+#include "network.h"
+
+namespace subflow {
+
+namespace {
+// Distinct draws for data and ACKs of one subflow, and for its incarnations.
+std::uint64_t packet_luck(const Subflow& s, const Packet& p) {
+    return s.luck ^ mix64((static_cast<std::uint64_t>(p.incarnation) << 40) |
+                          (static_cast<std::uint64_t>(p.kind) << 32) | p.transmission);
+}
+}  // namespace
+
+void Network::forward(std::uint32_t link_index, const Packet& packet) {
+    Link& link = links_[link_index];
+    const std::uint64_t luck = link.is_lossy() ? packet_luck(subflows_[packet.subflow], packet) : 0;
+    if (link.enqueue(packet, now_, luck) == Verdict::Accepted) [[likely]] {
+        events_.schedule(1 + link_index, link.next_arrival());
+    } else {
+        on_dropped(packet);
+    }
+}
+
+void Network::on_dropped(const Packet& packet) {
+    mix_signature(static_cast<std::uint64_t>(now_.value) * 3 + packet.seq);
+    if (packet.extension != kNoExtension) free_extensions_.push_back(packet.extension);
+    if (packet.kind != PacketKind::Ack) ++subflows_[packet.subflow].dropped_pkts;
+}
+
+void Network::transmit(std::uint32_t index, const Transmission& sent) {
+    const Subflow& s = subflows_[index];
+    Packet packet;
+    packet.sent_time = now_;
+    packet.seq = sent.seq;
+    packet.transmission = sent.number;
+    packet.subflow = index;
+    packet.data_seq = sent.data_seq;
+    packet.size = static_cast<std::uint16_t>(connections_[s.connection].payload_of(sent.data_seq) +
+                                             static_cast<std::uint32_t>(kHeaderBytes.value));
+    packet.kind = PacketKind::Data;
+    packet.incarnation = s.incarnation & kIncarnationMask;
+    forward(routes_[s.route], packet);
+    events_.schedule(timer_source(index), s.sender.rto_deadline());
+}
+
+void Network::retransmit_lost(std::uint32_t index) {
+    SubflowSender& sender = subflows_[index].sender;
+    while (sender.has_lost() && sender.has_window()) transmit(index, sender.retransmit(now_, scenario_->transport));
+}
+
+void Network::fill(Connection& c) {
+    if (!c.is_started) return;
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        if (subflows_[i].is_established && subflows_[i].sender.has_lost()) retransmit_lost(i);
+    }
+    while (send_next(c)) {
+    }
+}
+
+bool Network::send_next(Connection& c) {
+    // Reinjections first; those that have been acknowledged meanwhile are done.
+    while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
+    const bool is_reinjection = !c.reinjections.empty();
+    if (!is_reinjection && (c.data_nxt >= c.data_end || c.data_nxt >= c.right_edge)) return false;
+    const std::uint32_t data_seq = is_reinjection ? c.reinjections.front() : c.data_nxt;
+
+    const std::uint64_t sent_on = is_reinjection && c.is_multipath() ? c.sent_on[data_seq] : 0;
+    const std::size_t choice = choose_subflow(c, sent_on);
+    if (choice >= c.subflow_count) return false;
+
+    if (is_reinjection) {
+        c.reinjections.pop_front();
+    } else {
+        ++c.data_nxt;
+        if (c.is_multipath()) c.sent_on.push_back(0);
+    }
+    if (c.is_multipath()) c.sent_on[data_seq] |= std::uint64_t{1} << choice;
+    const auto index = static_cast<std::uint32_t>(c.first_subflow + choice);
+    transmit(index, subflows_[index].sender.send_new(data_seq, now_, scenario_->transport));
+    return true;
+}
+
+// Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
+std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) const {
+    if (!c.is_multipath()) {
+        const Subflow& s = subflows_[c.first_subflow];
+        return s.is_established && s.sender.has_window() ? 0 : c.subflow_count;
+    }
+    std::array<Candidate, kMaxSubflows> candidates;
+    bool has_fresh = false;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        const Subflow& s = subflows_[c.first_subflow + i];
+        Candidate& candidate = candidates[i];
+        candidate.is_usable = s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
+        candidate.is_available = candidate.is_usable && s.sender.has_window();
+        candidate.has_sent_this = (sent_on >> i & 1) != 0;
+        candidate.srtt = s.sender.rtt().srtt();
+        has_fresh |= candidate.is_usable && !candidate.has_sent_this;
+    }
+    const std::span all = std::span(candidates).first(c.subflow_count);
+    // A packet goes out again on a subflow it was sent on only if no other is usable (algorithms: section 6).
+    if (has_fresh) {
+        for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
+    }
+    const std::optional<std::size_t> choice =
+        std::visit([&](auto& scheduler) { return scheduler.select(all); }, c.scheduler);
+    return choice.value_or(c.subflow_count);
+}
+
+void Network::reinject(Connection& c, const Subflow& from, bool again) {
+    from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
+        if (data_seq < c.data_una) return;
+        if (c.is_multipath()) {
+            // After a timeout once each is enough; after a close there is no one else to repeat it.
+            if ((c.sent_on[data_seq] & Connection::kReinjected) && !again) return;
+            c.sent_on[data_seq] |= Connection::kReinjected;
+        }
+        c.reinjections.push_back(data_seq);
+    });
+}
+
+void Network::on_data(const Packet& packet) {
+    Subflow& s = subflows_[packet.subflow];
+    ++packets_delivered_;
+    mix_signature(static_cast<std::uint64_t>(now_.value) ^ (static_cast<std::uint64_t>(packet.subflow) << 44) ^
+                  (static_cast<std::uint64_t>(packet.seq) << 16));
+    if (!is_current(s, packet)) return;
+    Connection& c = connections_[s.connection];
+    const SubflowReceiver::Decision decision =
+        s.receiver.on_data(packet.seq, packet.sent_time, now_, scenario_->transport);
+    if (decision.is_new) [[likely]] {
+        s.received_bytes += c.payload_of(packet.data_seq);
+        c.reassembly.on_data(packet.data_seq, s.ordinal, [&](std::uint32_t data_seq, std::uint8_t origin) {
+            const std::uint32_t payload = c.payload_of(data_seq);
+            c.delivered_bytes += payload;
+            subflows_[c.first_subflow + origin].goodput_bytes += payload;
+        });
+        complete_if_delivered(c);
+    }
+    if (decision.ack_now) [[likely]] {
+        send_ack(packet.subflow);
+    } else {
+        events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
+    }
+}
+
+void Network::complete_if_delivered(Connection& c) {
+    if (c.last_data_seq == Reassembly::kUnlimited || c.completed_at < kNever) return;
+    if (c.reassembly.next() <= c.last_data_seq) return;
+    c.completed_at = now_;
+    mark(MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(now_ - c.started_at));
+}
+
+void Network::send_ack(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    Packet ack;
+    ack.sent_time = s.receiver.take_echo();
+    ack.seq = s.receiver.rcv_nxt();
+    ack.transmission = s.receiver.next_ack_number();
+    ack.subflow = index;
+    ack.data_seq = c.reassembly.next();
+    ack.size = static_cast<std::uint16_t>(kHeaderBytes.value);
+    ack.kind = PacketKind::Ack;
+    ack.incarnation = s.incarnation & kIncarnationMask;
+    if (s.receiver.has_gaps() || c.reassembly.is_limited()) [[unlikely]]
+        ack.extension = make_extension({s.receiver.sack_blocks(), c.reassembly.advertise()});
+    forward(routes_[s.ack_route], ack);
+}
+
+std::uint32_t Network::make_extension(const AckExtension& content) {
+    if (free_extensions_.empty()) {
+        ack_extensions_.push_back(content);
+        return static_cast<std::uint32_t>(ack_extensions_.size() - 1);
+    }
+    const std::uint32_t slot = free_extensions_.back();
+    free_extensions_.pop_back();
+    ack_extensions_[slot] = content;
+    return slot;
+}
+
+void Network::on_ack(const Packet& packet) {
+    Subflow& s = subflows_[packet.subflow];
+    Connection& c = connections_[s.connection];
+    std::span<const SeqRange> blocks;
+    if (packet.extension != kNoExtension) [[unlikely]] {
+        const AckExtension& extension = ack_extensions_[packet.extension];
+        blocks = std::span(extension.sack.blocks).first(extension.sack.count);
+        c.right_edge = std::max(c.right_edge, extension.right_edge);
+        free_extensions_.push_back(packet.extension);
+    }
+    on_data_ack(c, packet.data_seq);
+    if (is_current(s, packet) && s.is_established) [[likely]] {
+        std::array<Sibling, kMaxSubflows> siblings;
+        Siblings view;
+        if (c.is_coupled) view.all = std::span(siblings).first(gather_siblings(c, packet.subflow, siblings, view.self));
+        s.is_potentially_failed = false;
+        const AckOutcome outcome =
+            s.sender.on_ack(packet.seq, blocks, packet.sent_time, now_, view, scenario_->transport);
+        if (outcome.newly_delivered != 0) c.rtt_histogram.add(now_ - packet.sent_time);
+        if (outcome.ended_recovery) [[unlikely]]
+            mark(MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
+        if (outcome.began_recovery) [[unlikely]]
+            mark(MarkKind::Loss, packet.subflow, s.sender.window().ssthresh_pkts);
+        events_.schedule(timer_source(packet.subflow), s.sender.rto_deadline());
+    }
+    fill(c);
+}
+
+void Network::on_data_ack(Connection& c, std::uint32_t data_ack) {
+    if (data_ack <= c.data_una) return;
+    c.data_una = data_ack;
+    if (!c.is_multipath()) return;
+    while (c.sent_on.begin_pos() != data_ack) c.sent_on.pop_front();
+}
+
+std::size_t Network::gather_siblings(const Connection& c, std::uint32_t self, std::span<Sibling> out,
+                                     std::size_t& self_position) const {
+    std::size_t count = 0;
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        const Subflow& s = subflows_[i];
+        if (!s.is_established || !s.sender.rtt().has_sample()) continue;
+        if (i == self) self_position = count;
+        out[count++] = {s.sender.effective_cwnd_pkts(), to_seconds(s.sender.rtt().srtt())};
+    }
+    return count;
+}
+
+void Network::send_datagrams(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    if (s.join_at > now_) return;  // stopped, or an early wake-up
+    const FlowSpec& flow = scenario_->flows[s.connection];
+    Packet packet;
+    packet.sent_time = now_;
+    packet.seq = packet.transmission = static_cast<std::uint32_t>(c.datagrams_sent++);
+    packet.subflow = index;
+    packet.size = static_cast<std::uint16_t>(flow.cbr_packet.value);
+    packet.kind = PacketKind::Datagram;
+    forward(routes_[s.route], packet);
+    // The k-th packet leaves at start + k * interval: computed from k, so that the rate is exact.
+    const double interval_ns = static_cast<double>(flow.cbr_packet.value) * 8e9 / flow.cbr_rate.value;
+    s.join_at = c.started_at + Nanos(static_cast<std::int64_t>(static_cast<double>(c.datagrams_sent) * interval_ns));
+}
+
+void Network::on_datagram(const Packet& packet) {
+    Connection& c = connections_[subflows_[packet.subflow].connection];
+    ++packets_delivered_;
+    mix_signature(static_cast<std::uint64_t>(now_.value) ^ packet.seq);
+    c.delivered_bytes += packet.size - kDatagramHeaderBytes.value;
+}
+
+}  // namespace subflow

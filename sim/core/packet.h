@@ -1,0 +1,32 @@
+// What travels over links.
+#pragma once
+
+#include <cstdint>
+
+#include "units.h"
+
+namespace subflow {
+
+enum class PacketKind : std::uint8_t { Data, Ack, Datagram };
+
+inline constexpr std::uint32_t kNoExtension = 0xffffffff;
+inline constexpr std::uint8_t kIncarnationMask = 0x3f;
+
+// Kept by value in the rings of the links: copying 32 bytes per hop is cheaper than chasing an id into a pool, and a
+// link's packets lie side by side in memory. Sequence numbers count packets of one MSS (the last of a transfer may be
+// shorter).
+struct Packet {
+    Nanos sent_time;                 // data: when this copy left the sender; ACK: the echo of it (RFC 7323 timestamps)
+    std::uint32_t seq = 0;           // data: subflow sequence number; ACK: next expected one (cumulative)
+    std::uint32_t transmission = 0;  // data: which transmission of the subflow this is; ACK: the one that triggered it
+    std::uint32_t subflow = 0;       // index into Network's subflows
+    std::uint32_t data_seq = 0;      // data: connection-level number; ACK: next expected one (the DATA_ACK)
+    std::uint32_t extension = kNoExtension;  // ACK: slot in Network's pool of SACK blocks and window updates
+    std::uint16_t size = 0;                  // bytes on the wire
+    std::uint8_t hop = 0;                    // links crossed so far
+    PacketKind kind : 2 = PacketKind::Data;
+    std::uint8_t incarnation : 6 = 0;  // of the subflow: packets of a closed predecessor are ignored
+};
+static_assert(sizeof(Packet) == 32);
+
+}  // namespace subflow

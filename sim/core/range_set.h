@@ -1,0 +1,91 @@
+// A set of sequence numbers kept as sorted disjoint half-open ranges: what a receiver holds out of order, what a sender
+// knows to have been SACKed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace subflow {
+
+struct SeqRange {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;  // one past the last
+    friend bool operator==(SeqRange, SeqRange) = default;
+};
+
+// A sorted vector rather than a tree: there are few ranges, new ones nearly always join or follow the last one, and
+// repair removes from the front, which only moves an offset.
+class RangeSet {
+public:
+    bool empty() const { return first_ == ranges_.size(); }
+    std::size_t size() const { return ranges_.size() - first_; }
+    const SeqRange& operator[](std::size_t i) const { return ranges_[first_ + i]; }
+    const SeqRange& front() const { return ranges_[first_]; }
+    const SeqRange& back() const { return ranges_.back(); }
+
+    void clear() {
+        ranges_.clear();
+        first_ = 0;
+    }
+
+    bool contains(std::uint32_t seq) const {
+        const auto it = first_ending_after(seq);
+        return it != ranges_.end() && it->begin <= seq;
+    }
+
+    // Adds `added` and calls `on_new(begin, end)` for each part that was not yet a member, in order.
+    // Returns the merged range that now holds `added`.
+    template <class OnNew>
+    SeqRange add(SeqRange added, OnNew&& on_new) {
+        // First range that touches or follows `added`.
+        auto it = std::lower_bound(ranges_.begin() + offset(), ranges_.end(), added.begin,
+                                   [](const SeqRange& r, std::uint32_t seq) { return r.end < seq; });
+        SeqRange merged = added;
+        std::uint32_t uncovered = added.begin;
+        auto last = it;
+        for (; last != ranges_.end() && last->begin <= added.end; ++last) {
+            if (last->begin > uncovered) on_new(uncovered, last->begin);
+            uncovered = std::max(uncovered, std::min(last->end, added.end));
+            merged.begin = std::min(merged.begin, last->begin);
+            merged.end = std::max(merged.end, last->end);
+        }
+        if (uncovered < added.end) on_new(uncovered, added.end);
+        if (it == last) {
+            ranges_.insert(it, merged);
+        } else {
+            *it = merged;
+            ranges_.erase(it + 1, last);
+        }
+        return merged;
+    }
+
+    SeqRange add(SeqRange added) {
+        return add(added, [](std::uint32_t, std::uint32_t) {});
+    }
+
+    // Forgets everything below `seq`.
+    void erase_below(std::uint32_t seq) {
+        while (!empty() && front().end <= seq) ++first_;
+        if (!empty() && front().begin < seq) ranges_[first_].begin = seq;
+        if (empty()) {
+            clear();
+        } else if (first_ > 64 &&
+                   first_ > ranges_.size() / 2) {  // amortised: each erased range is moved over at most once
+            ranges_.erase(ranges_.begin(), ranges_.begin() + offset());
+            first_ = 0;
+        }
+    }
+
+private:
+    std::ptrdiff_t offset() const { return static_cast<std::ptrdiff_t>(first_); }
+    std::vector<SeqRange>::const_iterator first_ending_after(std::uint32_t seq) const {
+        return std::upper_bound(ranges_.begin() + offset(), ranges_.end(), seq,
+                                [](std::uint32_t s, const SeqRange& r) { return s < r.end; });
+    }
+
+    std::vector<SeqRange> ranges_;
+    std::size_t first_ = 0;  // ranges before it have been erased
+};
+
+}  // namespace subflow

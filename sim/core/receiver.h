@@ -1,0 +1,145 @@
+// The receiving ends: per subflow (what to acknowledge) and per connection (in-order delivery to the application).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "range_set.h"
+#include "ring.h"
+#include "scenario.h"
+#include "units.h"
+
+namespace subflow {
+
+// At most three blocks fit beside the timestamps option (RFC 2018 section 3).
+struct SackBlocks {
+    std::array<SeqRange, 3> blocks;
+    std::uint32_t count = 0;
+};
+
+// What an ACK carries when there is more to say than two numbers.
+struct AckExtension {
+    SackBlocks sack;
+    std::uint32_t right_edge = 0;  // one past the last packet the receive buffer has room for
+};
+
+// Subflow level: reassembles sequence numbers and decides when to acknowledge.
+class SubflowReceiver {
+public:
+    struct Decision {
+        bool is_new = false;  // not received before on this subflow
+        bool ack_now = true;  // otherwise by `ack_deadline()`
+    };
+
+    Decision on_data(std::uint32_t seq, Nanos sent_time, Nanos now, const TransportOptions& options) {
+        Decision decision;
+        const bool was_in_order = out_of_order_.empty();
+        if (seq == rcv_nxt_) [[likely]] {
+            decision.is_new = true;
+            ++rcv_nxt_;
+            if (!was_in_order) merge_in_order();
+        } else if (seq > rcv_nxt_) {
+            decision.is_new = hold(seq);
+        }
+        if (unacked_ == 0) echo_ = sent_time;
+        ++unacked_;
+        if (options.delayed_ack != DelayedAck::Off) {
+            // RFC 5681 section 4.2: out-of-order, gap-filling and duplicate packets are acknowledged at once.
+            const bool may_wait = decision.is_new && was_in_order && out_of_order_.empty();
+            if (quick_acks_sent_ < options.quick_acks) {
+                ++quick_acks_sent_;
+            } else if (may_wait && unacked_ < 2) {
+                decision.ack_now = false;
+                ack_deadline_ = now + options.delayed_ack_timeout;
+            }
+        }
+        return decision;
+    }
+
+    std::uint32_t rcv_nxt() const { return rcv_nxt_; }
+    bool has_gaps() const { return !out_of_order_.empty(); }
+    Nanos ack_deadline() const { return ack_deadline_; }
+    // The echo is that of the oldest packet the ACK covers (RFC 7323 section 4.3).
+    Nanos take_echo() {
+        unacked_ = 0;
+        ack_deadline_ = kNever;
+        return echo_;
+    }
+    std::uint32_t next_ack_number() { return acks_sent_++; }
+
+    // Most recently changed block first (RFC 2018 section 4).
+    SackBlocks sack_blocks() const {
+        SackBlocks out;
+        for (std::uint32_t i = 0; i < recent_count_; ++i) out.blocks[i] = recent_[i];
+        out.count = recent_count_;
+        return out;
+    }
+
+private:
+    // Stores an out-of-order packet; false if it was there already.
+    bool hold(std::uint32_t seq);
+    void merge_in_order();
+    void report_first(SeqRange block);
+
+    std::uint32_t rcv_nxt_ = 0;
+    std::uint32_t unacked_ = 0;  // packets received since the last ACK
+    std::uint32_t quick_acks_sent_ = 0;
+    std::uint32_t acks_sent_ = 0;
+    Nanos echo_{};
+    Nanos ack_deadline_ = kNever;
+    RangeSet out_of_order_;
+    std::array<SeqRange, 3> recent_{};
+    std::uint32_t recent_count_ = 0;
+};
+
+// Connection level: holds data that arrived ahead of order and hands the rest on.
+class Reassembly {
+public:
+    explicit Reassembly(std::uint32_t limit_pkts = kUnlimited) : limit_pkts_(limit_pkts), right_edge_(limit_pkts) {}
+
+    static constexpr std::uint32_t kUnlimited = 0xffffffff;
+
+    // Takes packet `data_seq` that came by subflow `origin` of the connection. Calls deliver(data_seq, origin) for
+    // every packet that is now in order. Returns false for a duplicate.
+    template <class Deliver>
+    bool on_data(std::uint32_t data_seq, std::uint8_t origin, Deliver&& deliver) {
+        if (data_seq < next()) return false;
+        if (data_seq == next() && held_.empty()) [[likely]] {
+            held_.reset(data_seq + 1);
+            deliver(data_seq, origin);
+            return true;
+        }
+        while (held_.end_pos() <= data_seq) held_.push_back(kMissing);
+        std::uint8_t& slot = held_[data_seq];
+        if (slot != kMissing) return false;
+        slot = origin;
+        ++held_pkts_;
+        while (!held_.empty() && held_.front() != kMissing) {
+            deliver(held_.begin_pos(), held_.front());
+            held_.pop_front();
+            --held_pkts_;
+        }
+        return true;
+    }
+
+    std::uint32_t next() const { return held_.begin_pos(); }
+    std::uint32_t held_pkts() const { return held_pkts_; }
+    bool is_limited() const { return limit_pkts_ != kUnlimited; }
+
+    // One past the last packet the sender may send: buffer less what waits out of order, and it never shrinks.
+    // Source: algorithms section 7, receive window.
+    std::uint32_t advertise() {
+        if (is_limited()) right_edge_ = std::max(right_edge_, next() + limit_pkts_ - held_pkts_);
+        return right_edge_;
+    }
+
+private:
+    static constexpr std::uint8_t kMissing = 0xff;
+
+    Ring<std::uint8_t> held_;  // from next(): which subflow brought the packet, or kMissing
+    std::uint32_t held_pkts_ = 0;
+    std::uint32_t limit_pkts_;
+    std::uint32_t right_edge_;
+};
+
+}  // namespace subflow

@@ -1,0 +1,123 @@
+#include "recorder.h"
+
+#include <cmath>
+#include <limits>
+
+namespace subflow {
+
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t kMaxValues = std::size_t{1} << 30;
+
+// The columns of each scope, in the order in which sample() fills them.
+constexpr std::pair<std::string_view, std::string_view> kFlowColumns[] = {
+    {"goodput_bps", "bit/s"},
+    {"recv_buffer_bytes", "B"},
+};
+constexpr std::pair<std::string_view, std::string_view> kSubflowColumns[] = {
+    {"throughput_bps", "bit/s"},
+    {"goodput_bps", "bit/s"},
+    {"cwnd_pkts", "pkt"},
+    {"ssthresh_pkts", "pkt"},
+    {"srtt_s", "s"},
+    {"min_rtt_s", "s"},
+    {"inflight_pkts", "pkt"},
+    {"pacing_rate_bps", "bit/s"},
+    {"losses_pkts", "pkt"},
+};
+constexpr std::pair<std::string_view, std::string_view> kLinkColumns[] = {
+    {"queue_pkts", "pkt"},
+    {"drops_pkts", "pkt"},
+    {"utilisation", ""},
+};
+
+std::int64_t drops_of(const LinkStats& s) {
+    return s.drops_queue + s.drops_random + s.drops_down;
+}
+
+}  // namespace
+
+Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
+    if (interval <= Nanos(0)) throw ScenarioError("the sampling interval must be greater than 0");
+    for (std::uint32_t i = 0; i < network.connections().size(); ++i)
+        for (const auto& [name, unit] : kFlowColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
+    for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
+        if (network.connections()[network.subflows()[i].connection].kind == FlowKind::Cbr) continue;
+        for (const auto& [name, unit] : kSubflowColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
+    }
+    for (std::uint32_t i = 0; i < network.links().size(); ++i)
+        for (const auto& [name, unit] : kLinkColumns) columns_.push_back({TraceScope::Link, i, name, unit});
+
+    capacity_ = static_cast<std::size_t>(network.scenario().duration / interval_);
+    if (capacity_ * columns_.size() > kMaxValues)
+        throw ScenarioError("the traces would hold " + std::to_string(capacity_ * columns_.size()) +
+                            " values, more than 2^30: sample less often or simulate less");
+    data_.resize(capacity_ * columns_.size());
+    read_counters(network);
+}
+
+void Recorder::run_until(Network& network, Nanos until) {
+    for (;;) {
+        const auto next = static_cast<std::int64_t>(count_.load(std::memory_order_relaxed)) + 1;
+        const Nanos due = interval_ * next;
+        if (due > until || static_cast<std::size_t>(next) > capacity_) break;
+        network.run_until(due);
+        sample(network);
+    }
+    network.run_until(until);
+}
+
+void Recorder::rewind(const Network& network) {
+    count_.store(std::min(count(), static_cast<std::size_t>(network.now() / interval_)), std::memory_order_release);
+    read_counters(network);
+}
+
+void Recorder::read_counters(const Network& network) {
+    delivered_bytes_.clear();
+    for (const Connection& c : network.connections()) delivered_bytes_.push_back(c.delivered_bytes);
+    subflows_.clear();
+    for (const Subflow& s : network.subflows())
+        subflows_.push_back({s.received_bytes, s.goodput_bytes, s.sender.stats().marked_lost});
+    links_.clear();
+    for (const Link& l : network.links()) links_.push_back({drops_of(l.stats()), l.busy_until(network.now())});
+}
+
+void Recorder::sample(const Network& network) {
+    const std::size_t k = count_.load(std::memory_order_relaxed);
+    const double bits_per_byte_s = 8.0 / to_seconds(interval_);
+    std::size_t column = 0;
+    const auto put = [&](double value) { *at(column++, k) = static_cast<float>(value); };
+    const auto put_rate = [&](std::int64_t bytes) { put(static_cast<double>(bytes) * bits_per_byte_s); };
+
+    for (std::size_t i = 0; i < network.connections().size(); ++i) {
+        const Connection& c = network.connections()[i];
+        put_rate(c.delivered_bytes - delivered_bytes_[i]);
+        put(static_cast<double>(c.reassembly.held_pkts()) * c.payload_bytes);
+    }
+    for (std::size_t i = 0; i < network.subflows().size(); ++i) {
+        const Subflow& s = network.subflows()[i];
+        if (network.connections()[s.connection].kind == FlowKind::Cbr) continue;
+        const SubflowSender& sender = s.sender;
+        const bool has_rtt = sender.rtt().has_sample();
+        put_rate(s.received_bytes - subflows_[i].received_bytes);
+        put_rate(s.goodput_bytes - subflows_[i].goodput_bytes);
+        put(s.is_established ? sender.window().cwnd_pkts : 0.0);
+        put(std::isinf(sender.window().ssthresh_pkts) ? kNaN : sender.window().ssthresh_pkts);
+        put(has_rtt ? to_seconds(sender.rtt().srtt()) : kNaN);
+        put(has_rtt ? to_seconds(sender.rtt().min_rtt()) : kNaN);
+        put(sender.pipe());
+        put(kNaN);  // window-based senders are not paced
+        put(static_cast<double>(sender.stats().marked_lost - subflows_[i].marked_lost));
+    }
+    for (std::size_t i = 0; i < network.links().size(); ++i) {
+        const Link& link = network.links()[i];
+        put(static_cast<double>(link.queue_pkts(network.now())));
+        put(static_cast<double>(drops_of(link.stats()) - links_[i].drops));
+        put(to_seconds(link.busy_until(network.now()) - links_[i].busy) / to_seconds(interval_));
+    }
+    read_counters(network);
+    count_.store(k + 1, std::memory_order_release);
+}
+
+}  // namespace subflow

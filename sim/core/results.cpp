@@ -1,0 +1,128 @@
+// Figures of the measured interval: what was counted since the end of the warm-up.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "network.h"
+
+namespace subflow {
+
+namespace {
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+double ratio(double part, double whole) {
+    return whole > 0 ? part / whole : 0.0;
+}
+}  // namespace
+
+double RttHistogram::quantile_s(double fraction) const {
+    if (count_ == 0) return 0;
+    const double target = fraction * static_cast<double>(count_);
+    double below = 0;
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+        const double here = buckets_[i];
+        if (here > 0 && below + here >= target) {
+            const int octave = static_cast<int>(i >> kSubBits) + kLowestOctave;
+            const double width = std::ldexp(1.0, octave - kSubBits);
+            const double low = std::ldexp(1.0, octave) + static_cast<double>(i & ((1u << kSubBits) - 1)) * width;
+            return (low + width * (target - below) / here) * 1e-9;
+        }
+        below += here;
+    }
+    return std::ldexp(1.0, kLowestOctave + kOctaves) * 1e-9;
+}
+
+void Network::begin_measurement() {
+    measured_from_ = now_;
+    subflow_baselines_.clear();
+    for (const Subflow& s : subflows_)
+        subflow_baselines_.push_back({s.is_established ? s.sender.stats_at(now_) : s.sender.stats(), s.received_bytes,
+                                      s.goodput_bytes, s.dropped_pkts});
+    flow_baselines_.clear();
+    for (Connection& c : connections_) {
+        flow_baselines_.push_back({c.delivered_bytes, c.datagrams_sent});
+        c.rtt_histogram.clear();
+    }
+    link_baselines_.clear();
+    for (Link& link : links_) {
+        link_baselines_.push_back({link.stats(), link.busy_until(now_), link.queue_time_until(now_)});
+        link.restart_max_queue(now_);
+    }
+}
+
+double Network::measured_seconds() const {
+    return to_seconds(now_ - measured_from_);
+}
+
+SubflowResult Network::subflow_result(std::size_t index) const {
+    const Subflow& s = subflows_.at(index);
+    const SubflowBaseline& base = subflow_baselines_[index];
+    const SenderStats stats = s.is_established ? s.sender.stats_at(now_) : s.sender.stats();
+    const double seconds = measured_seconds();
+    SubflowResult result;
+    result.throughput_bps = ratio(static_cast<double>(s.received_bytes - base.received_bytes) * 8, seconds);
+    result.goodput_bps = ratio(static_cast<double>(s.goodput_bytes - base.goodput_bytes) * 8, seconds);
+    result.mean_cwnd_pkts =
+        ratio(stats.cwnd_seconds - base.sender.cwnd_seconds, stats.clock_seconds - base.sender.clock_seconds);
+    const std::int64_t samples = stats.rtt_samples - base.sender.rtt_samples;
+    result.mean_rtt_s =
+        samples > 0 ? (stats.rtt_seconds - base.sender.rtt_seconds) / static_cast<double>(samples) : kNaN;
+    result.packets_sent = stats.packets_sent - base.sender.packets_sent;
+    result.loss_ratio =
+        ratio(static_cast<double>(s.dropped_pkts - base.dropped_pkts), static_cast<double>(result.packets_sent));
+    result.retransmits = stats.retransmits - base.sender.retransmits;
+    result.timeouts = stats.timeouts - base.sender.timeouts;
+    return result;
+}
+
+FlowResult Network::flow_result(std::size_t index) const {
+    const Connection& c = connections_.at(index);
+    FlowResult result;
+    result.goodput_bps =
+        ratio(static_cast<double>(c.delivered_bytes - flow_baselines_[index].delivered_bytes) * 8, measured_seconds());
+    result.completion_s = c.completed_at < kNever ? to_seconds(c.completed_at - c.started_at) : kNaN;
+    result.p95_rtt_s = c.rtt_histogram.count() > 0 ? c.rtt_histogram.quantile_s(0.95) : kNaN;
+    double rtt_seconds = 0;
+    double samples = 0;
+    double sent = 0;
+    double dropped = 0;
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        const Subflow& s = subflows_[i];
+        const SubflowBaseline& base = subflow_baselines_[i];
+        const SenderStats& stats = s.sender.stats();
+        rtt_seconds += stats.rtt_seconds - base.sender.rtt_seconds;
+        samples += static_cast<double>(stats.rtt_samples - base.sender.rtt_samples);
+        sent += static_cast<double>(stats.packets_sent - base.sender.packets_sent);
+        dropped += static_cast<double>(s.dropped_pkts - base.dropped_pkts);
+        result.retransmits += stats.retransmits - base.sender.retransmits;
+    }
+    if (c.kind == FlowKind::Cbr) sent = static_cast<double>(c.datagrams_sent - flow_baselines_[index].datagrams_sent);
+    result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
+    result.loss_ratio = ratio(dropped, sent);
+    return result;
+}
+
+LinkResult Network::link_result(std::size_t index) const {
+    const Link& link = links_.at(index);
+    const LinkBaseline& base = link_baselines_[index];
+    const LinkStats& stats = link.stats();
+    const Nanos span = now_ - measured_from_;
+    LinkResult result;
+    if (span > Nanos(0)) {
+        result.utilisation = to_seconds(link.busy_until(now_) - base.busy) / to_seconds(span);
+        result.mean_queue_pkts = to_seconds(link.queue_time_until(now_) - base.queue_time) / to_seconds(span);
+    }
+    result.drops_queue = stats.drops_queue - base.stats.drops_queue;
+    result.drops_random = stats.drops_random - base.stats.drops_random;
+    result.drops_down = stats.drops_down - base.stats.drops_down;
+    result.max_queue_pkts = link.max_queue_pkts();
+    return result;
+}
+
+std::uint64_t Network::signature() const {
+    std::uint64_t h = combine64(signature_, static_cast<std::uint64_t>(packets_delivered_));
+    for (const Connection& c : connections_) h = combine64(h, static_cast<std::uint64_t>(c.delivered_bytes));
+    return h;
+}
+
+}  // namespace subflow

@@ -1,0 +1,70 @@
+// A double-ended queue addressed by ever-growing positions; the storage of everything that lives between "sent" and
+// "done".
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "check.h"
+
+namespace subflow {
+
+// Elements occupy positions [begin, end). A position names the same element for as long as it lives, so other objects
+// can refer to it by number. Capacity is a power of two that doubles when full: after warm-up nothing allocates.
+// std::deque was the alternative: its two-level lookup costs twice on the hot path and its blocks keep allocating.
+template <class T>
+class Ring {
+public:
+    explicit Ring(std::size_t capacity = 16) : slots_(std::bit_ceil(capacity)) {}
+
+    std::uint32_t begin_pos() const { return begin_; }
+    std::uint32_t end_pos() const { return end_; }
+    std::uint32_t size() const { return end_ - begin_; }
+    bool empty() const { return begin_ == end_; }
+
+    T& operator[](std::uint32_t pos) { return slots_[pos & mask()]; }
+    const T& operator[](std::uint32_t pos) const { return slots_[pos & mask()]; }
+    T& front() { return (*this)[begin_]; }
+    const T& front() const { return (*this)[begin_]; }
+    T& back() { return (*this)[end_ - 1]; }
+
+    T& push_back(const T& value) {
+        if (size() == slots_.size()) grow();
+        T& slot = slots_[end_ & mask()];
+        slot = value;
+        ++end_;
+        return slot;
+    }
+
+    void pop_front() {
+        SF_VALIDATE(!empty());
+        ++begin_;
+    }
+
+    // Drops every element at `pos` and behind it.
+    void truncate(std::uint32_t pos) {
+        SF_VALIDATE(pos - begin_ <= size());
+        end_ = pos;
+    }
+
+    // Empties the ring and continues numbering at `pos`.
+    void reset(std::uint32_t pos = 0) { begin_ = end_ = pos; }
+
+private:
+    std::uint32_t mask() const { return static_cast<std::uint32_t>(slots_.size()) - 1; }
+
+    void grow() {
+        std::vector<T> larger(slots_.size() * 2);
+        const std::uint32_t larger_mask = static_cast<std::uint32_t>(larger.size()) - 1;
+        for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & larger_mask] = slots_[pos & mask()];
+        slots_.swap(larger);
+    }
+
+    std::vector<T> slots_;
+    std::uint32_t begin_ = 0;
+    std::uint32_t end_ = 0;
+};
+
+}  // namespace subflow

@@ -1,0 +1,37 @@
+// Counter-based randomness: a draw is a pure function of (seed, what it is for, which one).
+//
+// There is no generator state to advance, so the luck of one packet does not depend on how many others were drawn
+// before it: adding a flow, or forking a run, leaves every other flow's draws as they were.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace subflow {
+
+// The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits with full avalanche.
+constexpr std::uint64_t mix64(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15ULL;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
+constexpr std::uint64_t combine64(std::uint64_t a, std::uint64_t b) {
+    return mix64(a ^ mix64(b));
+}
+
+// FNV-1a. Streams are keyed by names, not by positions, so that inserting a link or flow does not renumber the others'
+// luck.
+constexpr std::uint64_t hash_name(std::string_view name) {
+    std::uint64_t h = 0xcbf29ce484222325ULL;
+    for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    return h;
+}
+
+// Uniform in [0, 1) with 53 random bits.
+constexpr double to_unit_interval(std::uint64_t bits) {
+    return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
+
+}  // namespace subflow

@@ -1,0 +1,95 @@
+#include "scenario.h"
+
+#include <cmath>
+
+namespace subflow {
+
+namespace {
+
+// Sequence numbers are 32-bit counts of packets; half the range keeps differences safe.
+constexpr std::int64_t kMaxPackets = std::int64_t{1} << 31;
+constexpr Nanos kMaxDuration = from_seconds(1e6);
+
+void require(bool condition, const std::string& what) {
+    if (!condition) throw ScenarioError(what);
+}
+
+void check_loss(double loss, const std::string& where) {
+    require(loss >= 0 && loss <= 1, where + ": loss must be between 0 and 1");
+}
+
+void check_rate(BitsPerSec rate, const std::string& where) {
+    require(rate.value > 0, where + ": rate must be greater than 0");
+}
+
+void check_route(const Scenario& scenario, const std::vector<std::uint32_t>& route, const std::string& where) {
+    require(route.size() <= 255, where + ": a path may have at most 255 links");
+    for (const std::uint32_t link : route) require(link < scenario.links.size(), where + ": a path names no link");
+}
+
+void check_flow(const Scenario& scenario, const FlowSpec& flow) {
+    const std::string where = "flow '" + flow.name + "'";
+    require(!flow.paths.empty() && flow.paths.size() <= kMaxSubflows, where + ": needs 1 to 32 paths");
+    require(flow.kind == FlowKind::Mptcp || flow.paths.size() == 1, where + ": only mptcp may use several paths");
+    require(flow.start >= Nanos(0) && flow.stop > flow.start, where + ": must start at or after 0 and stop after that");
+    require(!flow.size || (flow.size->value > 0 && flow.size->value / scenario.mss.value < kMaxPackets),
+            where + ": size must be positive and below 2^31 packets");
+    require(!flow.recv_buffer || *flow.recv_buffer >= scenario.mss, where + ": the receive buffer must hold a packet");
+    for (const PathSpec& path : flow.paths) {
+        require(!path.forward.empty(), where + ": a path needs a link");
+        check_route(scenario, path.forward, where);
+        check_route(scenario, path.reverse, where);
+        if (flow.kind == FlowKind::Cbr) continue;
+        require(!path.reverse.empty(), where + ": a path needs a way back for its ACKs");
+        bool has_bottleneck = false;
+        for (const std::uint32_t link : path.forward) {
+            const double rate = scenario.links[link].rate.value;
+            if (std::isinf(rate)) continue;
+            has_bottleneck = true;
+            require(rate * to_seconds(scenario.duration) / (8.0 * static_cast<double>(scenario.mss.value)) <
+                        static_cast<double>(kMaxPackets),
+                    where + ": more than 2^31 packets could be sent within the duration");
+        }
+        // Nothing would ever stop the window of an endless flow from growing.
+        require(has_bottleneck, where + ": at least one link of each path needs a finite rate");
+    }
+    if (flow.kind == FlowKind::Cbr) {
+        require(flow.cbr_rate.value > 0 && std::isfinite(flow.cbr_rate.value), where + ": rate must be greater than 0");
+        require(flow.cbr_packet > kDatagramHeaderBytes && flow.cbr_packet.value <= 65535,
+                where + ": packets must have 29 to 65535 bytes");
+    }
+}
+
+void check_event(const Scenario& scenario, const EventSpec& event) {
+    require(event.at >= Nanos(0), "event: must happen at or after 0");
+    require(event.link.has_value() != event.flow.has_value(), "event: needs either a link or a flow");
+    if (event.link) require(*event.link < scenario.links.size(), "event: names no link");
+    if (event.flow) {
+        require(*event.flow < scenario.flows.size(), "event: names no flow");
+        require(!event.subflow || *event.subflow < scenario.flows[*event.flow].paths.size(), "event: names no subflow");
+    }
+    if (event.loss) check_loss(*event.loss, "event");
+    if (event.rate) check_rate(*event.rate, "event");
+    if (event.delay) require(*event.delay >= Nanos(0), "event: delay must not be negative");
+}
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+    require(scenario.duration > Nanos(0) && scenario.duration <= kMaxDuration, "duration must be in (0, 1e6] s");
+    require(scenario.warmup >= Nanos(0) && scenario.warmup < scenario.duration, "warm-up must be shorter than the run");
+    require(scenario.mss.value >= 1 && scenario.mss + kHeaderBytes <= Bytes(65535), "mss must be in [1, 65483] bytes");
+    require(scenario.transport.initial_window_pkts >= 1, "the initial window must be at least one packet");
+    for (const LinkSpec& link : scenario.links) {
+        const std::string where = "link '" + link.name + "'";
+        check_rate(link.rate, where);
+        check_loss(link.loss, where);
+        require(link.delay >= Nanos(0), where + ": delay must not be negative");
+        require(!link.queue_limit_pkts || *link.queue_limit_pkts >= 1, where + ": the queue must hold a packet");
+        require(!link.queue_limit_bytes || link.queue_limit_bytes->value >= 1, where + ": the queue must hold a byte");
+    }
+    for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
+    for (const EventSpec& event : scenario.events) check_event(scenario, event);
+}
+
+}  // namespace subflow

@@ -1,0 +1,120 @@
+// What is to be simulated: immutable once built, in SI units, free of names' spelling rules and of files.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "units.h"
+
+namespace subflow {
+
+// Raised by the constructors of the core for a scenario that makes no sense. Files are checked with better words before
+// they get here; this is the last line of defence.
+struct ScenarioError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// One direction of a link: a transmitter of `rate` fed by a drop-tail queue, then a wire of `delay`.
+struct LinkSpec {
+    std::string name;  // "wifi/forward"
+    BitsPerSec rate = kUnlimitedRate;
+    Nanos delay{};
+    std::optional<std::int64_t> queue_limit_pkts;  // the packet in service counts (algorithms: section 12, point 5)
+    std::optional<Bytes> queue_limit_bytes;        // the packet in service counts whole until it has left
+    double loss = 0;                               // Bernoulli, per packet, before the queue
+};
+
+enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr };
+
+// An algorithm's option by name, e.g. {"base", "newreno"}.
+struct OptionValue {
+    std::string key;
+    std::variant<double, bool, std::string> value;
+};
+
+struct AlgorithmChoice {
+    std::string name;
+    std::vector<OptionValue> options;
+};
+
+// A route as the packets of a subflow take it: indices into Scenario::links, in order, and the way back for its ACKs.
+struct PathSpec {
+    std::vector<std::uint32_t> forward;
+    std::vector<std::uint32_t> reverse;
+};
+
+struct FlowSpec {
+    std::string name;  // "download.1"
+    FlowKind kind = FlowKind::Tcp;
+    AlgorithmChoice controller;
+    AlgorithmChoice scheduler;
+    std::vector<PathSpec> paths;  // one subflow each
+    Nanos start{};
+    Nanos stop = kNever;               // no new data after it; what was sent is still delivered
+    std::optional<Bytes> size;         // payload; none: endless
+    std::optional<Bytes> recv_buffer;  // connection level; none: unlimited
+    BitsPerSec cbr_rate{};             // Cbr only: wire bits per second
+    Bytes cbr_packet{1500};            // Cbr only: wire size
+};
+
+// A change of one link direction or of one flow's subflows at a given time. Absent fields stay as they are.
+struct EventSpec {
+    Nanos at{};
+    std::optional<std::uint32_t> link;     // index into Scenario::links
+    std::optional<std::uint32_t> flow;     // index into Scenario::flows
+    std::optional<std::uint32_t> subflow;  // position in the flow's paths; none: all of them
+    std::optional<BitsPerSec> rate;
+    std::optional<Nanos> delay;
+    std::optional<double> loss;
+    bool sets_queue = false;  // replaces both limits below
+    std::optional<std::int64_t> queue_limit_pkts;
+    std::optional<Bytes> queue_limit_bytes;
+    std::optional<bool> up;
+    std::optional<bool> open;
+};
+
+enum class DelayedAck : std::uint8_t {
+    Off,    // an ACK per packet: what the closed forms assume
+    Linux,  // quick ACKs for the first packets of a connection, then every second packet or after 40 ms
+};
+
+// How TCP behaves where the RFCs leave a choice. Recorded with every run.
+struct TransportOptions {
+    double initial_window_pkts = 10;  // RFC 6928
+    Nanos rto_min{200'000'000};       // Linux TCP_RTO_MIN; RFC 6298 says 1 s
+    Nanos rto_max{60'000'000'000};
+    Nanos rto_initial{1'000'000'000};
+    DelayedAck delayed_ack = DelayedAck::Off;
+    Nanos delayed_ack_timeout{40'000'000};
+    std::uint32_t quick_acks = 16;             // Linux TCP_MAX_QUICKACKS
+    bool proportional_rate_reduction = false;  // RFC 6937
+};
+
+struct Scenario {
+    Nanos duration{};
+    Nanos warmup{};  // left out of the summary figures
+    std::uint64_t seed = 1;
+    Bytes mss{1448};       // payload of a full packet
+    Nanos start_jitter{};  // each flow's start is delayed by a seeded uniform draw up to this
+    TransportOptions transport;
+    std::vector<LinkSpec> links;
+    std::vector<FlowSpec> flows;
+    std::vector<EventSpec> events;  // in time order
+};
+
+// IPv4 20 B + TCP 20 B + timestamps 12 B: what a packet weighs on the wire beyond its payload, and what an ACK weighs.
+inline constexpr Bytes kHeaderBytes{52};
+// IPv4 20 B + UDP 8 B: what a datagram of a constant-bit-rate flow weighs beyond its payload.
+inline constexpr Bytes kDatagramHeaderBytes{28};
+
+// A sender's set of subflows a packet was already sent on is a 32-bit mask.
+inline constexpr std::size_t kMaxSubflows = 32;
+
+// Throws ScenarioError unless every index, size and rate is usable.
+void check_scenario(const Scenario& scenario);
+
+}  // namespace subflow

@@ -1,0 +1,18 @@
+// THE list of packet schedulers. Adding one is a file beside this one and a line here.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "min_rtt.h"
+
+namespace subflow {
+
+using Scheduler = std::variant<MinRtt>;
+
+std::vector<const AlgorithmInfo*> scheduler_infos();
+
+// Throws ScenarioError for an unknown name or option.
+Scheduler make_scheduler(const AlgorithmChoice& choice);
+
+}  // namespace subflow

@@ -1,0 +1,212 @@
+#include "sender.h"
+
+#include <cmath>
+
+namespace subflow {
+
+Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
+    SF_VALIDATE(has_lost());
+    std::uint32_t seq = std::max(retransmit_hint_, snd_una_);
+    while (!(packets_[seq].flags & kLost)) ++seq;
+    retransmit_hint_ = seq + 1;
+    SentPacket& packet = packets_[seq];
+    --lost_pending_;
+    packet.flags = kInPipe | kRetransmitted;
+    packet.sent_time = now;
+    packet.transmission = transmissions_++;
+    retransmissions_.push_back({seq, packet.transmission});
+    // As in Linux: the head of the line gets the full timeout from each of its transmissions.
+    if (seq == snd_una_) restart_rto(now, options);
+    ++stats_.retransmits;
+    count_sent();
+    return {seq, packet.data_seq, packet.transmission};
+}
+
+AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
+                                 const Siblings& siblings, const TransportOptions& options) {
+    SF_VALIDATE(cumulative <= snd_nxt_);
+    AckOutcome outcome;
+    account_cwnd(now);
+
+    if (cumulative > snd_una_) {
+        outcome.has_advanced = true;
+        do {
+            SentPacket& packet = packets_[snd_una_];
+            if (!(packet.flags & kSacked)) {
+                deliver(packet);
+                ++outcome.newly_delivered;
+            }
+            packets_.pop_front();
+        } while (++snd_una_ != cumulative);
+        if (!sacked_.empty()) [[unlikely]]
+            sacked_.erase_below(snd_una_);
+    }
+    if (!sack_blocks.empty()) [[unlikely]]
+        outcome.newly_delivered += apply_sack(sack_blocks);
+
+    if (outcome.newly_delivered != 0) {
+        rtt_.add_sample(now - echo);
+        stats_.rtt_seconds += to_seconds(now - echo);
+        ++stats_.rtt_samples;
+    }
+    if (outcome.has_advanced) {
+        backoffs_ = 0;
+        if (has_outstanding()) {
+            restart_rto(now, options);
+        } else {
+            rto_deadline_ = kNever;
+        }
+    }
+
+    const bool found_losses = detect_losses();
+    const SenderState state_before = state_;
+    if (state_ != SenderState::Open && snd_una_ >= recovery_point_) {
+        // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
+        if (state_ == SenderState::Recovery) window_.cwnd_pkts = window_.ssthresh_pkts;
+        state_ = SenderState::Open;
+        outcome.ended_recovery = true;
+    }
+    if (found_losses && state_ == SenderState::Open) {
+        // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
+        // them were acknowledged on the way back to Open.
+        enter_recovery(now, siblings);
+        outcome.began_recovery = true;
+    }
+    if (state_ == SenderState::Recovery) {
+        update_recovery_window(outcome.newly_delivered, options);
+    } else if (outcome.newly_delivered != 0 && state_before != SenderState::Recovery && is_cwnd_limited()) {
+        const AckSample sample{static_cast<double>(outcome.newly_delivered), now - echo, rtt_.srtt(), now};
+        std::visit([&](auto& controller) { controller.on_ack(window_, sample, siblings); }, controller_);
+    }
+    advance_round();
+#ifdef SUBFLOW_VALIDATE
+    check_invariants();
+#endif
+    return outcome;
+}
+
+std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks) {
+    std::uint32_t newly_delivered = 0;
+    for (SeqRange block : sack_blocks) {
+        block.begin = std::max(block.begin, snd_una_);
+        if (block.begin >= block.end) continue;  // overtaken by the cumulative acknowledgement
+        sacked_.add(block, [&](std::uint32_t begin, std::uint32_t end) {
+            for (std::uint32_t seq = begin; seq != end; ++seq) {
+                SentPacket& packet = packets_[seq];
+                deliver(packet);
+                packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kSacked);
+            }
+            newly_delivered += end - begin;
+        });
+    }
+    return newly_delivered;
+}
+
+bool SubflowSender::detect_losses() {
+    if (loss_scan_ < snd_una_) loss_scan_ = snd_una_;
+    const std::uint32_t overtaken =
+        latest_delivered_[2];  // transmissions numbered below overtaken - 1 have three later ones
+    bool found = false;
+    while (loss_scan_ != snd_nxt_ && packets_[loss_scan_].transmission + 1 < overtaken) {
+        if (packets_[loss_scan_].flags == kInPipe) {
+            mark_lost(loss_scan_);
+            found = true;
+        }
+        ++loss_scan_;
+    }
+    while (!retransmissions_.empty()) {
+        const Retransmission& oldest = retransmissions_.front();
+        const bool is_current = oldest.seq >= snd_una_ && packets_[oldest.seq].transmission == oldest.transmission &&
+                                packets_[oldest.seq].flags == (kInPipe | kRetransmitted);
+        if (is_current) {
+            if (oldest.transmission + 1 >= overtaken) break;
+            mark_lost(oldest.seq);
+            found = true;
+        }
+        retransmissions_.pop_front();
+    }
+    return found;
+}
+
+void SubflowSender::mark_lost(std::uint32_t seq) {
+    SentPacket& packet = packets_[seq];
+    packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kLost);
+    --pipe_;
+    ++lost_pending_;
+    ++stats_.marked_lost;
+    retransmit_hint_ = std::min(retransmit_hint_, seq);
+}
+
+void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings) {
+    const CongestionEvent event{CongestionKind::FastRetransmit, static_cast<double>(pipe_), now};
+    // RFC 6937: what was outstanding when recovery began, lost packets included
+    prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
+    prr_delivered_ = 0;
+    prr_out_ = 0;
+    std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+    state_ = SenderState::Recovery;
+    recovery_point_ = snd_nxt_;
+    ++stats_.fast_retransmits;
+}
+
+void SubflowSender::update_recovery_window(std::uint32_t newly_delivered, const TransportOptions& options) {
+    if (!options.proportional_rate_reduction) {
+        // RFC 6675 section 5, step (4.2): no inflation, cwnd = ssthresh at once
+        window_.cwnd_pkts = window_.ssthresh_pkts;
+        return;
+    }
+    // RFC 6937 section 3.1, PRR with the slow-start reduction bound
+    prr_delivered_ += newly_delivered;
+    const double pipe = pipe_;
+    double send = 0;
+    if (pipe > window_.ssthresh_pkts) {
+        send = std::ceil(prr_delivered_ * window_.ssthresh_pkts / prr_flight_size_) - prr_out_;
+    } else {
+        const double limit = std::max(prr_delivered_ - prr_out_, static_cast<double>(newly_delivered)) + 1;
+        send = std::min(window_.ssthresh_pkts - pipe, limit);
+    }
+    // The first retransmission always goes out (Linux tcp_cwnd_reduction).
+    window_.cwnd_pkts = std::max(pipe + std::max(send, prr_out_ == 0 ? 1.0 : 0.0), 1.0);
+}
+
+void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
+    SF_ASSERT(has_outstanding());
+    account_cwnd(now);
+    if (backoffs_ == 0) {
+        const CongestionEvent event{CongestionKind::Timeout, static_cast<double>(pipe_), now};
+        std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+    }
+    window_.cwnd_pkts = 1;
+    state_ = SenderState::Loss;
+    recovery_point_ = snd_nxt_;
+    ++stats_.timeouts;
+    if (backoffs_ < 32) ++backoffs_;
+    for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
+        if (packets_[seq].flags & kInPipe) mark_lost(seq);
+    }
+    retransmissions_.reset(retransmissions_.end_pos());
+    loss_scan_ = snd_nxt_;
+    round_max_pipe_ = 1;
+    restart_rto(now, options);
+#ifdef SUBFLOW_VALIDATE
+    check_invariants();
+#endif
+}
+
+void SubflowSender::check_invariants() const {
+    std::uint32_t in_pipe = 0;
+    std::uint32_t lost = 0;
+    for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
+        const std::uint8_t flags = packets_[seq].flags;
+        in_pipe += (flags & kInPipe) != 0;
+        lost += (flags & kLost) != 0;
+        SF_ASSERT(((flags & kInPipe) != 0) + ((flags & kLost) != 0) + ((flags & kSacked) != 0) == 1);
+        SF_ASSERT(((flags & kSacked) != 0) == sacked_.contains(seq));
+    }
+    SF_ASSERT(in_pipe == pipe_);
+    SF_ASSERT(lost == lost_pending_);
+    SF_ASSERT(window_.cwnd_pkts >= 1 && std::isfinite(window_.cwnd_pkts));
+    SF_ASSERT(packets_.begin_pos() == snd_una_ && packets_.end_pos() == snd_nxt_);
+}
+
+}  // namespace subflow

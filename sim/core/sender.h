@@ -1,0 +1,226 @@
+// The sending end of a subflow: what is outstanding, what was lost, how large the window is.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "cc/controllers.h"
+#include "range_set.h"
+#include "ring.h"
+#include "rtt_estimator.h"
+#include "scenario.h"
+#include "units.h"
+
+namespace subflow {
+
+enum class SenderState : std::uint8_t { Open, Recovery, Loss };
+
+// What a sender counted since the start of the run.
+struct SenderStats {
+    std::int64_t packets_sent = 0;  // retransmissions included
+    std::int64_t retransmits = 0;
+    std::int64_t marked_lost = 0;
+    std::int64_t fast_retransmits = 0;  // recovery episodes
+    std::int64_t timeouts = 0;
+    double cwnd_seconds = 0;   // integral of cwnd over time
+    double clock_seconds = 0;  // time established
+    double rtt_seconds = 0;    // sum of the RTT samples
+    std::int64_t rtt_samples = 0;
+};
+
+// What one ACK did, for the connection and the observers.
+struct AckOutcome {
+    std::uint32_t newly_delivered = 0;
+    bool has_advanced = false;  // the cumulative acknowledgement moved
+    bool began_recovery = false;
+    bool ended_recovery = false;  // recovery or loss state left
+};
+
+struct Transmission {
+    std::uint32_t seq = 0;
+    std::uint32_t data_seq = 0;
+    std::uint32_t number = 0;  // counts every transmission of the subflow
+};
+
+// A state machine without a network: it is told of ACKs and expiries and asked for packets. Sequence numbers count
+// packets.
+//
+// Loss detection. A packet is lost once three packets that were sent later have been delivered. For first transmissions
+// this is RFC 6675's rule (three SACKed packets above); counting in order of transmission extends it to
+// retransmissions, which that RFC leaves to the timeout. The paths here keep packets in order, so there is no
+// reordering to forgive.
+class SubflowSender {
+public:
+    SubflowSender() : controller_(NewReno(Options(NewReno::kInfo, {}))) {}
+    SubflowSender(const Controller& controller, const TransportOptions& options) : controller_(controller) {
+        window_.cwnd_pkts = options.initial_window_pkts;
+    }
+
+    bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
+    bool has_lost() const { return lost_pending_ != 0; }
+    bool has_outstanding() const { return snd_una_ != snd_nxt_; }
+
+    // Sends the next new packet, which carries connection-level number `data_seq`.
+    Transmission send_new(std::uint32_t data_seq, Nanos now, const TransportOptions& options) {
+        const Transmission sent{snd_nxt_, data_seq, transmissions_++};
+        packets_.push_back({now, data_seq, sent.number, kInPipe});
+        ++snd_nxt_;
+        if (rto_deadline_ == kNever) restart_rto(now, options);
+        count_sent();
+        return sent;
+    }
+
+    // Retransmits the first lost packet. Only while has_lost().
+    Transmission retransmit(Nanos now, const TransportOptions& options);
+
+    // Processes an acknowledgement of everything below `cumulative` and of `sack_blocks`; `echo` is when the packet
+    // that triggered it was sent. Window growth and reduction happen here, through the controller.
+    AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
+                      const Siblings& siblings, const TransportOptions& options);
+
+    // The retransmission timer expired. Only while something is outstanding. Source: RFC 6298 section 5, RFC 5681
+    // section 3.1.
+    void on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options);
+
+    // Calls visit(data_seq) for everything that is outstanding and not known to have arrived.
+    template <class Visit>
+    void for_each_undelivered(Visit&& visit) const {
+        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
+            if (!(packets_[seq].flags & kSacked)) visit(packets_[seq].data_seq);
+        }
+    }
+
+    SenderState state() const { return state_; }
+    const Window& window() const { return window_; }
+    // The window as siblings should see it (algorithms: section 1.2).
+    double effective_cwnd_pkts() const {
+        return state_ == SenderState::Recovery ? window_.ssthresh_pkts : window_.cwnd_pkts;
+    }
+    const RttEstimator& rtt() const { return rtt_; }
+    Nanos rto_deadline() const { return rto_deadline_; }
+    std::uint32_t pipe() const { return pipe_; }
+    std::uint32_t snd_una() const { return snd_una_; }
+    std::uint32_t snd_nxt() const { return snd_nxt_; }
+    const SenderStats& stats() const { return stats_; }
+    // Brings the integral of cwnd up to `now`.
+    void account_cwnd(Nanos now) {
+        const double elapsed_s = to_seconds(now - cwnd_since_);
+        stats_.cwnd_seconds += window_.cwnd_pkts * elapsed_s;
+        stats_.clock_seconds += elapsed_s;
+        cwnd_since_ = now;
+    }
+    // The counters with that integral as it stands at `now`. Only while established.
+    SenderStats stats_at(Nanos now) const {
+        SenderStats stats = stats_;
+        const double elapsed_s = to_seconds(now - cwnd_since_);
+        stats.cwnd_seconds += window_.cwnd_pkts * elapsed_s;
+        stats.clock_seconds += elapsed_s;
+        return stats;
+    }
+    void start_clock(Nanos now) { cwnd_since_ = now; }
+    // The counters of a predecessor on the same path go on.
+    void continue_stats(const SenderStats& stats) { stats_ = stats; }
+
+    // Throws InternalError unless the books balance: used by builds with SUBFLOW_VALIDATE and by tests.
+    void check_invariants() const;
+
+private:
+    enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
+
+    struct SentPacket {
+        Nanos sent_time;
+        std::uint32_t data_seq = 0;
+        std::uint32_t transmission = 0;
+        std::uint8_t flags = 0;
+    };
+    struct Retransmission {
+        std::uint32_t seq = 0;
+        std::uint32_t transmission = 0;
+    };
+
+    void count_sent() {
+        ++pipe_;
+        ++prr_out_;
+        ++stats_.packets_sent;
+        if (pipe_ > round_max_pipe_) round_max_pipe_ = pipe_;
+        if (!has_window()) round_was_limited_ = true;
+    }
+
+    // Books one packet as delivered, once.
+    void deliver(SentPacket& packet) {
+        if (packet.flags & kInPipe) --pipe_;
+        if (packet.flags & kLost) --lost_pending_;
+        // Deliveries come nearly always in order of transmission: an insertion into three places.
+        const std::uint32_t t = packet.transmission + 1;
+        if (t > latest_delivered_[0]) {
+            latest_delivered_[2] = latest_delivered_[1];
+            latest_delivered_[1] = latest_delivered_[0];
+            latest_delivered_[0] = t;
+        } else if (t > latest_delivered_[1]) {
+            latest_delivered_[2] = latest_delivered_[1];
+            latest_delivered_[1] = t;
+        } else if (t > latest_delivered_[2]) {
+            latest_delivered_[2] = t;
+        }
+    }
+
+    void restart_rto(Nanos now, const TransportOptions& options) { rto_deadline_ = now + rtt_.rto(options, backoffs_); }
+
+    // Source: algorithms section 1.7 (Linux tcp_is_cwnd_limited): a window that is not used does not grow.
+    bool is_cwnd_limited() const {
+        if (window_.in_slow_start()) return window_.cwnd_pkts < 2.0 * std::max(round_max_pipe_, last_round_max_pipe_);
+        return round_was_limited_ || last_round_was_limited_;
+    }
+    void advance_round() {
+        if (snd_una_ < round_end_) return;
+        last_round_max_pipe_ = round_max_pipe_;
+        last_round_was_limited_ = round_was_limited_;
+        round_max_pipe_ = pipe_;
+        round_was_limited_ = false;
+        round_end_ = snd_nxt_ + 1;
+    }
+
+    std::uint32_t apply_sack(std::span<const SeqRange> sack_blocks);
+    // Marks what the transmission-order rule proves lost. Returns true if anything was.
+    bool detect_losses();
+    void mark_lost(std::uint32_t seq);
+    void enter_recovery(Nanos now, const Siblings& siblings);
+    void update_recovery_window(std::uint32_t newly_delivered, const TransportOptions& options);
+
+    Window window_;
+    std::uint32_t snd_una_ = 0;
+    std::uint32_t snd_nxt_ = 0;
+    std::uint32_t pipe_ = 0;          // RFC 6675: packets believed to be in the network
+    std::uint32_t lost_pending_ = 0;  // marked lost and not yet retransmitted
+    std::uint32_t transmissions_ = 0;
+    std::uint32_t latest_delivered_[3] = {0, 0, 0};  // highest transmission numbers delivered, plus one
+    std::uint32_t loss_scan_ = 0;                    // first transmissions below it have been judged
+    std::uint32_t retransmit_hint_ = 0;              // nothing below it awaits retransmission
+    std::uint32_t recovery_point_ = 0;
+    SenderState state_ = SenderState::Open;
+    std::uint8_t backoffs_ = 0;
+    Nanos rto_deadline_ = kNever;
+    RttEstimator rtt_;
+    Controller controller_;
+    Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
+    Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
+    RangeSet sacked_;
+
+    // Use of the window in this round trip and the one before
+    std::uint32_t round_end_ = 1;
+    std::uint32_t round_max_pipe_ = 0;
+    std::uint32_t last_round_max_pipe_ = 0;
+    bool round_was_limited_ = false;
+    bool last_round_was_limited_ = false;
+
+    // RFC 6937 section 3
+    double prr_flight_size_ = 1;
+    double prr_delivered_ = 0;
+    std::uint32_t prr_out_ = 0;  // sent since recovery began
+
+    Nanos cwnd_since_{};
+    SenderStats stats_;
+};
+
+}  // namespace subflow

@@ -1,0 +1,299 @@
+"""
+The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.
+"""
+
+from collections.abc import Mapping, Sequence
+import enum
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class CoreScenarioError(ValueError):
+    pass
+
+class CoreInternalError(RuntimeError):
+    pass
+
+class OptionKind(enum.Enum):
+    NUMBER = 0
+
+    RATIO = 1
+
+    TIME = 2
+
+    FLAG = 3
+
+    CHOICE = 4
+
+class OptionInfo:
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def kind(self) -> OptionKind: ...
+
+    @property
+    def help(self) -> str: ...
+
+    @property
+    def default_number(self) -> float: ...
+
+    @property
+    def default_choice(self) -> str: ...
+
+    @property
+    def minimum(self) -> float: ...
+
+    @property
+    def maximum(self) -> float: ...
+
+    @property
+    def choices(self) -> list[str]: ...
+
+class AlgorithmInfo:
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def is_coupled(self) -> bool: ...
+
+    @property
+    def options(self) -> list[OptionInfo]: ...
+
+def controller_infos() -> list[AlgorithmInfo]: ...
+
+def scheduler_infos() -> list[AlgorithmInfo]: ...
+
+class FlowKind(enum.Enum):
+    TCP = 0
+
+    MPTCP = 1
+
+    CBR = 2
+
+class DelayedAck(enum.Enum):
+    OFF = 0
+
+    LINUX = 1
+
+class TransportOptions:
+    def __init__(self) -> None: ...
+
+    @property
+    def initial_window_pkts(self) -> float: ...
+
+    @initial_window_pkts.setter
+    def initial_window_pkts(self, arg: float, /) -> None: ...
+
+    @property
+    def delayed_ack(self) -> DelayedAck: ...
+
+    @delayed_ack.setter
+    def delayed_ack(self, arg: DelayedAck, /) -> None: ...
+
+    @property
+    def quick_acks(self) -> int: ...
+
+    @quick_acks.setter
+    def quick_acks(self, arg: int, /) -> None: ...
+
+    @property
+    def proportional_rate_reduction(self) -> bool: ...
+
+    @proportional_rate_reduction.setter
+    def proportional_rate_reduction(self, arg: bool, /) -> None: ...
+
+    @property
+    def rto_min_ns(self) -> int: ...
+
+    @rto_min_ns.setter
+    def rto_min_ns(self, arg: int, /) -> None: ...
+
+    @property
+    def delayed_ack_timeout_ns(self) -> int: ...
+
+    @delayed_ack_timeout_ns.setter
+    def delayed_ack_timeout_ns(self, arg: int, /) -> None: ...
+
+class Scenario:
+    def __init__(self, duration_ns: int, warmup_ns: int, mss_bytes: int, start_jitter_ns: int, transport: TransportOptions) -> None: ...
+
+    def add_link(self, name: str, rate_bps: float, delay_ns: int, queue_limit_pkts: int | None, queue_limit_bytes: int | None, loss: float) -> int:
+        """Returns the index of the new link direction."""
+
+    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, cbr_rate_bps: float, cbr_packet_bytes: int) -> int:
+        """Paths are (forward links, reverse links). Returns the index."""
+
+    def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
+
+    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool) -> None: ...
+
+class TraceScope(enum.Enum):
+    FLOW = 0
+
+    SUBFLOW = 1
+
+    LINK = 2
+
+class TraceColumn:
+    @property
+    def scope(self) -> TraceScope: ...
+
+    @property
+    def owner(self) -> int: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+class MarkKind(enum.Enum):
+    LOSS = 0
+
+    RTO = 1
+
+    RECOVERED = 2
+
+    ESTABLISHED = 3
+
+    CLOSED = 4
+
+    COMPLETED = 5
+
+    LINK_UP = 6
+
+    LINK_DOWN = 7
+
+    LINK_CHANGE = 8
+
+class Mark:
+    @property
+    def time_ns(self) -> int: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def owner(self) -> int: ...
+
+    @property
+    def kind(self) -> MarkKind: ...
+
+class SubflowResult:
+    @property
+    def throughput_bps(self) -> float: ...
+
+    @property
+    def goodput_bps(self) -> float: ...
+
+    @property
+    def mean_cwnd_pkts(self) -> float: ...
+
+    @property
+    def mean_rtt_s(self) -> float: ...
+
+    @property
+    def loss_ratio(self) -> float: ...
+
+    @property
+    def retransmits(self) -> int: ...
+
+    @property
+    def timeouts(self) -> int: ...
+
+    @property
+    def packets_sent(self) -> int: ...
+
+class FlowResult:
+    @property
+    def goodput_bps(self) -> float: ...
+
+    @property
+    def completion_s(self) -> float: ...
+
+    @property
+    def mean_rtt_s(self) -> float: ...
+
+    @property
+    def p95_rtt_s(self) -> float: ...
+
+    @property
+    def loss_ratio(self) -> float: ...
+
+    @property
+    def retransmits(self) -> int: ...
+
+class LinkResult:
+    @property
+    def utilisation(self) -> float: ...
+
+    @property
+    def drops_queue(self) -> int: ...
+
+    @property
+    def drops_random(self) -> int: ...
+
+    @property
+    def drops_down(self) -> int: ...
+
+    @property
+    def mean_queue_pkts(self) -> float: ...
+
+    @property
+    def max_queue_pkts(self) -> int: ...
+
+class Snapshot:
+    @property
+    def now_ns(self) -> int: ...
+
+class Simulation:
+    def __init__(self, scenario: Scenario, seed: int, sample_interval_ns: int) -> None: ...
+
+    def run_until(self, until_ns: int) -> None: ...
+
+    @property
+    def now_ns(self) -> int: ...
+
+    @property
+    def duration_ns(self) -> int: ...
+
+    @property
+    def is_finished(self) -> bool: ...
+
+    @property
+    def packets_delivered(self) -> int: ...
+
+    def signature(self) -> int: ...
+
+    def columns(self) -> list[TraceColumn]: ...
+
+    @property
+    def sample_count(self) -> int: ...
+
+    def values(self, column: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    def take_marks(self) -> list[Mark]: ...
+
+    @property
+    def marks_lost(self) -> int: ...
+
+    def flow_result(self, flow: int) -> FlowResult: ...
+
+    def subflow_result(self, subflow: int) -> SubflowResult: ...
+
+    def link_result(self, link: int) -> LinkResult: ...
+
+    def check_invariants(self) -> None: ...
+
+    def snapshot(self) -> Snapshot: ...
+
+    def restore(self, snapshot: Snapshot) -> None: ...

@@ -1,0 +1,153 @@
+"""From a scenario of names and seconds to the core's one of indices and nanoseconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from subflow_sim import _core
+from subflow_sim.scenario import Choice, Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+
+_KINDS = {"tcp": _core.FlowKind.TCP, "mptcp": _core.FlowKind.MPTCP, "cbr": _core.FlowKind.CBR}
+
+
+def nanos(seconds: float) -> int:
+    """Nearest whole nanosecond."""
+    return round(seconds * 1e9)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A core scenario with the names of what its indices mean.
+
+    Attributes:
+        core: the scenario as the core takes it.
+        flows: per flow index: instance name, flow of the file.
+        subflows: per subflow index: owner name ("download.1/2"), path (link names); cbr flows have one too.
+        links: per link-direction index: owner name ("wifi/forward").
+    """
+
+    core: _core.Scenario
+    flows: tuple[tuple[str, Flow], ...]
+    subflows: tuple[tuple[str, tuple[str, ...]], ...]
+    links: tuple[str, ...]
+
+
+def transport_options(profile: str) -> _core.TransportOptions:
+    """Transport defaults of a profile.
+
+    "linux": delayed ACKs with quick ACKs first, proportional rate reduction (RFC 6937). "textbook": an ACK per packet
+    and the window cut at once (RFC 6675), for which the closed forms hold. Both: initial window 10 (RFC 6928), SACK,
+    a retransmission timeout of at least 200 ms.
+    """
+    options = _core.TransportOptions()
+    if profile == "linux":
+        options.delayed_ack = _core.DelayedAck.LINUX
+        options.proportional_rate_reduction = True
+    return options
+
+
+def lower(scenario: Scenario) -> Lowered:
+    """Build the core's scenario.
+
+    Link directions are numbered forward, reverse, link by link in the order of the file; flows and subflows likewise.
+    """
+    core = _core.Scenario(
+        duration_ns=nanos(scenario.duration_s),
+        warmup_ns=nanos(scenario.warmup_s),
+        mss_bytes=scenario.mss_bytes,
+        start_jitter_ns=nanos(scenario.start_jitter_s),
+        transport=transport_options(scenario.profile),
+    )
+    link_names: list[str] = []
+    for link in scenario.links.values():
+        for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
+            link_names.append(f"{link.name}/{direction}")
+            _add_link(core, link_names[-1], side)
+    link_index = {name: index for index, name in enumerate(link_names)}
+
+    flows: list[tuple[str, Flow]] = []
+    subflows: list[tuple[str, tuple[str, ...]]] = []
+    for flow in scenario.flows.values():
+        routes = [_route(scenario.links, link_index, flow.source, path) for path in flow.paths]
+        for instance in flow.instances:
+            _add_flow(core, instance, flow, routes)
+            flows.append((instance, flow))
+            subflows += [(f"{instance}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
+
+    for event in scenario.events:
+        if event.link is not None:
+            _add_link_event(core, event, link_index)
+        else:
+            for index, (_, flow) in enumerate(flows):
+                if flow.name == event.flow and event.open is not None:
+                    ordinal = None if event.subflow is None else event.subflow - 1
+                    core.add_flow_event(nanos(event.at_s), index, ordinal, event.open)
+    return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names))
+
+
+def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:
+    core.add_link(
+        name=name,
+        rate_bps=math.inf if side.rate_bps is None else side.rate_bps,
+        delay_ns=nanos(side.delay_s),
+        queue_limit_pkts=side.queue.limit_pkts,
+        queue_limit_bytes=side.queue.limit_bytes,
+        loss=side.loss,
+    )
+
+
+def _route(
+    links: Mapping[str, Link], link_index: dict[str, int], source: str, path: tuple[str, ...]
+) -> tuple[list[int], list[int]]:
+    """Link-direction indices of a path from `source`, and of the way back."""
+    forward: list[int] = []
+    reverse: list[int] = []
+    at = source
+    for name in path:
+        link = links[name]
+        outward = at == link.ends[0]
+        at = link.ends[1] if outward else link.ends[0]
+        forward.append(link_index[f"{name}/{'forward' if outward else 'reverse'}"])
+        reverse.append(link_index[f"{name}/{'reverse' if outward else 'forward'}"])
+    return forward, reverse[::-1]
+
+
+def _add_flow(core: _core.Scenario, instance: str, flow: Flow, routes: list[tuple[list[int], list[int]]]) -> None:
+    core.add_flow(
+        name=instance,
+        kind=_KINDS[flow.kind],
+        paths=routes,
+        controller=flow.controller.name,
+        controller_options=_options(flow.controller),
+        scheduler=flow.scheduler.name,
+        scheduler_options=_options(flow.scheduler),
+        start_ns=nanos(flow.start_s),
+        stop_ns=None if flow.stop_s is None else nanos(flow.stop_s),
+        size_bytes=flow.size_bytes,
+        recv_buffer_bytes=flow.recv_buffer_bytes,
+        cbr_rate_bps=flow.rate_bps or 0.0,
+        cbr_packet_bytes=flow.packet_bytes,
+    )
+
+
+def _options(choice: Choice) -> dict[str, bool | float | str]:
+    return {key: value if isinstance(value, bool | str) else float(value) for key, value in choice.options.items()}
+
+
+def _add_link_event(core: _core.Scenario, event: Event, link_index: dict[str, int]) -> None:
+    directions = ("forward", "reverse") if event.direction == "both" else (event.direction,)
+    queue: QueueSpec = event.queue or QueueSpec()
+    for direction in directions:
+        core.add_link_event(
+            at_ns=nanos(event.at_s),
+            link=link_index[f"{event.link}/{direction}"],
+            rate_bps=event.rate_bps,
+            delay_ns=None if event.delay_s is None else nanos(event.delay_s),
+            loss=event.loss,
+            sets_queue=event.queue is not None,
+            queue_limit_pkts=queue.limit_pkts,
+            queue_limit_bytes=queue.limit_bytes,
+            up=event.up,
+        )

@@ -1,0 +1,241 @@
+"""Running a scenario: the Python face of the core. It adds nothing per packet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim import _core
+from subflow_sim.errors import SimulationError
+from subflow_sim.lowering import Lowered, lower, nanos
+from subflow_sim.scenario import Scenario
+from subflow_sim.trace import Column, Mark, Scope
+
+Snapshot: TypeAlias = _core.Snapshot
+
+_SCOPES: Mapping[_core.TraceScope, Scope] = {
+    _core.TraceScope.FLOW: "flow",
+    _core.TraceScope.SUBFLOW: "subflow",
+    _core.TraceScope.LINK: "link",
+}
+_MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
+    _core.MarkKind.COMPLETED: "flow",
+    _core.MarkKind.LINK_UP: "link",
+    _core.MarkKind.LINK_DOWN: "link",
+    _core.MarkKind.LINK_CHANGE: "link",
+}
+
+
+class Simulation:
+    """One run of a scenario, stepped by whoever owns it.
+
+    `run_until` may be called from one thread at a time; while it runs, other threads may read `sample_count` and
+    `values`. The same scenario, seed and version give the same `signature`, whatever the steps and whatever else runs.
+
+    Raises:
+        SimulationError: if the core refuses the scenario (no finite rate on a path, traces beyond memory, …).
+    """
+
+    def __init__(self, scenario: Scenario, *, seed: int | None = None, sample_interval_s: float = 0.1) -> None:
+        self.scenario = scenario
+        self.seed = scenario.seed if seed is None else seed
+        self.sample_interval_s = sample_interval_s
+        self.duration_s = scenario.duration_s
+        self._lowered: Lowered = lower(scenario)
+        try:
+            self._core = _core.Simulation(self._lowered.core, self.seed, nanos(sample_interval_s))
+        except _core.CoreScenarioError as error:
+            raise SimulationError(str(error)) from error
+        self.columns: tuple[Column, ...] = tuple(
+            Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), c.name, c.unit)
+            for c in self._core.columns()
+        )
+
+    @property
+    def now_s(self) -> float:
+        """Simulated time reached, in seconds."""
+        return self._core.now_ns * 1e-9
+
+    @property
+    def finished(self) -> bool:
+        """The end of the scenario is reached."""
+        return self._core.is_finished
+
+    @property
+    def packets(self) -> int:
+        """Data packets and datagrams that reached their destination so far."""
+        return self._core.packets_delivered
+
+    @property
+    def sample_count(self) -> int:
+        """Samples taken so far, the same for all columns."""
+        return self._core.sample_count
+
+    def run_until(self, t_s: float) -> None:
+        """Simulate up to `t_s` seconds, or to the end. Releases the GIL.
+
+        Raises:
+            SimulationError: if the core finds one of its invariants broken; this object is then of no further use.
+        """
+        try:
+            self._core.run_until(nanos(t_s))
+        except _core.CoreInternalError as error:
+            raise SimulationError(f"the simulator failed at t = {self.now_s:.9f} s: {error}") from error
+
+    def values(self, index: int) -> NDArray[np.float32]:
+        """Samples of `columns[index]` taken so far: a read-only float32 view [sample_count], in the column's unit.
+
+        The view stays valid as long as this object and never moves; later samples are in later views.
+        """
+        return self._core.values(index)
+
+    def take_marks(self) -> list[Mark]:
+        """Marks since the last call, in order of time."""
+        return [self._mark(mark) for mark in self._core.take_marks()]
+
+    @property
+    def marks_lost(self) -> int:
+        """Marks that did not fit the buffer of 65 536 between two calls of `take_marks`."""
+        return self._core.marks_lost
+
+    def signature(self) -> str:
+        """Hash of everything that happened so far, 16 hexadecimal digits."""
+        return f"{self._core.signature():016x}"
+
+    def snapshot(self) -> Snapshot:
+        """The state of the network now."""
+        return self._core.snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this object; what follows is bit for bit what followed it. Drops later samples.
+
+        Raises:
+            SimulationError: if the snapshot belongs to another simulation.
+        """
+        try:
+            self._core.restore(snapshot)
+        except _core.CoreScenarioError as error:
+            raise SimulationError(str(error)) from error
+
+    def check_invariants(self) -> None:
+        """Verify conservation of packets on every link and the books of every sender.
+
+        Raises:
+            SimulationError: naming the invariant that does not hold.
+        """
+        try:
+            self._core.check_invariants()
+        except _core.CoreInternalError as error:
+            raise SimulationError(str(error)) from error
+
+    def summary(self) -> dict[str, Any]:
+        """Figures from the end of the warm-up to now: the JSON document of `subflow run`, without wall_s and run_id.
+
+        Undefined figures (a mean RTT without a sample, the completion time of an incomplete flow) are None.
+        """
+        goodputs: list[float] = []
+        flows: list[dict[str, Any]] = []
+        next_subflow = 0
+        for index, (name, flow) in enumerate(self._lowered.flows):
+            result = self._core.flow_result(index)
+            goodputs.append(result.goodput_bps)
+            subflow_indices = range(next_subflow, next_subflow + len(flow.paths))
+            next_subflow += len(flow.paths)
+            flows.append(
+                {
+                    "name": name,
+                    "kind": flow.kind,
+                    "controller": flow.controller.name,
+                    "scheduler": flow.scheduler.name,
+                    "goodput_bps": result.goodput_bps,
+                    "completion_s": _defined(result.completion_s),
+                    "mean_rtt_s": _defined(result.mean_rtt_s),
+                    "p95_rtt_s": _defined(result.p95_rtt_s),
+                    "loss_ratio": result.loss_ratio,
+                    "retransmits": result.retransmits,
+                    "subflows": [] if flow.kind == "cbr" else [self._subflow_summary(i) for i in subflow_indices],
+                }
+            )
+        return {
+            "scenario": self.scenario.name,
+            "seed": self.seed,
+            "duration_s": self.scenario.duration_s,
+            "simulated_s": self.now_s,
+            "warmup_s": self.scenario.warmup_s,
+            "profile": self.scenario.profile,
+            "signature": self.signature(),
+            "packets": self.packets,
+            "flows": flows,
+            "links": [self._link_summary(i) for i in range(len(self._lowered.links))],
+            "fairness": {"jain": _jain_or_none(goodputs)},
+        }
+
+    def _subflow_summary(self, index: int) -> dict[str, Any]:
+        result = self._core.subflow_result(index)
+        return {
+            "path": list(self._lowered.subflows[index][1]),
+            "throughput_bps": result.throughput_bps,
+            "goodput_bps": result.goodput_bps,
+            "mean_cwnd_pkts": result.mean_cwnd_pkts,
+            "mean_rtt_s": _defined(result.mean_rtt_s),
+            "loss_ratio": result.loss_ratio,
+            "retransmits": result.retransmits,
+            "timeouts": result.timeouts,
+        }
+
+    def _link_summary(self, index: int) -> dict[str, Any]:
+        name, direction = self._lowered.links[index].split("/")
+        result = self._core.link_result(index)
+        return {
+            "name": name,
+            "direction": direction,
+            "utilisation": result.utilisation,
+            "drops_queue": result.drops_queue,
+            "drops_random": result.drops_random,
+            "drops_down": result.drops_down,
+            "mean_queue_pkts": result.mean_queue_pkts,
+            "max_queue_pkts": result.max_queue_pkts,
+        }
+
+    def _owner(self, scope: Scope, index: int) -> str:
+        match scope:
+            case "flow":
+                return self._lowered.flows[index][0]
+            case "subflow":
+                return self._lowered.subflows[index][0]
+            case "link":
+                return self._lowered.links[index]
+
+    def _mark(self, mark: _core.Mark) -> Mark:
+        owner = self._owner(_MARK_SCOPES.get(mark.kind, "subflow"), mark.owner)
+        return Mark(mark.time_ns * 1e-9, owner, mark.kind.name.lower(), mark.value, mark.time_ns)
+
+
+def jain_index(rates_bps: NDArray[np.float64] | list[float]) -> float:
+    """Fairness of a set of rates: 1.0 when all are equal, 1/n when one flow has everything.
+
+    Args:
+        rates_bps: float64 [n_flows], bit/s, each >= 0.
+
+    Raises:
+        ValueError: if every rate is zero, where the index is undefined.
+
+    Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
+    """
+    rates = np.asarray(rates_bps, dtype=np.float64)
+    squares = float(np.sum(rates * rates))
+    if squares == 0.0:
+        raise ValueError("Jain's index of rates that are all zero is undefined")
+    return float(np.sum(rates)) ** 2 / (len(rates) * squares)
+
+
+def _jain_or_none(rates_bps: list[float]) -> float | None:
+    return jain_index(rates_bps) if any(rates_bps) else None
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value
