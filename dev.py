@@ -312,8 +312,8 @@ def install_torch(cuda: bool) -> None:
         requirement, options = f"{requirement}+cpu", ["--extra-index-url", CPU_TORCH_INDEX, "--retries", "2"]
     try:
         do(f"Installing {requirement}", "torch", pip_install(*options, requirement))
-    except SetUpError as stop:
-        say(f"{stop}\n  Training is not available without PyTorch; everything else is. `dev.py setup` tries again.")
+    except SetUpError:
+        say(f"Training is not available without PyTorch, everything else is. Why: {LOGS / 'torch.log'}")
 
 
 def installed_version(distribution: str) -> str:
