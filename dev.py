@@ -45,6 +45,7 @@ BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / "python"
 ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
 CORE_STAMP = VENV / "subflow-core.stamp"
+UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at work
 
 DEMO = Path("assets/scenarios/demo.toml")
 DEMO_EXPORT = Path("subflow-demo")
@@ -84,11 +85,11 @@ def child_environment() -> dict[str, str]:
     return env
 
 
-def run_logged(log_name: str, *commands: list[Any], **extra_env: str) -> str | None:
+def run_logged(log_name: str, *commands: list[Any], shown_lines: int = 30) -> str | None:
     """Runs commands, one after the other, with their output in a log file.
 
     Returns:
-        None if all went well, else what failed with the last 30 lines it printed and the log's path.
+        None if all went well, else the last lines of the output, the exit code and the log's path.
     """
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{log_name}.log"
@@ -97,13 +98,13 @@ def run_logged(log_name: str, *commands: list[Any], **extra_env: str) -> str | N
             words = [str(word) for word in command]
             out.write(f"$ {' '.join(words)}\n")
             out.flush()
-            env = {**child_environment(), **extra_env}
+            env = child_environment()
             code = subprocess.call(words, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
             if code != 0:
                 break
         else:
             return None
-    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-shown_lines:]
     return "\n".join([*(f"    {line}" for line in tail), f"  exit code {code}; all of it: {log.relative_to(ROOT)}"])
 
 
@@ -279,7 +280,7 @@ def venv_is_ours(pyvenv_cfg: str) -> bool:
 
 def make_venv() -> None:
     """Makes .venv, unless there is one that this checkout and this Python can go on with."""
-    if venv_is_ours(read_text(VENV / "pyvenv.cfg")):
+    if venv_is_ours(read_text(VENV / "pyvenv.cfg")) and not is_current(ENVIRONMENT_STAMP, UNFINISHED):
         works = subprocess.run([PYTHON, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
         if works:
             return
@@ -347,9 +348,13 @@ def set_up(for_tests: bool = False, anew: bool = False, cuda: bool = False) -> N
         provide_system_packages(for_tests)
         whole = venv_is_ours(read_text(VENV / "pyvenv.cfg"))
         if anew or not whole or not is_current(ENVIRONMENT_STAMP, environment_digest()):
-            ENVIRONMENT_STAMP.unlink(missing_ok=True)
             make_venv()
-            do("Installing Python packages", "pip", pip_install("pip>=25.1", *requirements()))
+            ENVIRONMENT_STAMP.write_text(UNFINISHED, encoding="utf-8")
+            try:
+                do("Installing Python packages", "pip", pip_install("pip>=25.1", *requirements()))
+            except SetUpError:
+                ENVIRONMENT_STAMP.unlink()  # pip itself gave up, which leaves what was installed before as it was
+                raise
             install_torch(cuda)
             ENVIRONMENT_STAMP.write_text(environment_digest(), encoding="utf-8")
         core = core_digest()  # before the build: what is edited meanwhile is built the next time
@@ -391,10 +396,11 @@ def cpp_files() -> list[Path]:
 def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
     """Configures, builds and runs the C++ tests in a build folder of their own."""
     build = BUILD / folder
+    cores = str(os.cpu_count() or 1)
     return [
         [BIN / "cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DSUBFLOW_TESTS=ON", *options],
         [BIN / "cmake", "--build", build],
-        [BIN / "ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error"],
+        [BIN / "ctest", "--test-dir", build, "--parallel", cores, "--output-on-failure", "--no-tests=error"],
     ]
 
 
@@ -419,7 +425,7 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     with only_one():
         for check in [] if expression else checks():
             started = time.monotonic()
-            failure = run_logged(check.name.replace(" ", "-"), *check.commands)
+            failure = run_logged(check.name.replace(" ", "-"), *check.commands, shown_lines=100)
             say(f"{check.name:<28}{'FAILED' if failure else 'ok':<8}{time.monotonic() - started:6.1f} s")
             if failure:
                 failed.append(check.name)

@@ -206,19 +206,41 @@ def test_other_requirements_bring_everything_up_to_date(dev: ModuleType, steps: 
     assert steps() == ["venv", "pip", "torch", "core"]
 
 
+@pytest.mark.parametrize(
+    ("change", "redone"), [("sim/core/link.cpp", ["core"]), ("pyproject.toml", ["venv", "pip", "torch", "core"])]
+)
 def test_what_was_interrupted_is_done_again(
-    dev: ModuleType, steps: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+    dev: ModuleType,
+    steps: Callable[[], list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    change: str,
+    redone: list[str],
 ) -> None:
     def interrupt(what: str, log_name: str, *commands: object) -> None:
         raise KeyboardInterrupt
 
     steps()
-    (dev.ROOT / "sim/core/link.cpp").write_text("second version, longer", encoding="utf-8")
+    (dev.ROOT / change).write_text("second version, longer", encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(dev, "do", interrupt)
         with pytest.raises(KeyboardInterrupt):
             steps()
-    assert steps() == ["core"]
+    assert steps() == redone
+
+
+def test_a_venv_that_pip_was_killed_in_is_made_anew_and_one_that_pip_refused_to_change_is_kept(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(dev, "venv_is_ours", lambda text: True)
+    monkeypatch.setattr(dev, "PYTHON", "/bin/true")  # pip answers
+    monkeypatch.setattr(dev, "do", lambda what, log_name, *commands: done.append(log_name))
+    dev.make_venv()
+    assert done == []
+    dev.ENVIRONMENT_STAMP.write_text(dev.UNFINISHED)
+    dev.make_venv()
+    assert done == ["venv"]
+    assert not dev.VENV.exists()
 
 
 def test_two_calls_keep_out_of_each_others_way(dev: ModuleType) -> None:
