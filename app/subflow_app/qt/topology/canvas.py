@@ -1,0 +1,418 @@
+"""The view onto a topology: zoom, pan, select and move, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPolygonF,
+    QResizeEvent,
+    QShowEvent,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
+
+from subflow_app.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
+from subflow_app.qt.topology.scene import TopologyScene
+
+_LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
+_MOST_FIT_ZOOM = 1.25
+_ZOOM_STEP = 1.25
+_WHEEL_NOTCH = 120.0
+_FIT_MARGIN = 28
+_GRID = 40.0
+_NUDGE, _FINE_NUDGE = 10.0, 1.0
+
+_DIRECTIONS = {
+    Qt.Key.Key_Left: QPointF(-1, 0),
+    Qt.Key.Key_Right: QPointF(1, 0),
+    Qt.Key.Key_Up: QPointF(0, -1),
+    Qt.Key.Key_Down: QPointF(0, 1),
+}
+
+
+class TopologyCanvas(QGraphicsView):
+    """Shows a `TopologyScene`.
+
+    Keys: Tab and arrows walk from item to item, Ctrl+arrows move the selected nodes (Shift: by single units), Enter
+    opens the properties, F fits, Ctrl+0 is 100 %, Space with the mouse pans, Escape gives up a drag or the selection.
+    """
+
+    nodes_moved = Signal(object, int)  # places (name -> QPointF), and the session that makes key presses one step
+    activated = Signal(str)  # key whose properties are wanted
+    zoom_changed = Signal(float)
+    space_tapped = Signal()  # Space was pressed and released without dragging
+    menu_wanted = Signal(str, QPoint)  # key (or ""), global position
+
+    def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
+        super().__init__(scene, parent)
+        self._scene = scene
+        self._gesture: Gesture | None = None
+        self._press: QPoint | None = None
+        self._pending_click: str | None = None
+        self._space_is_down = False
+        self._space_was_used = False
+        self._keeps_fitting = True
+        self._is_editable = True
+        self._sessions = itertools.count(1)
+        self._nudge_session = 0
+        self.setObjectName("topologyCanvas")
+        self.setAccessibleName("Topology")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTransformationAnchor(QGraphicsView.ViewportAnchor.NoAnchor)
+        self.setResizeAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
+        self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.SmartViewportUpdate)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        scene.chosen_changed.connect(self._end_nudging)
+
+    # --- zoom and place ---------------------------------------------------------------------------------------------
+
+    @property
+    def zoom(self) -> float:
+        """How many logical pixels a scene unit takes."""
+        return self.transform().m11()
+
+    def fit(self) -> None:
+        """Show everything, and keep showing everything until the person zooms or pans."""
+        self._keeps_fitting = True
+        self._fit_now()
+
+    def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
+        """Zoom so that the point under `anchor` (viewport; its middle by default) stays where it is."""
+        self._keeps_fitting = False
+        anchor = anchor if anchor is not None else QPointF(self.viewport().rect().center())
+        zoom = min(max(zoom, _LEAST_ZOOM), _MOST_ZOOM)
+        before = self._to_scene(anchor)
+        self.setTransform(QTransform.fromScale(zoom, zoom))
+        drift = before - self._to_scene(anchor)
+        # Scroll bars take whole pixels, which the eye forgives where it would not forgive drifting.
+        self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
+        self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
+        self.zoom_changed.emit(self.zoom)
+
+    def zoom_in(self) -> None:
+        """One step closer."""
+        self.set_zoom(self.zoom * _ZOOM_STEP)
+
+    def zoom_out(self) -> None:
+        """One step back."""
+        self.set_zoom(self.zoom / _ZOOM_STEP)
+
+    def reset_zoom(self) -> None:
+        """Show scene units as pixels (100 %)."""
+        self.set_zoom(1.0)
+
+    def content_changed(self) -> None:
+        """The scene shows something else: fit it if the person has not chosen a view of their own."""
+        if self._keeps_fitting:
+            self._fit_now()
+
+    def reveal(self, key: str) -> None:
+        """Scroll so that an item is in view."""
+        centre = self._scene.centre_of(key)
+        if centre is not None and not self.viewport().rect().contains(self.mapFromScene(centre)):
+            self._keeps_fitting = False
+            self.centerOn(centre)
+
+    def set_editable(self, editable: bool) -> None:
+        """Allow nodes to be moved or not."""
+        self._is_editable = editable
+        if not editable:
+            self._cancel_gesture()
+
+    def _fit_now(self) -> None:
+        content = self._scene.content_rect()
+        if content.isEmpty():
+            return
+        room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
+        if room.width() <= 0 or room.height() <= 0:
+            return
+        zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
+        zoom = max(zoom, _LEAST_ZOOM)
+        self.setTransform(QTransform.fromScale(zoom, zoom))
+        self.centerOn(content.center())
+        self.zoom_changed.emit(self.zoom)
+
+    def _to_scene(self, position: QPointF) -> QPointF:
+        inverse, _ = self.viewportTransform().inverted()
+        return inverse.map(position)
+
+    # --- mouse ------------------------------------------------------------------------------------------------------
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the cursor."""
+        delta = event.angleDelta().y() or event.angleDelta().x()
+        if delta:
+            self.set_zoom(self.zoom * math.pow(_ZOOM_STEP, delta / _WHEEL_NOTCH), event.position())
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a click or a gesture."""
+        position = event.position().toPoint()
+        if self._gesture is not None:
+            return
+        if event.button() == Qt.MouseButton.MiddleButton or (
+            event.button() == Qt.MouseButton.LeftButton and self._space_is_down
+        ):
+            self._space_was_used = True
+            self._keeps_fitting = False
+            self._gesture = PanGesture(self, position)
+            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self._press = position
+            self._press_select(position, extend=self._extends(event))
+        elif event.button() == Qt.MouseButton.RightButton:
+            self._press_select(position, extend=False)
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow a gesture, or begin one once the mouse has really moved."""
+        position = event.position().toPoint()
+        if self._gesture is None and self._press is not None:
+            if (position - self._press).manhattanLength() < QApplication.startDragDistance():
+                return
+            self._begin_drag(self._press, extend=self._extends(event))
+        if self._gesture is not None:
+            self._gesture.move(position)
+            event.accept()
+            return
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End the gesture or the click."""
+        gesture, self._gesture = self._gesture, None
+        self._press = None
+        if gesture is not None:
+            gesture.finish()
+        elif self._pending_click is not None:
+            # A click without a drag on one of several selected nodes means this one alone.
+            self._scene.choose([self._pending_click])
+        self._pending_click = None
+        self._show_cursor()
+        event.accept()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Open the properties of what is under the mouse."""
+        key = self._key_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.activated.emit(key)
+        event.accept()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu of what is under the mouse, or of what is selected when it came from the keyboard."""
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            key = self._scene.chosen[-1] if self._scene.chosen else ""
+            centre = self._scene.centre_of(key)
+            at = self.mapFromScene(centre) if centre is not None else self.viewport().rect().center()
+            self.menu_wanted.emit(key, self.viewport().mapToGlobal(at))
+        else:
+            self.menu_wanted.emit(self._key_at(event.pos()), event.globalPos())
+        event.accept()
+
+    def _key_at(self, position: QPoint) -> str:
+        item = self._scene.item_at(self.mapToScene(position), self.viewportTransform())
+        return item.key if item else ""
+
+    def _extends(self, event: QMouseEvent) -> bool:
+        return bool(event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier))
+
+    def _press_select(self, position: QPoint, *, extend: bool) -> None:
+        key = self._key_at(position)
+        chosen = self._scene.chosen
+        if extend and key:
+            self._scene.choose([k for k in chosen if k != key] if key in chosen else [*chosen, key])
+        elif key and key in chosen and len(chosen) > 1:
+            self._pending_click = key
+        elif not extend:
+            self._scene.choose([key] if key else [])
+
+    def _begin_drag(self, start: QPoint, *, extend: bool) -> None:
+        key = self._key_at(start)
+        self._press = None
+        self._pending_click = None
+        if key.startswith("nodes.") and key in self._scene.chosen:
+            if self._is_editable:
+                names = [k.partition(".")[2] for k in self._scene.chosen if k.startswith("nodes.")]
+                self._gesture = MoveGesture(self, self._scene, names, start, self._commit_move)
+                self._keeps_fitting = False
+                self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
+        elif not key:
+            self._gesture = BandGesture(self, self._scene, start, self._scene.chosen if extend else ())
+
+    def _commit_move(self, places: Mapping[str, QPointF]) -> None:
+        self.nodes_moved.emit(dict(places), 0)
+
+    def _cancel_gesture(self) -> bool:
+        gesture, self._gesture = self._gesture, None
+        self._press = None
+        self._pending_click = None
+        if gesture is not None:
+            gesture.cancel()
+        self._show_cursor()
+        return gesture is not None
+
+    def _show_cursor(self) -> None:
+        if self._space_is_down:
+            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+        else:
+            self.viewport().unsetCursor()
+
+    # --- keyboard ---------------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Claim the keys that mean something here before shortcuts of the window get them."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Space
+            and event.modifiers() == Qt.KeyboardModifier.NoModifier
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Walk, nudge, zoom and pan."""
+        key, modifiers = Qt.Key(event.key()), event.modifiers()
+        control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
+        if key in _DIRECTIONS and control:
+            fine = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
+            self._nudge(_DIRECTIONS[key] * (_FINE_NUDGE if fine else _NUDGE))
+        elif key in _DIRECTIONS:
+            self._walk(_DIRECTIONS[key])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.activated.emit(self._scene.chosen[-1] if self._scene.chosen else "")
+        elif key == Qt.Key.Key_Escape:
+            if not self._cancel_gesture():
+                self._scene.choose([])
+        elif key == Qt.Key.Key_Space and not control:
+            if not event.isAutoRepeat():
+                self._space_is_down, self._space_was_used = True, False
+                self._show_cursor()
+        elif key == Qt.Key.Key_F and not control:
+            self.fit()
+        elif key == Qt.Key.Key_0 and control:
+            self.reset_zoom()
+        elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal) and control:
+            self.zoom_in()
+        elif key == Qt.Key.Key_Minus and control:
+            self.zoom_out()
+        elif key == Qt.Key.Key_A and control:
+            self._scene.choose(k for k in self._scene.keys_in_reading_order() if k.startswith("nodes."))
+        else:
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Tell a tap of Space from a drag with it."""
+        if event.key() != Qt.Key.Key_Space or event.isAutoRepeat():
+            super().keyReleaseEvent(event)
+            return
+        if self._space_is_down and not self._space_was_used:
+            self.space_tapped.emit()
+        self._space_is_down = False
+        self._show_cursor()
+        event.accept()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Forget keys that are held: their release goes elsewhere."""
+        self._space_is_down = False
+        self._end_nudging()
+        self._show_cursor()
+        super().focusOutEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Walk through the items with Tab; past the last one the focus leaves, so that nobody is trapped."""
+        keys = self._scene.keys_in_reading_order()
+        chosen = self._scene.chosen
+        index = keys.index(chosen[-1]) if chosen and chosen[-1] in keys else (-1 if forward else len(keys))
+        index += 1 if forward else -1
+        if 0 <= index < len(keys):
+            self._choose_by_key(keys[index])
+            return True
+        return super().focusNextPrevChild(forward)
+
+    def _walk(self, direction: QPointF) -> None:
+        """Select the nearest item in a direction; what lies to the side counts as further away."""
+        keys = self._scene.keys_in_reading_order()
+        here = self._scene.centre_of(self._scene.chosen[-1]) if self._scene.chosen else None
+        if here is None:
+            if keys:
+                self._choose_by_key(keys[0])
+            return
+        best: tuple[float, str] | None = None
+        for key in keys:
+            centre = self._scene.centre_of(key)
+            if centre is None or key in self._scene.chosen:
+                continue
+            offset = centre - here
+            ahead = QPointF.dotProduct(offset, direction)
+            aside = abs(offset.x() * direction.y()) + abs(offset.y() * direction.x())
+            if ahead > 1.0 and aside <= 2.5 * ahead and (best is None or ahead + 2 * aside < best[0]):
+                best = (ahead + 2 * aside, key)
+        if best is not None:
+            self._choose_by_key(best[1])
+
+    def _choose_by_key(self, key: str) -> None:
+        self._scene.choose([key])
+        self.reveal(key)
+
+    def _nudge(self, shift: QPointF) -> None:
+        names = [key.partition(".")[2] for key in self._scene.chosen if key.startswith("nodes.")]
+        if not names or not self._is_editable:
+            return
+        if not self._nudge_session:
+            self._nudge_session = next(self._sessions)
+        positions = self._scene.node_positions()
+        self._keeps_fitting = False
+        self.nodes_moved.emit({name: positions[name] + shift for name in names}, self._nudge_session)
+
+    def _end_nudging(self) -> None:
+        self._nudge_session = 0
+
+    # --- drawing ----------------------------------------------------------------------------------------------------
+
+    def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
+        """Draw the ground with a quiet grid of dots, never closer than the eye wants."""
+        tokens = self._scene.look.tokens
+        painter.fillRect(rect, QColor(tokens.base))
+        step = _GRID
+        while step * self.zoom < 22:
+            step *= 2
+        left, top = math.floor(rect.left() / step) * step, math.floor(rect.top() / step) * step
+        columns, rows = int(rect.width() / step) + 2, int(rect.height() / step) + 2
+        dots = QPolygonF([QPointF(left + x * step, top + y * step) for x in range(columns) for y in range(rows)])
+        pen = painter.pen()
+        pen.setCosmetic(True)
+        pen.setColor(QColor(tokens.border))
+        pen.setWidthF(1.6)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawPoints(dots)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep everything in view as long as the person has not chosen a view of their own."""
+        super().resizeEvent(event)
+        if self._keeps_fitting:
+            self._fit_now()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit once the real size is known."""
+        super().showEvent(event)
+        if self._keeps_fitting:
+            self._fit_now()

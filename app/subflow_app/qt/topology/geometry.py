@@ -1,0 +1,192 @@
+"""Where the parts of a link lie: its curve, the lanes beside it, and the places its label may take.
+
+All in scene coordinates, y down. Curves are handed on as points, because lanes, hit tests, arrow heads and labels all
+need points along the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF
+from PySide6.QtGui import QPainterPath
+
+PARALLEL_SPACING = 92.0
+"""Distance of neighbouring parallel links at their middle: a label fits between them."""
+
+_CURVE_POINTS = 33
+_RANK_COST = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCurve:
+    """The middle line of a link.
+
+    Attributes:
+        points: from the first end to the second.
+        normals: unit vector to the left of the way at each point.
+        bulge: -1, 0 or 1: on which side of the straight line it lies, in terms of `normals`.
+        bounds: smallest upright rectangle around the points.
+    """
+
+    points: tuple[QPointF, ...]
+    normals: tuple[QPointF, ...]
+    bulge: int
+    bounds: QRectF
+
+    def at(self, share: float) -> tuple[QPointF, QPointF]:
+        """Return the point and the normal at a share (0..1) of the way."""
+        position = min(max(share, 0.0), 1.0) * (len(self.points) - 1)
+        index = min(int(position), len(self.points) - 2)
+        rest = position - index
+        point = self.points[index] * (1 - rest) + self.points[index + 1] * rest
+        normal = self.normals[index] * (1 - rest) + self.normals[index + 1] * rest
+        return point, _unit(normal)
+
+    def path(self, offset: float = 0.0) -> QPainterPath:
+        """Return the curve moved sideways by `offset`, positive to the left of the way."""
+        path = QPainterPath(self.points[0] + self.normals[0] * offset)
+        for point, normal in zip(self.points[1:], self.normals[1:], strict=True):
+            path.lineTo(point + normal * offset)
+        return path
+
+    def point_at_distance(self, distance: float, offset: float, *, from_end: bool) -> tuple[QPointF, QPointF]:
+        """Return the point of the moved curve that is `distance` from an end node's centre, and the way's direction.
+
+        The direction points from the first end to the second, whichever end is meant.
+        """
+        centre = self.points[-1] if from_end else self.points[0]
+        order = range(len(self.points) - 1, 0, -1) if from_end else range(len(self.points) - 1)
+        step = -1 if from_end else 1
+        for index in order:
+            inner = self.points[index] + self.normals[index] * offset
+            outer = self.points[index + step] + self.normals[index + step] * offset
+            near, far = _length(inner - centre), _length(outer - centre)
+            if far >= distance:
+                share = 0.0 if far <= near else min(max((distance - near) / (far - near), 0.0), 1.0)
+                direction = (outer - inner) * step
+                return inner + (outer - inner) * share, _unit(direction)
+        normal = self.normals[0]
+        return centre, QPointF(-normal.y(), normal.x())
+
+
+def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
+    """Build the curve of a link.
+
+    Args:
+        first: centre of the node at the first end.
+        second: centre of the node at the second end.
+        bow: position among parallel links, see `PictureLink.bow`: positive is up, or right for an upright link.
+    """
+    along = second - first
+    direction = _unit(along)
+    normal = QPointF(direction.y(), -direction.x())
+    # A cubic with both handles at this height reaches three quarters of it in the middle.
+    height = bow * PARALLEL_SPACING / 0.75 * (1 if _is_upward(normal) else -1)
+    if height == 0 or _length(along) == 0:
+        return LinkCurve((first, second), (normal, normal), 0, QRectF(first, second).normalized())
+    handle_1 = first + along * 0.22 + normal * height
+    handle_2 = first + along * 0.78 + normal * height
+    points: list[QPointF] = []
+    normals: list[QPointF] = []
+    for index in range(_CURVE_POINTS):
+        t = index / (_CURVE_POINTS - 1)
+        u = 1 - t
+        points.append(first * u**3 + handle_1 * (3 * u * u * t) + handle_2 * (3 * u * t * t) + second * t**3)
+        way = (handle_1 - first) * (u * u) + (handle_2 - handle_1) * (2 * u * t) + (second - handle_2) * (t * t)
+        way = _unit(way)
+        normals.append(QPointF(way.y(), -way.x()))
+    xs, ys = [point.x() for point in points], [point.y() for point in points]
+    bounds = QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys)))
+    return LinkCurve(tuple(points), tuple(normals), 1 if height > 0 else -1, bounds)
+
+
+def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> list[QRectF]:
+    """Return rectangles beside the curve where a label of this size may stand, the best one first.
+
+    Args:
+        curve: the middle line of the link.
+        half_width: how far the drawn link reaches to each side of it, with the gap that the label is to keep.
+        size: of the label.
+    """
+    point, normal = curve.at(0.5)
+    # Outside the bow; for a straight link above it, or right of it when it stands upright.
+    best_side = curve.bulge or (1 if _is_upward(normal) else -1)
+    places = []
+    for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78):
+        point, normal = curve.at(share)
+        for side in (best_side, -best_side):
+            # The label's own reach towards the line, so that it clears a slanted line too.
+            reach = abs(normal.x()) * size.width() / 2 + abs(normal.y()) * size.height() / 2
+            centre = point + normal * (side * (half_width + reach))
+            places.append(
+                QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
+            )
+    # Near the middle and on the wrong side is worse than off the middle on the right one.
+    return places[0::2] + places[1::2]
+
+
+def choose_place(places: Sequence[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]) -> QRectF:
+    """Return the place that covers least of what is drawn: other labels and nodes weigh more than lines."""
+    best, best_cost = places[0], math.inf
+    for rank, place in enumerate(places):
+        cost = rank * _RANK_COST
+        for obstacle in obstacles:
+            if place.intersects(obstacle):
+                overlap = place.intersected(obstacle)
+                cost += 300.0 + overlap.width() * overlap.height()
+        for line in lines:
+            if crosses(line, place):
+                cost += 250.0
+        if cost < best_cost:
+            best, best_cost = place, cost
+        if cost == rank * _RANK_COST:
+            break
+    return best
+
+
+def crosses(curve: LinkCurve, rect: QRectF) -> bool:
+    """Whether a curve runs through a rectangle."""
+    bounds = curve.bounds
+    # Written out because QRectF.intersects says no for a curve without height, such as a level line.
+    if bounds.left() > rect.right() or bounds.right() < rect.left():
+        return False
+    if bounds.top() > rect.bottom() or bounds.bottom() < rect.top():
+        return False
+    points = curve.points
+    return any(_segment_meets(points[i], points[i + 1], rect) for i in range(len(points) - 1))
+
+
+def _segment_meets(a: QPointF, b: QPointF, rect: QRectF) -> bool:
+    """Clip a segment against a rectangle (Liang and Barsky 1984) and say whether anything is left."""
+    start, end = 0.0, 1.0
+    dx, dy = b.x() - a.x(), b.y() - a.y()
+    for delta, low, high in (
+        (dx, rect.left() - a.x(), rect.right() - a.x()),
+        (dy, rect.top() - a.y(), rect.bottom() - a.y()),
+    ):
+        if delta == 0:
+            if low > 0 or high < 0:
+                return False
+            continue
+        enter, leave = sorted((low / delta, high / delta))
+        start, end = max(start, enter), min(end, leave)
+        if start > end:
+            return False
+    return True
+
+
+def _is_upward(normal: QPointF) -> bool:
+    """Whether a normal points up on the screen, or right where that is undecided."""
+    return normal.y() < -1e-6 or (abs(normal.y()) <= 1e-6 and normal.x() > 0)
+
+
+def _length(vector: QPointF) -> float:
+    return math.hypot(vector.x(), vector.y())
+
+
+def _unit(vector: QPointF) -> QPointF:
+    length = _length(vector)
+    return vector / length if length else QPointF(1.0, 0.0)

@@ -1,0 +1,119 @@
+"""What a mouse drag on the canvas means: one object per gesture, so that each can be read, ended and given up alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize
+from PySide6.QtWidgets import QGraphicsView, QRubberBand
+
+from subflow_app.qt.topology.scene import TopologyScene
+
+
+class Gesture(Protocol):
+    """A drag from press to release; positions are those of the view's viewport."""
+
+    def move(self, position: QPoint) -> None:
+        """Follow the mouse."""
+
+    def finish(self) -> None:
+        """The button was released: make it count."""
+
+    def cancel(self) -> None:
+        """It was given up: leave everything as it was."""
+
+
+class PanGesture:
+    """Drags the view across the scene."""
+
+    def __init__(self, view: QGraphicsView, start: QPoint) -> None:
+        self._view = view
+        self._last = start
+
+    def move(self, position: QPoint) -> None:
+        """Keep the scene point under the mouse."""
+        delta = position - self._last
+        self._last = position
+        horizontal, vertical = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
+        horizontal.setValue(horizontal.value() - delta.x())
+        vertical.setValue(vertical.value() - delta.y())
+
+    def finish(self) -> None:
+        """Stay where it was dragged to."""
+
+    def cancel(self) -> None:
+        """Stay too: nothing was changed that could need undoing."""
+
+
+class MoveGesture:
+    """Drags nodes; the document hears of it once, at the end."""
+
+    def __init__(
+        self,
+        view: QGraphicsView,
+        scene: TopologyScene,
+        names: Iterable[str],
+        start: QPoint,
+        commit: Callable[[Mapping[str, QPointF]], None],
+    ) -> None:
+        self._view = view
+        self._scene = scene
+        self._start = view.mapToScene(start)
+        positions = scene.node_positions()
+        self._origins = {name: positions[name] for name in names}
+        self._commit = commit
+        self._has_moved = False
+
+    def move(self, position: QPoint) -> None:
+        """Draw the nodes under the mouse, on whole units."""
+        shift = self._view.mapToScene(position) - self._start
+        self._has_moved = True
+        self._scene.move_nodes(
+            {name: QPointF(round(at.x() + shift.x()), round(at.y() + shift.y())) for name, at in self._origins.items()}
+        )
+
+    def finish(self) -> None:
+        """Write the new places down."""
+        positions = self._scene.node_positions()
+        places = {name: positions[name] for name in self._origins}
+        if self._has_moved and places != self._origins:
+            self._commit(places)
+
+    def cancel(self) -> None:
+        """Put the nodes back."""
+        self._scene.move_nodes(self._origins)
+
+
+class BandGesture:
+    """Draws a rectangle and selects the nodes in it."""
+
+    def __init__(self, view: QGraphicsView, scene: TopologyScene, start: QPoint, keep: Iterable[str]) -> None:
+        self._view = view
+        self._scene = scene
+        self._start = start
+        self._before = scene.chosen
+        self._keep = tuple(keep)
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, view.viewport())
+
+    def move(self, position: QPoint) -> None:
+        """Select what the rectangle covers so far."""
+        rect = QRect(self._start, position).normalized()
+        self._band.setGeometry(rect.adjusted(0, 0, 1, 1) if rect.isValid() else QRect(self._start, QSize(1, 1)))
+        self._band.show()
+        area = self._view.mapToScene(rect).boundingRect()
+        inside = [f"nodes.{name}" for name, at in self._scene.node_positions().items() if area.contains(at)]
+        self._scene.choose([*self._keep, *inside])
+
+    def finish(self) -> None:
+        """Keep the selection."""
+        self._end()
+
+    def cancel(self) -> None:
+        """Select what was selected before."""
+        self._end()
+        self._scene.choose(self._before)
+
+    def _end(self) -> None:
+        self._band.hide()
+        self._band.deleteLater()

@@ -1,0 +1,429 @@
+"""The drawn things: nodes, links with the subflows in them, and the labels of links.
+
+Items know how to draw themselves and nothing else; what a click or a drag means is decided by the canvas. All drawing
+is vector drawing in scene units, so it is crisp at every zoom and screen scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from subflow_app.core.topology import PictureLink
+from subflow_app.qt.topology.captions import LinkCaption
+from subflow_app.qt.topology.geometry import LinkCurve
+from subflow_app.qt.topology.look import Look, blend, paint_clock
+
+NODE_RADIUS = 26.0
+LANE_PITCH = 5.5
+_MOST_LANE_WIDTH = 44.0
+_LABEL_ZOOM = 0.5
+"""Below this zoom labels of links are unreadable and only in the way."""
+_NAME_ZOOM = 0.32
+_UTILISATION_STEPS = 24
+
+
+class CanvasItem(QGraphicsItem):
+    """A thing with a dotted key (`nodes.client`) that can be selected and pointed at."""
+
+    def __init__(self, key: str, look: Look) -> None:
+        super().__init__()
+        self.key = key
+        self.look = look
+        self._is_chosen = False
+        self._is_hovered = False
+        self.setAcceptHoverEvents(True)
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether it is drawn as selected."""
+        return self._is_chosen
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Draw it as selected or not."""
+        if chosen != self._is_chosen:
+            self._is_chosen = chosen
+            self.update()
+
+    def set_look(self, look: Look) -> None:
+        """Draw it in other colours and fonts from now on."""
+        self.prepareGeometryChange()
+        self.look = look
+        self.update()
+
+    def hoverEnterEvent(self, _event: object) -> None:
+        """Show that a click would hit this."""
+        self._is_hovered = True
+        self.update()
+
+    def hoverLeaveEvent(self, _event: object) -> None:
+        """Back to normal."""
+        self._is_hovered = False
+        self.update()
+
+
+class NodeItem(CanvasItem):
+    """A host (rounded square with a screen) or a router (circle with crossing arrows), its name below."""
+
+    def __init__(self, name: str, *, is_router: bool, look: Look) -> None:
+        super().__init__(f"nodes.{name}", look)
+        self.name = name
+        self.is_router = is_router
+        self.setZValue(20)
+
+    def outline(self) -> QPainterPath:
+        """Return the shape that links end at."""
+        path = QPainterPath()
+        r = NODE_RADIUS
+        if self.is_router:
+            path.addEllipse(QPointF(0, 0), r, r)
+        else:
+            path.addRoundedRect(QRectF(-r, -r, 2 * r, 2 * r), 9, 9)
+        return path
+
+    def name_rect(self) -> QRectF:
+        """Return where the name stands."""
+        metrics = QFontMetricsF(self.look.bold)
+        width = metrics.horizontalAdvance(self.name) + 10
+        return QRectF(-width / 2, NODE_RADIUS + 5, width, metrics.height() + 2)
+
+    def boundingRect(self) -> QRectF:
+        """Return everything that is drawn, the glow of a selected node included."""
+        return QRectF(-38, -38, 76, 76).united(self.name_rect())
+
+    def shape(self) -> QPainterPath:
+        """Return what a click hits: the figure and its name."""
+        path = self.outline()
+        path.addRect(self.name_rect())
+        return path
+
+    def obstacle(self) -> QRectF:
+        """Return, in scene units, where no label should stand."""
+        r = NODE_RADIUS + 4
+        return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect()).translated(self.pos())
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draw it."""
+        tokens = self.look.tokens
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        outline = self.outline()
+        painter.setPen(Qt.PenStyle.NoPen)
+        if self._is_chosen or self._is_hovered:
+            glow = QColor(tokens.accent)
+            glow.setAlpha(70 if self._is_chosen else 32)
+            painter.setPen(QPen(glow, 9))
+            painter.drawPath(outline)
+            painter.setPen(Qt.PenStyle.NoPen)
+        painter.fillPath(outline.translated(0, 1.8), QColor(tokens.shadow))
+        border = QColor(tokens.accent if self._is_chosen else tokens.node_border)
+        painter.setPen(QPen(border, 2.2 if self._is_chosen else 1.6))
+        painter.setBrush(QColor(tokens.node_fill))
+        painter.drawPath(outline)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._paint_glyph(painter, QColor(tokens.accent if self._is_chosen else tokens.node_border))
+        if zoom >= _NAME_ZOOM or self._is_chosen or self._is_hovered:
+            rect = self.name_rect()
+            ground = QColor(tokens.base)
+            ground.setAlpha(215)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ground)
+            painter.drawRoundedRect(rect, 4, 4)
+            painter.setFont(self.look.bold)
+            painter.setPen(QColor(tokens.text))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.name)
+
+    def _paint_glyph(self, painter: QPainter, colour: QColor) -> None:
+        pen = QPen(colour, 1.9, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        if not self.is_router:
+            # A screen on its foot.
+            painter.drawRoundedRect(QRectF(-13, -12, 26, 17), 2.5, 2.5)
+            painter.drawLine(QPointF(0, 5), QPointF(0, 11))
+            painter.drawLine(QPointF(-7, 11.5), QPointF(7, 11.5))
+            return
+        # Two arrows out, two arrows in: the usual sign of a router.
+        for angle in (0, 90, 180, 270):
+            painter.save()
+            painter.rotate(angle + 45)
+            painter.drawLine(QPointF(4.5, 0), QPointF(16, 0))
+            tip, back = (16.0, 11.5) if angle in (0, 180) else (4.5, 9.0)
+            painter.drawPolyline(QPolygonF([QPointF(back, -4), QPointF(tip, 0), QPointF(back, 4)]))
+            painter.restore()
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A subflow on a link: its owner, its colour, and whether it crosses the link from the first end to the second."""
+
+    owner: str
+    colour: str
+    forward: bool
+    is_cbr: bool
+    is_closed: bool
+    ends_here: bool
+
+
+@dataclass(slots=True)
+class _Live:
+    """What a direction of the link is doing now, while a run goes."""
+
+    utilisation: float = 0.0
+    queue_share: float = 0.0
+    is_up: bool = True
+
+
+class LinkItem(CanvasItem):
+    """A link: a thin line if nothing runs over it, otherwise a pipe with one coloured lane for each subflow."""
+
+    def __init__(self, name: str, look: Look) -> None:
+        super().__init__(f"links.{name}", look)
+        self.name = name
+        self.curve: LinkCurve | None = None
+        self._lanes: tuple[Lane, ...] = ()
+        self._is_down = False
+        self._dimmed_except: frozenset[str] | None = None
+        self._live: dict[str, _Live] = {}
+        self._live_step: tuple[int, bool] | None = None
+        self._bounds = QRectF()
+        self._shape = QPainterPath()
+        self._middle = QPainterPath()
+        self._lane_paths: list[tuple[Lane, QPainterPath, QPolygonF | None]] = []
+        self.setZValue(5)
+
+    @property
+    def half_width(self) -> float:
+        """How far it reaches to each side of its middle line."""
+        return self._width() / 2
+
+    def set_content(self, item: PictureLink, lanes: Sequence[Lane]) -> None:
+        """Give it its subflows and its initial state."""
+        self._lanes = tuple(lanes)
+        self._is_down = item.initially_down
+        self.set_curve(self.curve)
+
+    def set_curve(self, curve: LinkCurve | None) -> None:
+        """Lay it along another curve."""
+        self.prepareGeometryChange()
+        self.curve = curve
+        self._lane_paths = []
+        if curve is None:
+            return
+        self._middle = curve.path()
+        stroker = QPainterPathStroker()
+        stroker.setWidth(max(self._width() + 6, 16))
+        self._shape = stroker.createStroke(self._middle)
+        self._bounds = curve.bounds.adjusted(-40, -40, 40, 40)
+        pitch = self._pitch()
+        for index, lane in enumerate(self._lanes):
+            offset = ((len(self._lanes) - 1) / 2 - index) * pitch
+            head = self._arrow_head(curve, lane, offset, pitch) if lane.ends_here else None
+            self._lane_paths.append((lane, curve.path(offset), head))
+
+    def dim_except(self, owners: frozenset[str] | None) -> None:
+        """Fade all lanes but those of these owners; None shows all."""
+        if owners != self._dimmed_except:
+            self._dimmed_except = owners
+            self.update()
+
+    def set_live(self, direction: str, utilisation: float, queue_share: float, is_up: bool) -> bool:
+        """Take the state of a direction; returns whether the drawing changes, which it does in coarse steps only."""
+        self._live[direction] = _Live(utilisation, queue_share, is_up)
+        step = (
+            round(max(live.utilisation for live in self._live.values()) * _UTILISATION_STEPS),
+            all(live.is_up for live in self._live.values()),
+        )
+        if step == self._live_step:
+            return False
+        self._live_step = step
+        self.update()
+        return True
+
+    def clear_live(self) -> None:
+        """Back to the state before the run."""
+        self._live.clear()
+        self._live_step = None
+        self.update()
+
+    @property
+    def queue_share(self) -> float | None:
+        """How full the fuller of its two queues is (0..1) while a run goes; None otherwise."""
+        return max(live.queue_share for live in self._live.values()) if self._live else None
+
+    def boundingRect(self) -> QRectF:
+        """Return everything that is drawn."""
+        return self._bounds
+
+    def shape(self) -> QPainterPath:
+        """Return what a click hits: a little more than the line."""
+        return self._shape
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draw it."""
+        if self.curve is None:
+            return
+        tokens = self.look.tokens
+        width = self._width()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self._is_chosen or self._is_hovered:
+            glow = QColor(tokens.accent)
+            glow.setAlpha(64 if self._is_chosen else 30)
+            painter.setPen(self._pen(glow, width + 9))
+            painter.drawPath(self._middle)
+        is_down = self._is_down if self._live_step is None else not self._live_step[1]
+        edge = QColor(tokens.error if is_down else tokens.accent if self._is_chosen else tokens.link_line)
+        if not self._lanes:
+            painter.setPen(self._pen(edge, 2.4, dashed=is_down))
+            painter.drawPath(self._middle)
+            return
+        painter.setPen(self._pen(edge, width, dashed=is_down))
+        painter.drawPath(self._middle)
+        painter.setPen(self._pen(self._fill(), width - (3.2 if self._is_chosen else 2.2)))
+        painter.drawPath(self._middle)
+        self._paint_lanes(painter, is_down=is_down)
+
+    def _paint_lanes(self, painter: QPainter, *, is_down: bool) -> None:
+        lane_width = self._pitch() * 0.64
+        for lane, path, head in self._lane_paths:
+            colour = QColor(lane.colour)
+            faded = self._dimmed_except is not None and lane.owner not in self._dimmed_except
+            colour.setAlphaF(0.18 if faded else 0.35 if is_down or lane.is_closed else 1.0)
+            painter.setPen(self._pen(colour, lane_width, dashed=lane.is_cbr))
+            painter.drawPath(path)
+            if head is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colour)
+                painter.drawPolygon(head)
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _fill(self) -> QColor:
+        """Return the colour of the pipe: the busier the link, the more of the accent."""
+        tokens = self.look.tokens
+        if self._live_step is None:
+            return blend(tokens.base, tokens.link_line, 0.12)
+        return blend(tokens.base, tokens.accent, 0.06 + 0.40 * self._live_step[0] / _UTILISATION_STEPS)
+
+    def _arrow_head(self, curve: LinkCurve, lane: Lane, offset: float, pitch: float) -> QPolygonF:
+        """Return the tip that shows where the data arrives, just outside the node."""
+        tip, way = curve.point_at_distance(NODE_RADIUS + 3, offset, from_end=lane.forward)
+        if not lane.forward:
+            way = -way
+        side = QPointF(-way.y(), way.x())
+        size = max(pitch * 1.1, 4.0)
+        back = tip - way * (size * 1.9)
+        return QPolygonF([tip, back + side * size, back - side * size])
+
+    def _pen(self, colour: QColor, width: float, *, dashed: bool = False) -> QPen:
+        pen = QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.RoundJoin)
+        if dashed:
+            # In units of the pen's width, so that thick and thin lines have dashes of about the same length.
+            pen.setDashPattern([9 / width, 5 / width])
+        return pen
+
+    def _pitch(self) -> float:
+        return min(LANE_PITCH, _MOST_LANE_WIDTH / max(len(self._lanes), 1))
+
+    def _width(self) -> float:
+        return len(self._lanes) * self._pitch() + 5.0 if self._lanes else 2.4
+
+
+class LabelItem(CanvasItem):
+    """The two lines about a link beside it, with a small clock if timed events change the link during the run."""
+
+    _PADDING = QSizeF(9, 5)
+    _CLOCK = 8.0
+
+    def __init__(self, name: str, look: Look) -> None:
+        super().__init__(f"links.{name}", look)
+        self._caption = LinkCaption(name, "", "")
+        self._event_count = 0
+        self._queue_share: float | None = None
+        self._size = QSizeF()
+        self.setZValue(30)
+
+    @property
+    def size(self) -> QSizeF:
+        """How much room it takes."""
+        return self._size
+
+    def set_caption(self, caption: LinkCaption, event_count: int) -> None:
+        """Say something else."""
+        self.prepareGeometryChange()
+        self._caption = caption
+        self._event_count = event_count
+        bold, small = QFontMetricsF(self.look.bold), QFontMetricsF(self.look.small)
+        first = bold.horizontalAdvance(caption.name) + self._gap() + small.horizontalAdvance(caption.speed)
+        width = max(first, small.horizontalAdvance(caption.buffer))
+        height = max(bold.height(), small.height()) + small.height() + 1
+        # Whole units, so that the frame falls on pixels at 100 %.
+        self._size = QSizeF(
+            math.ceil(width + 2 * self._PADDING.width()), math.ceil(height + 2 * self._PADDING.height())
+        )
+        self.update()
+
+    def set_look(self, look: Look) -> None:
+        """Draw it in other colours and fonts from now on."""
+        super().set_look(look)
+        self.set_caption(self._caption, self._event_count)
+
+    def set_queue_share(self, share: float | None) -> None:
+        """Show how full the queue is (0..1) as a bar along the lower edge; None shows no bar."""
+        rounded = None if share is None else round(min(max(share, 0.0), 1.0), 2)
+        if rounded != self._queue_share:
+            self._queue_share = rounded
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Return everything that is drawn."""
+        reach = self._CLOCK + 2
+        return QRectF(QPointF(0, 0), self._size).adjusted(-3, -reach, reach, 3)
+
+    def shape(self) -> QPainterPath:
+        """Return what a click hits."""
+        path = QPainterPath()
+        path.addRect(QRectF(QPointF(0, 0), self._size))
+        return path
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draw it, unless it would be too small to read."""
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        if zoom < _LABEL_ZOOM and not (self._is_chosen or self._is_hovered):
+            return
+        tokens = self.look.tokens
+        rect = QRectF(QPointF(0, 0), self._size).adjusted(0.5, 0.5, -0.5, -0.5)
+        border = tokens.accent if self._is_chosen else tokens.border
+        painter.setPen(QPen(QColor(border), 1.6 if self._is_chosen else 1.0))
+        painter.setBrush(QColor(tokens.button_hover if self._is_hovered and not self._is_chosen else tokens.base))
+        painter.drawRoundedRect(rect, 6, 6)
+        self._paint_queue_bar(painter, rect)
+        self._paint_lines(painter)
+        if self._event_count:
+            paint_clock(painter, QPointF(self._size.width() - 2, 1), self._CLOCK, tokens)
+
+    def _paint_lines(self, painter: QPainter) -> None:
+        tokens = self.look.tokens
+        bold, small = QFontMetricsF(self.look.bold), QFontMetricsF(self.look.small)
+        x = self._PADDING.width()
+        baseline = self._PADDING.height() + bold.ascent()
+        painter.setFont(self.look.bold)
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(QPointF(x, baseline), self._caption.name)
+        painter.setFont(self.look.small)
+        after_name = x + bold.horizontalAdvance(self._caption.name) + self._gap()
+        painter.drawText(QPointF(after_name, baseline), self._caption.speed)
+        painter.setPen(QColor(tokens.muted_text))
+        painter.drawText(QPointF(x, baseline + small.height() + 1), self._caption.buffer)
+
+    def _paint_queue_bar(self, painter: QPainter, rect: QRectF) -> None:
+        if not self._queue_share:
+            return
+        bar = QRectF(rect.left() + 6, rect.bottom() - 2.5, (rect.width() - 12) * self._queue_share, 2.5)
+        tokens = self.look.tokens
+        painter.fillRect(bar, QColor(tokens.warning if self._queue_share > 0.9 else tokens.accent))
+
+    def _gap(self) -> float:
+        return QFontMetricsF(self.look.small).horizontalAdvance("  ") + 2

@@ -1,0 +1,249 @@
+"""The scene of a topology: items made from a picture, kept in step with it, and what is selected in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF, Signal
+from PySide6.QtGui import QColor, QTransform
+from PySide6.QtWidgets import QGraphicsScene
+
+from subflow_app.core.palette import hex_colour
+from subflow_app.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
+from subflow_app.qt.topology.captions import describe_link, link_caption
+from subflow_app.qt.topology.geometry import choose_place, label_places, link_curve
+from subflow_app.qt.topology.items import CanvasItem, LabelItem, Lane, LinkItem, NodeItem
+from subflow_app.qt.topology.look import Look
+
+_MARGIN = 4000.0
+_LABEL_GAP = 7.0
+_ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem)
+
+
+class TopologyScene(QGraphicsScene):
+    """Nodes, links and labels; keys are dotted as in `Inspector.show_key`: `nodes.client`, `links.wifi`."""
+
+    chosen_changed = Signal()
+
+    def __init__(self, look: Look, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._picture: TopologyPicture | None = None
+        self._nodes: dict[str, NodeItem] = {}
+        self._links: dict[str, LinkItem] = {}
+        self._labels: dict[str, LabelItem] = {}
+        self._chosen: tuple[str, ...] = ()
+        self._queue_limits: dict[str, float] = {}
+        # Few items that move a lot: keeping the index in order costs more than it finds.
+        self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        self.setBackgroundBrush(QColor(look.tokens.base))
+
+    @property
+    def look(self) -> Look:
+        """Colours and fonts in force."""
+        return self._look
+
+    @property
+    def picture(self) -> TopologyPicture | None:
+        """What is shown; None while there is nothing."""
+        return self._picture
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Keys of what is selected, the latest last."""
+        return self._chosen
+
+    def node_positions(self) -> dict[str, QPointF]:
+        """Return where the nodes are drawn now, also in the middle of a drag."""
+        return {name: item.pos() for name, item in self._nodes.items()}
+
+    def keys_in_reading_order(self) -> list[str]:
+        """Return the keys of all items, nodes first, each kind from left to right and top to bottom."""
+        nodes = sorted(self._nodes.values(), key=lambda item: (round(item.x()), round(item.y())))
+        links = sorted(self._labels.values(), key=lambda item: (round(item.x()), round(item.y())))
+        return [item.key for item in nodes] + [item.key for item in links]
+
+    def centre_of(self, key: str) -> QPointF | None:
+        """Return the middle of an item; None if there is no such item."""
+        section, _, name = key.partition(".")
+        if section == "nodes" and name in self._nodes:
+            return self._nodes[name].pos()
+        link = self._links.get(name) if section == "links" else None
+        return link.curve.at(0.5)[0] if link and link.curve else None
+
+    def item_at(self, position: QPointF, transform: QTransform) -> CanvasItem | None:
+        """Return what a click at a scene position means."""
+        found = self.itemAt(position, transform)
+        return found if isinstance(found, CanvasItem) else None
+
+    def content_rect(self) -> QRectF:
+        """Return the rectangle around everything that is drawn; empty if nothing is."""
+        rect = QRectF()
+        for item in (*self._nodes.values(), *self._labels.values()):
+            rect = rect.united(item.sceneBoundingRect())
+        for link in self._links.values():
+            if link.curve:
+                reach = link.half_width + 4
+                rect = rect.united(link.curve.bounds.adjusted(-reach, -reach, reach, reach))
+        return rect
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+
+    def show_picture(self, picture: TopologyPicture | None) -> None:
+        """Show another picture; items of the same name stay, so that a selection and the eye keep their place."""
+        self._picture = picture
+        nodes = picture.places if picture else {}
+        links = picture.links if picture else {}
+        self._keep_only(self._nodes, nodes)
+        self._keep_only(self._links, links)
+        self._keep_only(self._labels, links)
+        if picture:
+            self._show_nodes(picture)
+            self._show_links(picture)
+            self._place_labels(links)
+        self.setSceneRect(self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
+        known = {item.key for item in (*self._nodes.values(), *self._links.values())}
+        self.choose([key for key in self._chosen if key in known or key.partition(".")[0] in ("flows", "events")])
+        self._show_chosen()
+
+    def move_nodes(self, places: Mapping[str, QPointF]) -> None:
+        """Draw nodes elsewhere, with their links, without touching the document."""
+        for name, place in places.items():
+            self._nodes[name].setPos(place)
+        if self._picture is None:
+            return
+        touched = [name for name, item in self._picture.links.items() if not places.keys().isdisjoint(item.link.ends)]
+        for name in touched:
+            self._lay_link(self._picture.links[name])
+        self._place_labels(touched)
+
+    def set_look(self, look: Look) -> None:
+        """Draw everything in other colours and fonts."""
+        self._look = look
+        self.setBackgroundBrush(QColor(look.tokens.base))
+        for item in (*self._nodes.values(), *self._links.values(), *self._labels.values()):
+            item.set_look(look)
+        if self._picture:
+            self._show_links(self._picture)
+            self._place_labels(self._links)
+
+    def choose(self, keys: Iterable[str]) -> None:
+        """Select exactly these keys."""
+        chosen = tuple(dict.fromkeys(keys))
+        if chosen != self._chosen:
+            self._chosen = chosen
+            self._show_chosen()
+            self.chosen_changed.emit()
+
+    def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, *, up: bool) -> None:
+        """Show what a link direction (`wifi/forward`) is doing; ignores links that are not drawn."""
+        name, _, direction = owner.partition("/")
+        link = self._links.get(name)
+        if link is None:
+            return
+        limit = self._queue_limits.get(owner, math.inf)
+        link.set_live(direction, utilisation, min(queue_pkts / limit, 1.0), up)
+        self._labels[name].set_queue_share(link.queue_share)
+
+    def clear_link_states(self) -> None:
+        """Show the links as they are when nothing runs."""
+        for name, link in self._links.items():
+            link.clear_live()
+            self._labels[name].set_queue_share(None)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _keep_only(self, items: dict[str, _ItemT], names: Iterable[str]) -> None:
+        for name in items.keys() - set(names):
+            self.removeItem(items.pop(name))
+
+    def _show_nodes(self, picture: TopologyPicture) -> None:
+        for name, (x, y) in picture.places.items():
+            is_router = name in picture.routers
+            item = self._nodes.get(name)
+            if item is None or item.is_router != is_router:
+                if item is not None:
+                    self.removeItem(item)
+                item = NodeItem(name, is_router=is_router, look=self._look)
+                self._nodes[name] = item
+                self.addItem(item)
+            item.setPos(x, y)
+            kind = "Router" if is_router else "Host"
+            item.setToolTip(f"{kind} {name}")
+
+    def _show_links(self, picture: TopologyPicture) -> None:
+        is_dark = self._look.tokens.is_dark
+        for name, content in picture.links.items():
+            if name not in self._links:
+                self._links[name] = LinkItem(name, self._look)
+                self._labels[name] = LabelItem(name, self._look)
+                self.addItem(self._links[name])
+                self.addItem(self._labels[name])
+            lanes = [
+                _lane(picture.paths[owner], hop, is_dark=is_dark)
+                for owner in content.lanes
+                for hop in picture.paths[owner].hops
+                if hop.link == name
+            ]
+            self._links[name].set_content(content, lanes)
+            self._lay_link(content)
+            for direction, state in (("forward", content.link.forward), ("reverse", content.link.reverse)):
+                limit = state.queue.limit_pkts
+                if limit is None and state.queue.limit_bytes is not None:
+                    limit = max(state.queue.limit_bytes // 1500, 1)
+                self._queue_limits[f"{name}/{direction}"] = limit if limit else math.inf
+            tip = describe_link(content)
+            self._links[name].setToolTip(tip)
+            self._labels[name].setToolTip(tip)
+
+    def _lay_link(self, content: PictureLink) -> None:
+        first, second = content.link.ends
+        start, end = self._nodes[first].pos(), self._nodes[second].pos()
+        self._links[content.link.name].set_curve(link_curve(start, end, content.bow))
+        along = end - start
+        if abs(along.x()) >= abs(along.y()):
+            arrows = ("→", "←") if along.x() >= 0 else ("←", "→")
+        else:
+            arrows = ("↓", "↑") if along.y() >= 0 else ("↑", "↓")
+        self._labels[content.link.name].set_caption(link_caption(content.link, *arrows), len(content.events))
+
+    def _place_labels(self, names: Iterable[str]) -> None:
+        """Find room for labels, one after the other; those that are not named stay where they are."""
+        names = list(names)
+        waiting = set(names)
+        obstacles = [item.obstacle() for item in self._nodes.values()]
+        obstacles += [item.sceneBoundingRect() for name, item in self._labels.items() if name not in waiting]
+        curves = [link.curve for link in self._links.values() if link.curve]
+        for name in names:
+            link, label = self._links[name], self._labels[name]
+            if link.curve is None:
+                continue
+            size = QSizeF(label.size.width() + 4, label.size.height() + 4)
+            place = choose_place(label_places(link.curve, link.half_width + _LABEL_GAP, size), obstacles, curves)
+            # Whole units keep the frame on pixels.
+            label.setPos(round(place.x() + 2), round(place.y() + 2))
+            obstacles.append(place)
+
+    def _show_chosen(self) -> None:
+        chosen = set(self._chosen)
+        for item in (*self._nodes.values(), *self._links.values(), *self._labels.values()):
+            item.set_chosen(item.key in chosen)
+        flows = {key.partition(".")[2] for key in self._chosen if key.startswith("flows.")}
+        owners = None
+        if flows and self._picture:
+            owners = frozenset(p.owner for p in self._picture.paths.values() if p.flow in flows or p.owner in flows)
+        for link in self._links.values():
+            link.dim_except(owners)
+
+
+def _lane(path: SubflowPath, hop: Hop, *, is_dark: bool) -> Lane:
+    return Lane(
+        path.owner,
+        hex_colour(path.colour, dark=is_dark),
+        hop.forward,
+        is_cbr=path.kind == "cbr",
+        is_closed=path.initially_closed,
+        ends_here=hop is path.hops[-1],
+    )

@@ -1,0 +1,433 @@
+"""The topology panel: the canvas with its notices, zoom buttons and legend, kept in step with a document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, SignalInstance
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QUndoStack
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.palette import hex_colour
+from subflow_app.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.topology import picture_of
+from subflow_app.qt import commands
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.topology.canvas import TopologyCanvas
+from subflow_app.qt.topology.captions import describe_link, describe_path
+from subflow_app.qt.topology.legend import Legend, LegendEntry
+from subflow_app.qt.topology.look import Look
+from subflow_app.qt.topology.scene import TopologyScene
+
+
+class TopologyView(QWidget):
+    """A picture of the scenario: select, move, look closer.
+
+    Args:
+        doc: what is shown and, by moving nodes, edited.
+        undo_stack: where edits go.
+        tokens: colours; those in force by default.
+    """
+
+    selection_changed = Signal(str)  # dotted key: "links.wifi", "nodes.client", "flows.download"; "" is the scenario
+    activated = Signal(str)  # the person wants to see the properties of this key
+    zoom_changed = Signal(float)
+    space_tapped = Signal()
+
+    def __init__(
+        self,
+        doc: ScenarioDoc,
+        undo_stack: QUndoStack,
+        tokens: Tokens | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._doc = doc
+        self._undo_stack = undo_stack
+        self._tokens = tokens or current_tokens()
+        self._selected = ""
+        self._is_selecting = False
+        self._is_read_only = False
+        self.setObjectName("topologyView")
+        self.setAccessibleName("Topology panel")
+        self._scene = TopologyScene(Look.of(self._tokens, self.font()), self)
+        self._canvas = TopologyCanvas(self._scene, self)
+        self._legend = Legend(self._tokens, self)
+        self._notice = _Notice(self._canvas)
+        self._zoom_bar = _ZoomBar(self._canvas)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._canvas, 1)
+        layout.addWidget(self._legend)
+        self.setFocusProxy(self._canvas)
+        self._scene.chosen_changed.connect(self._on_chosen_changed)
+        self._canvas.nodes_moved.connect(self._on_nodes_moved)
+        self._canvas.activated.connect(self.activated)
+        self._canvas.space_tapped.connect(self.space_tapped)
+        self._canvas.zoom_changed.connect(self._on_zoom_changed)
+        self._canvas.menu_wanted.connect(self._show_menu)
+        self._legend.chosen.connect(self.select)
+        self._zoom_bar.fit_wanted.connect(self.fit)
+        self._zoom_bar.zoom_in_wanted.connect(self.zoom_in)
+        self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
+        self._zoom_bar.reset_wanted.connect(self.reset_zoom)
+        self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
+        self.destroyed.connect(self._unsubscribe)
+        self.apply_palette(self._tokens)
+        self._show_document()
+
+    # --- what the window uses ---------------------------------------------------------------------------------------
+
+    @property
+    def canvas(self) -> TopologyCanvas:
+        """The zoomable view itself."""
+        return self._canvas
+
+    @property
+    def scene(self) -> TopologyScene:
+        """What the canvas shows."""
+        return self._scene
+
+    @property
+    def legend(self) -> Legend:
+        """The list of subflows below the canvas."""
+        return self._legend
+
+    @property
+    def notice(self) -> str:
+        """What is said over the canvas; empty if nothing is."""
+        return self._notice.text_shown
+
+    @property
+    def selected(self) -> str:
+        """Key of what is selected; empty for the scenario as a whole."""
+        return self._selected
+
+    def set_document(self, doc: ScenarioDoc) -> None:
+        """Show another document from now on."""
+        self._unsubscribe()
+        self._doc = doc
+        self._unsubscribe = doc.subscribe(self._on_document_changed)
+        self.clear_link_states()
+        self._scene.choose([])
+        self._scene.show_picture(None)
+        self._show_document()
+        self.fit()
+
+    def select(self, key: str) -> None:
+        """Select a thing by its dotted key; deeper keys (`links.wifi.loss`) select the thing they belong to."""
+        key = ".".join(key.split(".")[:2])
+        self._is_selecting = True
+        self._scene.choose([key] if key else [])
+        self._is_selecting = False
+        if self._canvas.isVisible():
+            self._canvas.reveal(key)
+        self._set_selected(key)
+
+    def fit(self) -> None:
+        """Show everything."""
+        self._canvas.fit()
+
+    def zoom_in(self) -> None:
+        """One step closer."""
+        self._canvas.zoom_in()
+
+    def zoom_out(self) -> None:
+        """One step back."""
+        self._canvas.zoom_out()
+
+    def reset_zoom(self) -> None:
+        """Zoom to 100 %."""
+        self._canvas.reset_zoom()
+
+    def set_read_only(self, read_only: bool, reason: str = "") -> None:
+        """Forbid edits, for instance while a run goes; looking around stays possible."""
+        self._is_read_only = read_only
+        self._canvas.setStatusTip(reason if read_only else "")
+        self._update_editable()
+
+    def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, up: bool) -> None:
+        """Show what a link direction is doing while a run goes.
+
+        Args:
+            owner: `wifi/forward` or `wifi/reverse`.
+            utilisation: 0..1.
+            queue_pkts: packets waiting.
+            up: whether the link is in service.
+        """
+        self._scene.set_link_state(owner, utilisation, queue_pkts, up=up)
+
+    def clear_link_states(self) -> None:
+        """Show the links as they are when nothing runs."""
+        self._scene.clear_link_states()
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Draw in the colours of another theme."""
+        self._tokens = tokens
+        self._scene.set_look(Look.of(tokens, self.font()))
+        self._legend.apply_palette(tokens)
+        self._notice.apply_palette(tokens)
+        self._zoom_bar.apply_palette(tokens)
+        self._show_legend()
+
+    # --- document -> picture ----------------------------------------------------------------------------------------
+
+    def _on_document_changed(self, change: Change) -> None:
+        self._show_document()
+        if change.kind == "text":
+            # The text may have renamed what was selected.
+            self._on_chosen_changed()
+
+    def _show_document(self) -> None:
+        scenario = self._doc.last_valid
+        self._scene.show_picture(picture_of(scenario, self._doc.positions()) if scenario else None)
+        self._show_legend()
+        self._show_notice()
+        self._update_editable()
+        self._canvas.content_changed()
+
+    def _show_notice(self) -> None:
+        count = len(self._doc.problems)
+        problems = f"{count} problem{'s' if count != 1 else ''}"
+        if self._doc.is_valid:
+            has_nodes = bool(self._scene.picture and self._scene.picture.places)
+            self._notice.say("" if has_nodes else "This scenario has no nodes yet.", is_banner=False)
+        elif self._doc.last_valid is None:
+            text = f"This scenario has {problems}.\nThe picture appears when they are fixed in the inspector."
+            self._notice.say(text, is_banner=False)
+        else:
+            self._notice.say(f"{problems}: the picture shows the last valid state", is_banner=True)
+
+    def _show_legend(self) -> None:
+        picture = self._scene.picture
+        self._legend.set_entries(
+            [
+                LegendEntry(
+                    f"flows.{path.flow}",
+                    path.label + (f"  ×{path.count}" if path.count > 1 else ""),
+                    hex_colour(path.colour, dark=self._tokens.is_dark),
+                    describe_path(path),
+                    path.kind == "cbr",
+                    bool(path.events),
+                )
+                for path in (picture.paths.values() if picture else ())
+            ]
+        )
+
+    def _update_editable(self) -> None:
+        self._canvas.set_editable(self._doc.is_toml and not self._is_read_only)
+
+    # --- selection --------------------------------------------------------------------------------------------------
+
+    def _on_chosen_changed(self) -> None:
+        chosen = self._scene.chosen
+        if not self._is_selecting:
+            self._set_selected(chosen[-1] if chosen else "")
+
+    def _set_selected(self, key: str) -> None:
+        self._legend.set_chosen(key)
+        self._canvas.setAccessibleDescription(self._describe(key))
+        QAccessible.updateAccessibility(QAccessibleEvent(self._canvas, QAccessible.Event.DescriptionChanged))
+        if key != self._selected:
+            self._selected = key
+            self.selection_changed.emit(key)
+
+    def _describe(self, key: str) -> str:
+        """Say what is selected, for screen readers."""
+        section, _, name = key.partition(".")
+        picture = self._scene.picture
+        if picture is None:
+            return self._notice.text_shown
+        if section == "links" and name in picture.links:
+            return describe_link(picture.links[name])
+        if section == "nodes" and name in picture.places:
+            links = [link for link, item in picture.links.items() if name in item.link.ends]
+            kind = "Router" if name in picture.routers else "Host"
+            return f"{kind} {name}, links: {', '.join(links) or 'none'}"
+        if section == "flows":
+            return f"Flow {name}"
+        return f"{len(picture.places)} nodes, {len(picture.links)} links, {len(picture.paths)} subflows"
+
+    # --- edits ------------------------------------------------------------------------------------------------------
+
+    def _on_nodes_moved(self, places: Mapping[str, QPointF], session: int) -> None:
+        points = {name: (at.x(), at.y()) for name, at in places.items()}
+        commands.move_nodes(self._undo_stack, self._doc, points, session)
+
+    def _show_menu(self, key: str, position: QPoint) -> None:
+        menu = self.build_menu(key)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(position)
+
+    def build_menu(self, key: str) -> QMenu:
+        """Build the right-click menu of a thing; of the canvas itself for the empty key."""
+        menu = QMenu(self)
+        can_edit = self._doc.is_toml and not self._is_read_only
+        section, _, name = key.partition(".")
+        if key:
+            menu.addAction(f"Properties of {name}").triggered.connect(lambda: self.activated.emit(key))
+        if section == "links":
+            action = menu.addAction("Add timed change …")
+            action.setEnabled(can_edit)
+            action.triggered.connect(lambda: self._add_event(name))
+        if section == "nodes":
+            action = menu.addAction("Place automatically")
+            action.setEnabled(can_edit and name in self._doc.positions())
+            action.triggered.connect(lambda: self._place_automatically(name))
+        if key:
+            menu.addSeparator()
+        fit = menu.addAction("Fit to view")
+        fit.setShortcut("F")
+        fit.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        fit.triggered.connect(self.fit)
+        return menu
+
+    def _add_event(self, link: str) -> None:
+        scenario = self._doc.last_valid
+        half = scenario.duration_s / 2 if scenario else 1.0
+        commands.add_event(self._undo_stack, self._doc, {"at": f"{half:g}s", "link": link, "up": False})
+        events = self._doc.data.get("events", [])
+        self.activated.emit(f"events.{len(events) - 1}")
+
+    def _place_automatically(self, node: str) -> None:
+        commands.set_value(self._undo_stack, self._doc, f"nodes.{node}.at", None)
+
+    # --- glue -------------------------------------------------------------------------------------------------------
+
+    def _on_zoom_changed(self, zoom: float) -> None:
+        self._zoom_bar.show_zoom(zoom)
+        self.zoom_changed.emit(zoom)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the desktop's font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._scene.set_look(Look.of(self._tokens, self.font()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the overlays in their corners."""
+        super().resizeEvent(event)
+        self._place_overlays()
+
+    def event(self, event: QEvent) -> bool:
+        """Place the overlays again when the layout has moved the canvas."""
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place_overlays()
+        return handled
+
+    def _place_overlays(self) -> None:
+        self._notice.place()
+        self._zoom_bar.place()
+
+
+class _Notice(QLabel):
+    """A message over the canvas: a banner at its top, or the empty state in its middle."""
+
+    def __init__(self, canvas: QWidget) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
+        self._is_banner = False
+        self.setObjectName("topologyNotice")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    @property
+    def text_shown(self) -> str:
+        """What it says; empty if it is hidden."""
+        return QLabel.text(self) if not self.isHidden() else ""
+
+    def say(self, text: str, *, is_banner: bool) -> None:
+        """Show a text; an empty one hides it."""
+        self.setText(text)
+        self._is_banner = is_banner
+        self.setVisible(bool(text))
+        self.apply_palette(current_tokens())
+        self.place()
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Draw in other colours."""
+        if self._is_banner:
+            style = (
+                f"color: {tokens.text}; background: {tokens.warning_fill}; border: 1px solid {tokens.warning};"
+                "border-radius: 6px; padding: 5px 12px;"
+            )
+        else:
+            style = f"color: {tokens.muted_text}; background: transparent;"
+        self.setStyleSheet(style)
+
+    def place(self) -> None:
+        """Stand in the middle, at the top for a banner."""
+        room = self._canvas.rect().adjusted(16, 10, -16, -10)
+        width = min(self._natural_width(), room.width())
+        height = self.heightForWidth(width)
+        top = room.top() if self._is_banner else room.center().y() - height // 2
+        self.setGeometry(QRect(room.center().x() - width // 2, top, width, height))
+
+    def _natural_width(self) -> int:
+        lines = self.text().split("\n")
+        return max(self.fontMetrics().horizontalAdvance(line) for line in lines) + 40
+
+
+class _ZoomBar(QFrame):
+    """Zoom buttons in the lower right corner of the canvas."""
+
+    fit_wanted = Signal()
+    zoom_in_wanted = Signal()
+    zoom_out_wanted = Signal()
+    reset_wanted = Signal()
+
+    def __init__(self, canvas: QWidget) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
+        self.setObjectName("topologyZoomBar")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(3, 3, 3, 3)
+        layout.setSpacing(1)
+        self._out = self._button("zoom_out", "Zoom out (Ctrl+-)", "zoomOutButton", self.zoom_out_wanted)
+        self._reset = self._button("", "Zoom to 100 % (Ctrl+0)", "zoomResetButton", self.reset_wanted)
+        self._in = self._button("zoom_in", "Zoom in (Ctrl++)", "zoomInButton", self.zoom_in_wanted)
+        self._fit = self._button("fit", "Fit to view (F)", "zoomFitButton", self.fit_wanted)
+        self._reset.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self._reset.setMinimumWidth(self.fontMetrics().horizontalAdvance("1000 %") + 10)
+        for button in (self._out, self._reset, self._in, self._fit):
+            layout.addWidget(button)
+        self.show_zoom(1.0)
+
+    def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip.partition(" (")[0])
+        button.setAutoRaise(True)
+        button.setIconSize(QSize(16, 16))
+        # The canvas has a key for each: Tab should not stop here on the way.
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setProperty("iconName", icon_name)
+        button.clicked.connect(wanted)
+        return button
+
+    def show_zoom(self, zoom: float) -> None:
+        """Say how close the view is."""
+        self._reset.setText(f"{zoom * 100:.0f} %")
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Draw in other colours."""
+        self.setStyleSheet(
+            f"#topologyZoomBar {{ background: {tokens.base}; border: 1px solid {tokens.border}; border-radius: 7px; }}"
+            f"QToolButton {{ color: {tokens.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"
+            f"QToolButton:hover {{ background: {tokens.button_hover}; color: {tokens.text}; }}"
+        )
+        for button in (self._out, self._in, self._fit):
+            button.setIcon(icon(button.property("iconName"), tokens.muted_text))
+        self.place()
+
+    def place(self) -> None:
+        """Stand in the lower right corner."""
+        self.adjustSize()
+        room = self._canvas.rect().adjusted(0, 0, -10, -10)
+        self.move(room.right() - self.width() + 1, room.bottom() - self.height() + 1)
