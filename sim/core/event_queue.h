@@ -63,11 +63,7 @@ private:
     };
 
     static bool before(const Entry& a, const Entry& b) {
-        // One 128-bit comparison: no branch to mispredict on ties.
-        const auto key = [](const Entry& e) {
-            return (static_cast<unsigned __int128>(static_cast<std::uint64_t>(e.time.value + 1)) << 32) | e.source;
-        };
-        return key(a) < key(b);
+        return a.time < b.time || (a.time == b.time && a.source < b.source);
     }
 
     void sift_up(std::size_t i) {

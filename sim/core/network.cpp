@@ -103,9 +103,10 @@ void Network::run_until(Nanos until) {
 }
 
 Nanos Network::on_event(std::uint32_t source) {
-    if (source - 1 < links_.size()) [[likely]]
+    if (source == kTimelineSource) [[unlikely]]
+        return on_timeline();
+    if (source < first_timer_) [[likely]]
         return on_link_arrival(source - 1);
-    if (source == kTimelineSource) return on_timeline();
     if (source < first_ack_timer_) return on_subflow_timer(source - first_timer_);
     return on_ack_timer(source - first_ack_timer_);
 }
@@ -162,10 +163,7 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
     }
     if (s.join_at <= now_) establish(index);
     if (s.is_established && s.sender.rto_deadline() <= now_) {
-        std::array<Sibling, kMaxSubflows> siblings;
-        Siblings view;
-        view.all = std::span(siblings).first(gather_siblings(c, index, siblings, view.self));
-        s.sender.on_timeout(now_, view, scenario_->transport);
+        s.sender.on_timeout(now_, gather_siblings(c, index), scenario_->transport);
         mix_signature(static_cast<std::uint64_t>(now_.value) ^ index);
         mark(MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
         if (c.is_multipath()) {

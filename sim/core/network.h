@@ -1,6 +1,7 @@
 // The state of a simulated network and the clock that moves it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -160,12 +161,11 @@ private:
     void retransmit_lost(std::uint32_t subflow);
     void transmit(std::uint32_t subflow, const Transmission& sent);
     bool send_next(Connection& connection);
-    std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on) const;
+    std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on);
     void reinject(Connection& connection, const Subflow& from, bool again);
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void complete_if_delivered(Connection& connection);
-    std::size_t gather_siblings(const Connection& connection, std::uint32_t self, std::span<Sibling> out,
-                                std::size_t& self_position) const;
+    Siblings gather_siblings(const Connection& connection, std::uint32_t self);
 
     void mix_signature(std::uint64_t value) {
         signature_ = (signature_ ^ value) * 0x9fb21c651e98df25ULL;
@@ -199,6 +199,10 @@ private:
     std::vector<SubflowBaseline> subflow_baselines_;
     std::vector<FlowBaseline> flow_baselines_;
     std::vector<LinkBaseline> link_baselines_;
+
+    // Scratch space of one call, kept here because clearing an array of 32 for two subflows costs more than using it
+    std::array<Sibling, kMaxSubflows> siblings_;
+    std::array<Candidate, kMaxSubflows> candidates_;
 
     std::vector<Mark> marks_;
     std::int64_t marks_lost_ = 0;

@@ -84,23 +84,22 @@ bool Network::send_next(Connection& c) {
 }
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
-std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) const {
+std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
     if (!c.is_multipath()) {
         const Subflow& s = subflows_[c.first_subflow];
         return s.is_established && s.sender.has_window() ? 0 : c.subflow_count;
     }
-    std::array<Candidate, kMaxSubflows> candidates;
     bool has_fresh = false;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         const Subflow& s = subflows_[c.first_subflow + i];
-        Candidate& candidate = candidates[i];
+        Candidate& candidate = candidates_[i];
         candidate.is_usable = s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
         candidate.is_available = candidate.is_usable && s.sender.has_window();
         candidate.has_sent_this = (sent_on >> i & 1) != 0;
         candidate.srtt = s.sender.rtt().srtt();
         has_fresh |= candidate.is_usable && !candidate.has_sent_this;
     }
-    const std::span all = std::span(candidates).first(c.subflow_count);
+    const std::span all = std::span(candidates_).first(c.subflow_count);
     // A packet goes out again on a subflow it was sent on only if no other is usable (algorithms: section 6).
     if (has_fresh) {
         for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
@@ -194,9 +193,7 @@ void Network::on_ack(const Packet& packet) {
     }
     on_data_ack(c, packet.data_seq);
     if (is_current(s, packet) && s.is_established) [[likely]] {
-        std::array<Sibling, kMaxSubflows> siblings;
-        Siblings view;
-        if (c.is_coupled) view.all = std::span(siblings).first(gather_siblings(c, packet.subflow, siblings, view.self));
+        const Siblings view = c.is_coupled ? gather_siblings(c, packet.subflow) : Siblings{};
         s.is_potentially_failed = false;
         const AckOutcome outcome =
             s.sender.on_ack(packet.seq, blocks, packet.sent_time, now_, view, scenario_->transport);
@@ -217,16 +214,17 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack) {
     while (c.sent_on.begin_pos() != data_ack) c.sent_on.pop_front();
 }
 
-std::size_t Network::gather_siblings(const Connection& c, std::uint32_t self, std::span<Sibling> out,
-                                     std::size_t& self_position) const {
+Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
+    Siblings view;
     std::size_t count = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         const Subflow& s = subflows_[i];
         if (!s.is_established || !s.sender.rtt().has_sample()) continue;
-        if (i == self) self_position = count;
-        out[count++] = {s.sender.effective_cwnd_pkts(), to_seconds(s.sender.rtt().srtt())};
+        if (i == self) view.self = count;
+        siblings_[count++] = {s.sender.effective_cwnd_pkts(), to_seconds(s.sender.rtt().srtt())};
     }
-    return count;
+    view.all = std::span(siblings_).first(count);
+    return view;
 }
 
 void Network::send_datagrams(std::uint32_t index) {

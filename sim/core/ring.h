@@ -17,22 +17,24 @@ namespace subflow {
 template <class T>
 class Ring {
 public:
-    explicit Ring(std::size_t capacity = 16) : slots_(std::bit_ceil(capacity)) {}
+    explicit Ring(std::size_t capacity = 16)
+        : slots_(std::bit_ceil(capacity)), mask_(static_cast<std::uint32_t>(slots_.size()) - 1) {}
 
     std::uint32_t begin_pos() const { return begin_; }
     std::uint32_t end_pos() const { return end_; }
     std::uint32_t size() const { return end_ - begin_; }
     bool empty() const { return begin_ == end_; }
 
-    T& operator[](std::uint32_t pos) { return slots_[pos & mask()]; }
-    const T& operator[](std::uint32_t pos) const { return slots_[pos & mask()]; }
+    T& operator[](std::uint32_t pos) { return slots_[pos & mask_]; }
+    const T& operator[](std::uint32_t pos) const { return slots_[pos & mask_]; }
     T& front() { return (*this)[begin_]; }
     const T& front() const { return (*this)[begin_]; }
     T& back() { return (*this)[end_ - 1]; }
 
     T& push_back(const T& value) {
-        if (size() == slots_.size()) grow();
-        T& slot = slots_[end_ & mask()];
+        if (size() > mask_) [[unlikely]]
+            grow();
+        T& slot = slots_[end_ & mask_];
         slot = value;
         ++end_;
         return slot;
@@ -53,16 +55,16 @@ public:
     void reset(std::uint32_t pos = 0) { begin_ = end_ = pos; }
 
 private:
-    std::uint32_t mask() const { return static_cast<std::uint32_t>(slots_.size()) - 1; }
-
     void grow() {
         std::vector<T> larger(slots_.size() * 2);
         const std::uint32_t larger_mask = static_cast<std::uint32_t>(larger.size()) - 1;
-        for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & larger_mask] = slots_[pos & mask()];
+        for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & larger_mask] = slots_[pos & mask_];
         slots_.swap(larger);
+        mask_ = larger_mask;
     }
 
     std::vector<T> slots_;
+    std::uint32_t mask_;  // capacity - 1, kept because dividing a byte count by sizeof(T) per access is not free
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
 };
