@@ -36,7 +36,8 @@ def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
 
 def summary_line(summary: Mapping[str, Any]) -> str:
     """One line with what was simulated and how fast, e.g. ``60 s simulated in 0.41 s, 123 456 packets, seed 1``."""
-    parts = [f"{duration_text(summary.get('duration_s'))} simulated in {duration_text(summary.get('wall_s'))}"]
+    simulated_s = summary.get("simulated_s", summary.get("duration_s"))
+    parts = [f"{duration_text(simulated_s)} simulated in {duration_text(summary.get('wall_s'))}"]
     if "packets" in summary:
         parts.append(f"{count_text(summary['packets'])} packets")
     parts.append(f"seed {summary.get('seed', NOTHING)}")
@@ -83,7 +84,8 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per link direction that carried anything."""
+    """One row per link direction; drops while a link was down have a column only where there are any."""
+    links = summary.get("links", ())
     columns = (
         TextColumn("Link", is_number=False),
         TextColumn("Direction", is_number=False),
@@ -93,7 +95,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
         TextColumn("Queue drops pkt"),
         TextColumn("Random drops pkt"),
     )
-    rows = tuple(
+    rows = [
         (
             str(link["name"]),
             str(link["direction"]),
@@ -103,9 +105,16 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
             count_text(link.get("drops_queue")),
             count_text(link.get("drops_random")),
         )
-        for link in summary.get("links", ())
-    )
-    return TextTable("Links", columns, rows)
+        for link in links
+    ]
+    if any(link.get("drops_down") for link in links):
+        down = [(count_text(link.get("drops_down")),) for link in links]
+        return TextTable(
+            "Links",
+            (*columns, TextColumn("Drops while down pkt")),
+            tuple(row + more for row, more in zip(rows, down, strict=True)),
+        )
+    return TextTable("Links", columns, tuple(rows))
 
 
 def mbit_text(rate_bps: object) -> str:

@@ -1,0 +1,70 @@
+"""Colours: the same owner has the same colour everywhere, and different owners can be told apart."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from subflow_app.core.palette import HUES, TOTAL, colour_keys, dash, hex_colour, link_colour_keys, split_owner
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
+
+
+def test_owner_names_are_taken_apart() -> None:
+    assert split_owner("download") == ("download", 0, 0)
+    assert split_owner("download/2") == ("download", 0, 2)
+    assert split_owner("download.3/1") == ("download", 2, 1)
+
+
+def test_each_subflow_has_its_own_hue_and_a_flow_with_subflows_is_neutral() -> None:
+    keys = colour_keys(["download", "download/1", "download/2", "cross", "cross/1", "noise"])
+
+    assert keys["download"].hue == keys["cross"].hue == TOTAL
+    assert [keys[owner].hue for owner in ("download/1", "download/2", "cross/1", "noise")] == [0, 1, 2, 3]
+
+
+def test_instances_of_a_flow_share_the_hue_of_their_path_in_different_shades() -> None:
+    keys = colour_keys([f"mp.{n}{part}" for n in (1, 2, 3) for part in ("", "/1", "/2")])
+
+    assert {keys[f"mp.{n}/1"].hue for n in (1, 2, 3)} == {0}
+    assert {keys[f"mp.{n}/2"].hue for n in (1, 2, 3)} == {1}
+    assert len({hex_colour(keys[f"mp.{n}/1"]) for n in (1, 2, 3)}) == 3
+
+
+def test_first_instance_has_the_pure_hue_so_that_the_ribbon_of_a_path_matches_it() -> None:
+    assert hex_colour(colour_keys(["mp.1/1", "mp.2/1"])["mp.1/1"]) == HUES[0]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_of_two_rounds_through_the_hues_are_all_different(dark: bool) -> None:
+    owners = [f"flow{n}/1" for n in range(2 * len(HUES))]
+    colours = [rgb(hex_colour(key, dark=dark)) for key in colour_keys(owners).values()]
+
+    # 25 of 442 (the distance of black and white): less is hard to see as two colours.
+    assert all(math.dist(one, other) > 25 for one, other in itertools.combinations(colours, 2))
+
+
+def test_neutral_colour_of_totals_contrasts_with_the_background() -> None:
+    key = colour_keys(["download", "download/1"])["download"]
+
+    assert max(rgb(hex_colour(key))) < 40
+    assert min(rgb(hex_colour(key, dark=True))) > 215
+
+
+def test_both_directions_of_a_link_share_its_hue() -> None:
+    keys = link_colour_keys(["wifi/forward", "wifi/reverse", "lte/forward", "lte/reverse"])
+
+    assert keys["wifi/forward"].hue == keys["wifi/reverse"].hue == 0
+    assert keys["lte/forward"].hue == 1
+    assert hex_colour(keys["wifi/forward"]) != hex_colour(keys["wifi/reverse"])
+
+
+def test_first_run_is_solid_and_the_next_four_have_different_dashes() -> None:
+    assert dash(0) == ()
+    assert len({dash(run) for run in range(5)}) == 5
+    # On-off pairs only, otherwise the pattern would invert itself from one repetition to the next.
+    assert all(len(dash(run)) % 2 == 0 for run in range(5))

@@ -1,0 +1,90 @@
+"""Settings never stand in the way of starting, and are never lost by a crash or by one bad value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core import settings as settings_module
+from subflow_app.core.errors import SettingsError
+from subflow_app.core.paths import settings_path
+from subflow_app.core.settings import RECENT_FILES_KEPT, Settings, load_settings, save_settings
+
+
+def test_saved_settings_come_back() -> None:
+    saved = Settings(theme="dark", sample_interval_s=0.01, last_export_directory="/tmp/x").with_recent_file("/a.toml")
+
+    save_settings(saved)
+
+    assert load_settings() == saved
+
+
+def test_without_a_file_the_defaults_hold() -> None:
+    assert not settings_path().exists()
+    assert load_settings() == Settings()
+
+
+@pytest.mark.parametrize("content", [b"{ not json", b"\xff\xfe\x00", b"[1, 2]", b""])
+def test_damaged_file_is_kept_aside_and_defaults_are_used(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "settings.json"
+    path.write_bytes(content)
+
+    assert load_settings(path) == Settings()
+
+    assert (tmp_path / "settings.json.damaged").read_bytes() == content
+    assert "damaged" in caplog.text
+
+
+def test_one_bad_value_does_not_cost_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"theme": "pink", "sample_interval_s": True, "recent_files": ["/a.toml"]}))
+
+    assert load_settings(path) == Settings(recent_files=("/a.toml",))
+    assert "'pink'" in caplog.text
+
+
+def test_entries_of_a_newer_version_survive_saving(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"theme": "light", "from_the_future": {"x": 1}}))
+
+    save_settings(load_settings(path), path)
+
+    assert json.loads(path.read_text())["from_the_future"] == {"x": 1}
+
+
+def test_unreadable_settings_mean_defaults(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = tmp_path / "settings.json"
+    folder.mkdir()
+
+    assert load_settings(folder) == Settings()
+    assert "cannot be read" in caplog.text
+
+
+def test_failed_save_says_where_and_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "settings.json"
+    save_settings(Settings(theme="dark"), path)
+
+    def full_disk(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(settings_module.os, "fsync", full_disk)
+    with pytest.raises(SettingsError, match=r"settings\.json: No space left"):
+        save_settings(Settings(theme="light"), path)
+
+    assert load_settings(path).theme == "dark"
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["settings.json"]
+
+
+def test_recent_files_are_unique_and_few() -> None:
+    settings = Settings()
+    for number in range(RECENT_FILES_KEPT + 3):
+        settings = settings.with_recent_file(f"/s/{number}.toml")
+    settings = settings.with_recent_file("/s/5.toml")
+
+    assert settings.recent_files[0] == "/s/5.toml"
+    assert len(settings.recent_files) == len(set(settings.recent_files)) == RECENT_FILES_KEPT
+    assert "/s/5.toml" not in settings.without_recent_file("/s/5.toml").recent_files

@@ -1,0 +1,111 @@
+"""The summary as text: aligned, with units, and a dash where there is nothing to show."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from subflow_app.core.summary_text import (
+    NOTHING,
+    count_text,
+    duration_text,
+    flow_table,
+    link_table,
+    mbit_text,
+    speed_text,
+    summary_line,
+    summary_tables,
+)
+
+SUMMARY = {
+    "scenario": "Two paths",
+    "seed": 7,
+    "duration_s": 60.0,
+    "simulated_s": 30.0,
+    "warmup_s": 5.0,
+    "wall_s": 0.412,
+    "packets": 123456,
+    "flows": [
+        {
+            "name": "download",
+            "controller": "lia",
+            "goodput_bps": 3.1e6,
+            "completion_s": None,
+            "mean_rtt_s": 0.11,
+            "p95_rtt_s": math.nan,
+            "loss_ratio": 0.02,
+            "retransmits": 1510,
+            "subflows": [
+                {"path": ["wifi"], "goodput_bps": 1.5e6, "mean_cwnd_pkts": 12.54, "mean_rtt_s": 0.1, "loss_ratio": 0.0},
+                {"path": ["a", "b"], "goodput_bps": 1.6e6, "mean_cwnd_pkts": 3, "mean_rtt_s": 0.2, "loss_ratio": 0.01},
+            ],
+        },
+        {"name": "cross", "controller": "newreno", "goodput_bps": 2e6, "subflows": [{"mean_cwnd_pkts": 20.0}]},
+        {"name": "noise", "kind": "cbr", "controller": "", "goodput_bps": 1e6, "subflows": []},
+    ],
+    "links": [{"name": "wifi", "direction": "forward", "utilisation": 0.97, "drops_queue": 12, "drops_random": 1498}],
+    "fairness": {"jain": 0.99},
+}
+
+
+def test_every_row_has_a_cell_for_each_column() -> None:
+    for table in summary_tables(SUMMARY):
+        assert table.rows
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_flow_shows_its_subflows_below_and_a_single_subflow_in_its_own_row() -> None:
+    rows = flow_table(SUMMARY).rows
+
+    assert [row[0] for row in rows] == ["download", "  · wifi", "  · a→b", "cross", "noise"]
+    assert rows[0][:7] == ("download", "lia", "3.100", NOTHING, "110.0", NOTHING, "2.00")
+    assert rows[1][2:4] == ("1.500", "12.5")
+    assert rows[3][3] == "20.0"
+    assert rows[4][1] == "cbr"
+
+
+def test_drops_while_a_link_is_down_are_shown_only_where_there_are_any() -> None:
+    assert "Drops while down pkt" not in [column.title for column in link_table(SUMMARY).columns]
+
+    down = {"links": [SUMMARY["links"][0] | {"drops_down": 5}]}
+    table = link_table(down)
+    assert table.columns[-1].title == "Drops while down pkt"
+    assert table.rows[0][-1] == "5"
+
+
+def test_line_says_what_was_simulated_in_what_time() -> None:
+    assert summary_line(SUMMARY) == (
+        "30 s simulated in 412 ms, 123 456 packets, seed 7, the first 5 s not counted, Jain index 0.990"
+    )
+
+
+def test_summary_of_a_failed_run_can_be_shown() -> None:
+    assert summary_line({"scenario": "x"}) == f"{NOTHING} simulated in {NOTHING}, seed {NOTHING}"
+    assert [table.rows for table in summary_tables({})] == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("time_s", "text"),
+    [
+        (0.0, "0 s"),
+        (0.00123, "1.23 ms"),
+        (0.41, "410 ms"),
+        (8.25, "8.25 s"),
+        (99.96, "100 s"),
+        (200.0, "3 min 20 s"),
+        (240.0, "4 min"),
+        (7380.0, "2 h 03 min"),
+        (math.nan, NOTHING),
+        (None, NOTHING),
+    ],
+)
+def test_durations_read_naturally(time_s: float | None, text: str) -> None:
+    assert duration_text(time_s) == text
+
+
+def test_numbers_that_are_none_show_as_a_dash() -> None:
+    assert mbit_text(None) == mbit_text(math.inf) == mbit_text("3") == mbit_text(True) == count_text(None) == NOTHING
+    assert speed_text(0.0) == speed_text(math.nan) == NOTHING
+    assert speed_text(146.4) == "146×"
+    assert speed_text(1.26) == "1.3×"
