@@ -1,0 +1,158 @@
+"""Exports: CSV that reads back to the same numbers, in files whose names and headings say what they hold."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+
+from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.exports import (
+    ExportPlan,
+    export_csv,
+    export_curves,
+    export_marks,
+    export_run,
+    save_rescue_copy,
+)
+from subflow_app.core.traces import SUBFLOW, SeriesKey, find_key, select_keys
+from subflow_app.plots import PLOTS_BY_ID
+
+DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
+
+
+def table(path: Path) -> dict[str, list[str]]:
+    """Columns of a CSV file by heading."""
+    with path.open(encoding="utf-8", newline="") as file:
+        heading, *rows = csv.reader(file)
+    assert len(heading) == len(set(heading))
+    return dict(zip(heading, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def test_run_data_is_one_file_per_table_with_summary_and_scenario(tmp_path: Path) -> None:
+    written = export_run(finished_traces(), tmp_path / "new", DATA_ONLY, summary={"a": 1}, scenario_text="format = 1\n")
+
+    assert [path.name for path in written] == [
+        "subflows.csv",
+        "flows.csv",
+        "links.csv",
+        "marks.csv",
+        "summary.json",
+        "scenario.toml",
+    ]
+    assert json.loads((tmp_path / "new" / "summary.json").read_text()) == {"a": 1}
+    assert (tmp_path / "new" / "scenario.toml").read_text() == "format = 1\n"
+
+
+def test_values_read_back_as_the_same_float32(tmp_path: Path) -> None:
+    traces = finished_traces()
+    columns = table(export_csv(traces, tmp_path / "all.csv"))
+
+    for key in traces.keys():  # noqa: SIM118
+        texts = columns[f"{key.owner}:{key.name}"]
+        values = np.array([float(text or "nan") for text in texts], dtype=np.float32)
+        np.testing.assert_array_equal(values, traces.read(key)[1])
+
+
+def test_times_are_written_without_binary_rounding(tmp_path: Path) -> None:
+    times = table(export_csv(finished_traces(), tmp_path / "all.csv"))["time_s"]
+
+    # 0.1 × 3 is 0.30000000000000004 in binary; the sample is at 0.3 s.
+    assert times[:4] == ["0.1", "0.2", "0.3", "0.4"]
+    assert times[-1] == "10"
+
+
+def test_unknown_value_is_an_empty_cell(tmp_path: Path) -> None:
+    traces = finished_traces()
+    columns = table(export_csv(traces, tmp_path / "rtt.csv", [find_key(traces, SUBFLOW, "download/1", "srtt_s")]))
+
+    assert columns["download/1:srtt_s"][:2] == ["", ""]
+    assert columns["download/1:srtt_s"][2] != ""
+
+
+def test_chosen_traces_only(tmp_path: Path) -> None:
+    traces = finished_traces()
+    columns = table(export_csv(traces, tmp_path / "cwnd.csv", select_keys(traces, SUBFLOW, "cwnd_pkts")))
+
+    assert list(columns) == ["time_s", "download/1:cwnd_pkts", "download/2:cwnd_pkts"]
+
+
+def test_trace_that_the_run_lacks_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="charm_pkts of subflow download/1"):
+        export_csv(finished_traces(), tmp_path / "x.csv", [SeriesKey("subflow", "download/1", "charm_pkts", "pkt")])
+
+
+def test_run_without_samples_gives_headings_only(tmp_path: Path) -> None:
+    path = export_csv(finished_traces(until_s=0.0), tmp_path / "x.csv")
+
+    assert path.read_text().count("\n") == 1
+
+
+def test_figure_data_holds_what_is_drawn_totals_included(tmp_path: Path) -> None:
+    plot = PLOTS_BY_ID["throughput"]
+    curves = plot.curves(finished_traces())
+    columns = table(export_curves(curves, tmp_path / "t.csv", plot))
+
+    assert list(columns) == [
+        "time_s",
+        "download/1:throughput_bps",
+        "download/2:throughput_bps",
+        "download/total:throughput_bps",
+    ]
+    values = np.array(columns["download/total:throughput_bps"], dtype=np.float32)
+    np.testing.assert_array_equal(values, curves[2].values)
+
+
+def test_figure_data_of_runs_with_different_intervals_shares_one_time_column(tmp_path: Path) -> None:
+    plot = PLOTS_BY_ID["cwnd"]
+    runs = [finished_traces(interval_s=0.5), finished_traces(interval_s=0.25)]
+    columns = table(export_curves(plot.overlay(runs), tmp_path / "c.csv", plot))
+
+    # 10 s at 0.25 s are 40 samples; every second one is also a sample of the first run.
+    assert len(columns["time_s"]) == 40
+    assert [text == "" for text in columns["run 1:download/1:cwnd_pkts"][:4]] == [True, False, True, False]
+    assert all(columns["run 2:download/1:cwnd_pkts"])
+
+
+def test_marks_are_listed_in_order_of_time(tmp_path: Path) -> None:
+    columns = table(export_marks(finished_traces(), tmp_path / "marks.csv"))
+
+    # The fake marks a loss each full second of its 10 s.
+    assert columns["time_s"] == [str(second) for second in range(1, 11)]
+    assert set(columns["kind"]) == {"loss"}
+    assert set(columns["owner"]) == {"download/1"}
+
+
+def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(tmp_path: Path) -> None:
+    scenario = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",), count=5))
+    export_run(finished_traces(scenario), tmp_path, DATA_ONLY)
+
+    # Nine columns for each of the 5 × 2 + 5 subflows, and the time.
+    assert len(table(tmp_path / "subflows.csv")) == 1 + 9 * 15
+    assert "mp.5/2:cwnd_pkts" in table(tmp_path / "subflows.csv")
+
+
+def test_figures_are_written_beside_the_data(tmp_path: Path) -> None:
+    plan = ExportPlan(run_data=False, figures=(PLOTS_BY_ID["cwnd"],), figure_formats=("svg", "png"), figure_data=True)
+
+    assert [path.name for path in export_run(finished_traces(), tmp_path, plan)] == ["cwnd.csv", "cwnd.svg", "cwnd.png"]
+
+
+def test_place_that_cannot_be_written_is_said_with_a_way_on(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+
+    with pytest.raises(ExportError, match=r"file.* cannot be written: .*choose another folder"):
+        export_run(finished_traces(), blocked / "x", DATA_ONLY)
+
+
+def test_rescue_copy_holds_data_summary_and_scenario(tmp_path: Path) -> None:
+    directory = save_rescue_copy(finished_traces(title="My run"), {"seed": 1}, "format = 1\n")
+
+    assert directory.name.startswith("my-run-")
+    assert {path.name for path in directory.iterdir()} >= {"subflows.csv", "flows.csv", "summary.json", "scenario.toml"}

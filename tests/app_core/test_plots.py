@@ -1,0 +1,110 @@
+"""Plot descriptions: what is drawn, in which order, with which label and colour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+
+from subflow_app import plots
+from subflow_app.core import palette
+from subflow_app.core.traces import FLOW, SUBFLOW, find_key
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
+
+MIXED = make_scenario(
+    make_flow("download", count=2), make_flow("cross", "tcp", ("wifi",)), make_flow("noise", "cbr", ("lte",))
+)
+
+
+def test_every_file_of_the_folder_is_in_the_list() -> None:
+    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - {"__init__", "spec"}
+
+    assert {plot.curves.__module__.rpartition(".")[2] for plot in PLOTS} == files
+    assert len(PLOTS_BY_ID) == len(PLOTS)
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
+def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -> None:
+    traces = finished_traces(MIXED)
+
+    assert plot.unit in plot.axis_text
+    assert plot.scale > 0
+    for column in plot.columns:
+        assert any((key.scope, key.name) == column for key in plot.series(traces))
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
+def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> None:
+    def names(until_s: float) -> list[tuple[str, str, palette.ColourKey]]:
+        return [
+            (curve.owner, curve.kind, curve.colour) for curve in plot.curves(finished_traces(MIXED, until_s=until_s))
+        ]
+
+    assert names(0.0) == names(3.0) == names(10.0)
+    assert len(set(names(0.0))) == len(names(0.0))
+
+
+def test_throughput_shows_subflows_then_their_total_flow_by_flow() -> None:
+    curves = PLOTS_BY_ID["throughput"].curves(finished_traces(MIXED))
+
+    assert [curve.label for curve in curves] == [
+        "download.1 · wifi",
+        "download.1 · lte",
+        "download.1 · total",
+        "download.2 · wifi",
+        "download.2 · lte",
+        "download.2 · total",
+        "cross · wifi",
+        "noise",
+    ]
+
+
+def test_total_is_the_sum_of_the_subflows() -> None:
+    traces = finished_traces()
+    total = next(curve for curve in PLOTS_BY_ID["throughput"].curves(traces) if curve.kind == "total")
+    parts = [traces.read(find_key(traces, SUBFLOW, f"download/{n}", "throughput_bps"))[1] for n in (1, 2)]
+
+    # float32 holds 7 digits; the sum is rounded once.
+    np.testing.assert_allclose(total.values, parts[0] + parts[1], rtol=1e-6)
+    assert len(total.time_s) == len(total.values) == 100
+
+
+def test_constant_rate_flow_shows_what_arrives() -> None:
+    traces = finished_traces(MIXED)
+    noise = PLOTS_BY_ID["throughput"].curves(traces)[-1]
+
+    np.testing.assert_array_equal(noise.values, traces.read(find_key(traces, FLOW, "noise", "goodput_bps"))[1])
+
+
+def test_a_subflow_has_the_same_colour_in_every_plot() -> None:
+    traces = finished_traces(MIXED)
+    colours: dict[str, set[palette.ColourKey]] = {}
+    for plot in PLOTS:
+        for curve in plot.curves(traces):
+            if curve.kind == SUBFLOW:
+                colours.setdefault(curve.owner, set()).add(curve.colour)
+
+    assert len(colours) == 5  # 2 × 2 subflows of download, 1 of cross
+    assert all(len(each) == 1 for each in colours.values())
+
+
+def test_overlay_numbers_the_runs_and_keeps_their_titles() -> None:
+    runs = [finished_traces(title="first"), finished_traces(title="second")]
+    curves = PLOTS_BY_ID["cwnd"].overlay(runs)
+
+    assert [(curve.owner, curve.run, curve.run_title) for curve in curves] == [
+        ("download/1", 0, "first"),
+        ("download/2", 0, "first"),
+        ("download/1", 1, "second"),
+        ("download/2", 1, "second"),
+    ]
+
+
+def test_rtt_is_undefined_before_its_first_sample_and_not_zero() -> None:
+    curve = PLOTS_BY_ID["rtt"].curves(finished_traces())[0]
+
+    # The fake's first RTT comes after 0.25 s: samples at 0.1 s and 0.2 s have none.
+    assert np.isnan(curve.values).tolist() == [True, True] + [False] * 98

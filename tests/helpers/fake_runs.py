@@ -1,0 +1,27 @@
+"""Finished runs in memory, without a simulator or a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tests.helpers.fake_simulation import FakeSimulation, make_scenario
+
+from subflow_app.core.traces import LiveTraces, TraceMark
+from subflow_sim.scenario_model import Scenario
+
+
+def finished_traces(
+    scenario: Scenario | None = None, *, title: str = "Fake", interval_s: float = 0.1, until_s: float | None = None
+) -> LiveTraces:
+    """Traces of a fake run up to a time, marks included."""
+    scenario = scenario or make_scenario()
+    simulation = FakeSimulation(scenario, sample_interval_s=interval_s)
+    traces = LiveTraces(simulation, scenario, title=title, sample_interval_s=interval_s)
+    simulation.run_until(scenario.duration_s if until_s is None else until_s)
+    add_marks(traces, simulation.take_marks())
+    return traces
+
+
+def add_marks(traces: LiveTraces, marks: Iterable[Any]) -> None:
+    traces.add_marks(TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in marks)
