@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import platform
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,8 @@ import numpy as np
 
 from subflow_app import __version__
 from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
-from subflow_store import ColumnSpec, RunStart
 from subflow_store.errors import StoreError
+from subflow_store.values import ColumnSpec, RunStart
 
 if TYPE_CHECKING:
     from subflow_app.core.runs import RunnableSimulation
@@ -63,9 +62,9 @@ class RunRecorder:
                 sample_interval_s=sample_interval_s,
                 mss_bytes=scenario.mss_bytes,
                 profile=scenario.profile,
+                controllers=controllers_text(scenario),
                 version=__version__,
-                started_at=datetime.now(UTC),
-                machine=machine_text(),
+                started_at_utc=datetime.now(UTC),
             )
             columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
             try:
@@ -135,6 +134,8 @@ class RunRecorder:
         self._waiting_marks.clear()
 
 
-def machine_text() -> str:
-    """What a run was simulated on, e.g. ``"Linux x86_64, Python 3.11.7"``; for the record, no result depends on it."""
-    return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+
+def controllers_text(scenario: Scenario) -> str:
+    """The controllers of a scenario for lists, each once: ``"lia, newreno"``; a constant-rate flow has none."""
+    names = (flow.controller.name for flow in scenario.flows.values())
+    return ", ".join(dict.fromkeys(name for name in names if name))

@@ -269,12 +269,8 @@ class StoredTraces:
 
     def marks(self) -> Sequence[TraceMark]:
         """All marks of the run."""
-        table = self._store.marks(self._run_id)
-        rows = zip(table.time_ns, table.owner_index, table.kind_index, table.value, strict=True)
-        return tuple(
-            TraceMark(int(time_ns) / NANOSECONDS, table.owners[owner], table.kinds[kind], float(value))
-            for time_ns, owner, kind, value in rows
-        )
+        rows = self._store.marks(self._run_id).rows()
+        return tuple(TraceMark(row.time_ns / NANOSECONDS, row.owner, row.kind, row.value) for row in rows)
 
 
 def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
