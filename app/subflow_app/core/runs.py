@@ -38,6 +38,8 @@ _FIRST_CHUNK_S = 0.001
 # A chunk grows or shrinks at most by this factor, so that one slow or empty stretch does not swing it.
 _CHUNK_GROWTH = 4.0
 _SHORTEST_CHUNK_S = 1e-6
+# With a speed limit the run is handed out in slices of this wall time, s: 60 a second look continuous.
+_PACED_SLICE_WALL_S = 1 / 60
 
 
 class RunState(StrEnum):
@@ -64,7 +66,8 @@ class RunProgress:
         state: where the run stands.
         sim_time_s: simulated time so far, s.
         duration_s: simulated time asked for, s.
-        speed: simulated seconds per second of wall time, pauses left out; 0 before the first chunk.
+        speed: simulated seconds per second of wall time, pauses left out and the waits of a
+            speed limit included; measured since the limit last changed, 0 before the first chunk.
         eta_s: wall time still to go, s; NaN while unknown.
         packets: data packets delivered so far.
         wall_s: wall time spent simulating, pauses left out, s.
@@ -188,6 +191,7 @@ class RunJob:
         sample_interval_s: float = DEFAULT_SAMPLE_INTERVAL_S,
         name: str | None = None,
         simulation_maker: SimulationMaker = make_simulation,
+        speed_limit: float | None = None,
     ) -> None:
         self.scenario = scenario
         self.scenario_text = scenario_text
@@ -200,7 +204,13 @@ class RunJob:
         self._go.set()
         self._stop = threading.Event()
         self._started = False
+        self._speed_limit = speed_limit
+        # Ends the wait of a paced run early: stop, pause and a new limit act at once.
+        self._hurry = threading.Event()
         self._wall_s = 0.0
+        self._waited_s = 0.0
+        # Simulated time and wall time from which on the speed is measured, s.
+        self._speed_since = (0.0, 0.0)
         # Read by other threads, replaced as a whole by this one: no lock needed.
         self._progress = self._measure(RunState.WAITING)
 
@@ -222,6 +232,7 @@ class RunJob:
     def pause(self) -> None:
         """Hold the simulation after the chunk at hand (some 15 ms); without effect once the run is over."""
         self._go.clear()
+        self._hurry.set()
 
     def resume(self) -> None:
         """Go on after `pause`."""
@@ -231,6 +242,17 @@ class RunJob:
         """End the run after the chunk at hand; what is simulated so far is kept, with status ``"stopped"``."""
         self._stop.set()
         self._go.set()
+        self._hurry.set()
+
+    @property
+    def speed_limit(self) -> float | None:
+        """Simulated seconds per second of wall time at most; None is full speed."""
+        return self._speed_limit
+
+    def set_speed_limit(self, speed_limit: float | None) -> None:
+        """Run at most this fast from now on; never changes what is simulated, only when."""
+        self._speed_limit = speed_limit
+        self._hurry.set()
 
     def run(self) -> RunResult:
         """Simulate to the end, or until `stop`.
@@ -264,6 +286,7 @@ class RunJob:
         """Run chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
         simulation = self._simulation
         chunk_s = _FIRST_CHUNK_S
+        limit = self._speed_limit
         while not simulation.finished:
             if not self._go.is_set():
                 self._progress = self._measure(RunState.PAUSED)
@@ -271,15 +294,36 @@ class RunJob:
                 self._go.wait()
             if self._stop.is_set():
                 return RunState.STOPPED
+            self._hurry.clear()
+            if self._speed_limit != limit:
+                # The speed so far tells nothing about the time to go.
+                limit = self._speed_limit
+                self._speed_since = (simulation.now_s, self._wall_s + self._waited_s)
+            slice_s = chunk_s if limit is None else min(chunk_s, limit * _PACED_SLICE_WALL_S)
             started = time.perf_counter()
-            simulation.run_until(min(simulation.now_s + chunk_s, simulation.duration_s))
+            started_s = simulation.now_s
+            simulation.run_until(min(started_s + slice_s, simulation.duration_s))
             chunk_wall_s = time.perf_counter() - started
             self._wall_s += chunk_wall_s
             self._progress = self._measure(RunState.RUNNING)
             recorder.record()
+            if limit is not None:
+                self._wait_for_pace(started, (simulation.now_s - started_s) / limit)
             growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)
-            chunk_s = max(_SHORTEST_CHUNK_S, chunk_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
+            if slice_s < chunk_s and growth > 1.0:
+                # A quick slice says nothing about how much could be simulated in one go.
+                continue
+            chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
         return RunState.FINISHED
+
+    def _wait_for_pace(self, started: float, wanted_wall_s: float) -> None:
+        """Wait until the slice that began at `started` (perf_counter) has taken as long as the limit asks."""
+        before = time.perf_counter()
+        remaining_s = started + wanted_wall_s - before
+        # Stop, pause or a new limit may have come during the slice: then the event is set and this returns at once.
+        if remaining_s > 0 and self._go.is_set() and not self._stop.is_set():
+            self._hurry.wait(remaining_s)
+            self._waited_s += time.perf_counter() - before
 
     def _finish(self, recorder: RunRecorder, status: RunState, error: Exception | None) -> RunResult:
         """Close the books: summary and signature of what was simulated, and the end of the stream to the store."""
@@ -298,6 +342,8 @@ class RunJob:
 
     def _measure(self, state: RunState) -> RunProgress:
         now_s, duration_s = self._simulation.now_s, self._simulation.duration_s
-        speed = now_s / self._wall_s if self._wall_s > 0 else 0.0
+        since_s, since_wall_s = self._speed_since
+        elapsed_s = self._wall_s + self._waited_s - since_wall_s
+        speed = (now_s - since_s) / elapsed_s if elapsed_s > 0 else 0.0
         eta_s = (duration_s - now_s) / speed if speed > 0 else math.nan
         return RunProgress(state, now_s, duration_s, speed, eta_s, self._simulation.packets, self._wall_s)
