@@ -212,7 +212,8 @@ def _number_text(value: np.float32 | float) -> str:
     """The shortest text of that precision, without an exponent where a person would not write one."""
     if np.isnan(value):
         return ""
-    if value == 0 or 1e-4 <= abs(value) < 1e15:
+    size = abs(float(value))
+    if size == 0 or 1e-4 <= size < 1e15:
         return np.format_float_positional(value, trim="-")
     return str(value)
 

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
+    from matplotlib.typing import RcKeyType
 
-_STYLE: dict[str, Any] = {
+_STYLE: dict[RcKeyType, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so figures are the same on every machine
     "font.size": 9.0,
     "axes.labelsize": 9.0,
@@ -204,6 +205,6 @@ def _legend(lines: Iterable[_Line]) -> tuple[list[Line2D], int]:
     return handles, columns
 
 
-def _line_style(run: int) -> str | tuple[float, tuple[float, ...]]:
+def _line_style(run: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
     pattern = palette.dash(run)
     return (0.0, pattern) if pattern else "-"

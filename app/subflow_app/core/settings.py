@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def save_settings(settings: Settings, path: Path | None = None) -> None:
 
 def _checked(entries: dict[str, Any], path: Path) -> Settings:
     """Settings from the entries of a file, value by value, so that one bad value does not cost the others."""
-    checks = {
+    checks: dict[str, Callable[[Any], bool]] = {
         "theme": lambda value: value in THEMES,
         "recent_files": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
         "sample_interval_s": _is_sample_interval,

@@ -28,7 +28,7 @@ def curves(traces: Traces) -> list[Curve]:
         elif len(parts) > 1:
             # A live run publishes samples while we read: the total is as long as the shortest part.
             count = min(len(part.values) for part in parts)
-            total = np.sum([part.values[:count] for part in parts], axis=0, dtype=np.float32)
+            total = np.stack([part.values[:count] for part in parts]).sum(axis=0, dtype=np.float32)
             label = f"{traces.labels[flow]} · total"
             drawn.append(Curve(label, flow, "total", colours[flow], parts[0].time_s[:count], total))
     return drawn
