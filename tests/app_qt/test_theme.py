@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
+
 from subflow_app.qt import theme
 from subflow_app.qt.theme import DARK, LIGHT, Theme, Tokens, contrast_ratio
 

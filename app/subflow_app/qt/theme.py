@@ -1,12 +1,13 @@
 """Colours of the window: two sets of tokens, the palette and style sheet made from them, and live switching.
 
-Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.core.palette``, because exported figures
-need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does nothing on many Linux desktops, and ready-made
-style sheets take half a second to apply and change the size of every control.
+Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.core.palette``, because
+exported figures need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does nothing on
+many Linux desktops, and ready-made style sheets take half a second to apply and change the size of every control.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -118,8 +119,9 @@ def contrast_ratio(first: str, second: str) -> float:
     """
 
     def luminance(colour: str) -> float:
-        rgb = QColor(colour).getRgbF()
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb[:3]]
+        shown = QColor(colour)
+        rgb = (shown.redF(), shown.greenF(), shown.blueF())
+        linear = [c / 12.92 if c <= 0.04045 else math.pow((c + 0.055) / 1.055, 2.4) for c in rgb]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
@@ -172,7 +174,8 @@ QMainWindow, QDialog {{ background: {t.window}; }}
 QMenuBar {{ background: {t.window}; border-bottom: 1px solid {t.border}; padding: 1px 4px; }}
 QMenuBar::item {{ background: transparent; padding: 4px 9px; border-radius: 4px; }}
 QMenuBar::item:selected {{ background: {t.button_hover}; }}
-QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border}; spacing: 2px; padding: 4px 6px; }}
+QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border};
+    spacing: 2px; padding: 4px 6px; }}
 QToolBar::separator {{ background: {t.border}; width: 1px; margin: 5px 6px; }}
 QToolBar QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 4px 6px; }}
 QToolBar QToolButton:hover:enabled {{ background: {t.button_hover}; }}
@@ -182,8 +185,8 @@ QToolBar QToolButton:focus {{ border-color: {t.accent}; }}
 QStatusBar {{ background: {t.window}; border-top: 1px solid {t.border}; }}
 QStatusBar::item {{ border: none; }}
 QHeaderView {{ background: {t.alternate_base}; border: none; }}
-QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none; border-right: 1px solid {t.border};
-    border-bottom: 1px solid {t.border}; padding: 4px 8px; }}
+QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none;
+    border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 8px; }}
 QTableView, QTreeView, QListView {{ border: 1px solid {t.border}; gridline-color: {t.grid}; }}
 QSplitter::handle {{ background: {t.window}; }}
 QProgressBar {{ border: none; border-radius: 3px; background: {t.border}; max-height: 6px; min-height: 6px; }}
@@ -196,9 +199,9 @@ class Theme(QObject):
 
     changed = Signal(object)  # Tokens
 
-    def __init__(self, application: QApplication, mode: ThemeMode = "system") -> None:
+    def __init__(self, application: QApplication, mode: ThemeMode = "system", parent: QObject | None = None) -> None:
         """Applies ``mode`` to ``application`` at once and follows the desktop while the mode is ``"system"``."""
-        super().__init__(application)
+        super().__init__(parent)
         self._application = application
         self._mode: ThemeMode = mode
         application.setStyle("Fusion")
@@ -241,7 +244,9 @@ def current_tokens() -> Tokens:
 
 
 def _set_current(tokens: Tokens) -> None:
-    global _current  # noqa: PLW0603 - one application has one palette; Qt keeps it globally too
+    # A module variable and not a parameter of every widget: one application has one palette, and Qt keeps it globally
+    # too.
+    global _current
     _current = tokens
 
 
@@ -252,6 +257,6 @@ def system_is_dark() -> bool:
 
 def _mix(first: str, second: str, share: float) -> str:
     """``first`` with ``share`` (0..1) of ``second`` blended in."""
-    a, b = QColor(first).getRgb(), QColor(second).getRgb()
-    red, green, blue = (round(x * (1 - share) + y * share) for x, y in zip(a[:3], b[:3], strict=True))
-    return QColor(red, green, blue).name()
+    a, b = QColor(first), QColor(second)
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    return QColor(*(round(x * (1 - share) + y * share) for x, y in pairs)).name()

@@ -1,0 +1,164 @@
+"""Docking behind one class, so that the docking library stays replaceable: panels around a centre, layout kept.
+
+QtAds rather than ``QDockWidget``: it has pinned side tabs, floating groups and a true centre. Its own style sheet is
+written for light palettes (the text of an inactive tab is all but invisible on a dark one), hence :func:`_style_sheet`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
+from PySide6.QtCore import QByteArray, QObject, QSize, Signal
+from PySide6.QtWidgets import QMainWindow, QWidget
+
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens, current_tokens
+
+# Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
+LAYOUT_VERSION = 1
+
+
+class Side(Enum):
+    """Where a panel starts out."""
+
+    LEFT = ads.LeftDockWidgetArea
+    RIGHT = ads.RightDockWidgetArea
+    TOP = ads.TopDockWidgetArea
+    BOTTOM = ads.BottomDockWidgetArea
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    dock: Any  # ads.CDockWidget; QtAds has no type information
+    icon_name: str
+
+
+class Docks(QObject):
+    """The panels of one main window."""
+
+    visibility_changed = Signal(str, bool)  # panel name, whether it is open
+
+    def __init__(self, window: QMainWindow) -> None:
+        """Takes over the central area of ``window``."""
+        super().__init__(window)
+        flags = ads.CDockManager.eConfigFlag
+        ads.CDockManager.setConfigFlags(
+            flags.DefaultOpaqueConfig | flags.AlwaysShowTabs | flags.FocusHighlighting | flags.EqualSplitOnInsertion
+        )
+        # One close button, on the tab; the buttons of the whole area only repeat what its tabs and the View menu do.
+        for flag in (flags.DockAreaHasCloseButton, flags.DockAreaHasUndockButton, flags.DockAreaHasTabsMenuButton):
+            ads.CDockManager.setConfigFlag(flag, False)
+        self._manager = ads.CDockManager(window)
+        self._manager.setObjectName("docks")
+        self._panels: dict[str, _Panel] = {}
+        self._default_state = QByteArray()
+        self.apply_tokens(current_tokens())
+
+    def set_centre(self, name: str, title: str, widget: QWidget) -> None:
+        """Puts ``widget`` in the middle, where it stays: it cannot be closed or moved."""
+        dock = ads.CDockWidget(self._manager, title)
+        dock.setObjectName(name)
+        dock.setWidget(widget)
+        area = self._manager.setCentralWidget(dock)
+        area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
+
+    def add(
+        self, name: str, title: str, widget: QWidget, side: Side, *, icon_name: str, beside: str | None = None
+    ) -> None:
+        """Adds a panel.
+
+        Args:
+            name: object name, stable over versions because saved layouts refer to it.
+            title: what its tab says.
+            widget: the content; the panel owns it from now on.
+            side: the side of the window, or of the panel ``beside``, where it starts out.
+            icon_name: icon of its tab, see ``icons``.
+            beside: name of the panel it shares space with, the centre's name included; the whole window by default.
+        """
+        dock = ads.CDockWidget(self._manager, title)
+        dock.setObjectName(name)
+        # Content brings its own scroll bars; a second scroll area around it would fight them.
+        dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
+        dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
+        neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
+        self._manager.addDockWidget(side.value, dock, neighbour)
+        dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
+        self._panels[name] = _Panel(dock, icon_name)
+        dock.setIcon(icon(icon_name))
+
+    def set_sizes(self, name: str, sizes: list[int]) -> None:
+        """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
+        self._manager.setSplitterSizes(self._manager.findDockWidget(name).dockAreaWidget(), sizes)
+
+    def remember_default(self) -> None:
+        """Makes the present layout the one that :meth:`reset` returns to."""
+        self._default_state = self._manager.saveState(LAYOUT_VERSION)
+
+    def reset(self) -> None:
+        """Returns to the default layout; panels that were closed or floating come back."""
+        self._manager.restoreState(self._default_state, LAYOUT_VERSION)
+
+    def save_state(self) -> QByteArray:
+        """The present layout, for the window-state file."""
+        state: QByteArray = self._manager.saveState(LAYOUT_VERSION)
+        return state
+
+    def restore_state(self, state: QByteArray) -> bool:
+        """Restores a layout saved by :meth:`save_state`; False (and nothing changed) if it is from another version."""
+        return bool(self._manager.restoreState(state, LAYOUT_VERSION))
+
+    def names(self) -> tuple[str, ...]:
+        """Names of all panels but the centre, in the order they were added."""
+        return tuple(self._panels)
+
+    def is_open(self, name: str) -> bool:
+        """Whether the panel is open (it may still hide behind another tab)."""
+        return not self._panels[name].dock.isClosed()
+
+    def set_open(self, name: str, is_open: bool) -> None:
+        """Opens or closes a panel; an opened one comes to the front."""
+        dock = self._panels[name].dock
+        dock.toggleView(is_open)
+        if is_open:
+            dock.setAsCurrentTab()
+            dock.raise_()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours tabs, splitters and their icons."""
+        self._manager.setStyleSheet(_style_sheet(tokens))
+        for panel in self._panels.values():
+            panel.dock.setIcon(icon(panel.icon_name))
+        provider = self._manager.iconProvider()
+        for which in (ads.TabCloseIcon, ads.DockAreaCloseIcon):
+            provider.registerCustomIcon(which, icon("close"))
+        for tab in self._manager.findChildren(ads.CDockWidgetTab):
+            tab.setIconSize(QSize(14, 14))
+
+
+def _style_sheet(t: Tokens) -> str:
+    return f"""
+ads--CDockContainerWidget {{ background: {t.window}; }}
+ads--CDockContainerWidget > QSplitter {{ padding: 0; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle {{ background: {t.window}; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle:hover {{ background: {t.accent}; }}
+ads--CDockAreaWidget {{ background: {t.window}; }}
+ads--CDockAreaTitleBar {{ background: {t.window}; border: none; padding: 0; }}
+ads--CDockWidget {{ background: {t.base}; border: 1px solid {t.border}; }}
+ads--CDockWidgetTab {{ background: {t.window}; border: none; border-bottom: 2px solid transparent; padding: 2px 4px; }}
+ads--CDockWidgetTab QLabel {{ color: {t.muted_text}; }}
+ads--CDockWidgetTab[activeTab="true"] {{ background: {t.window}; }}
+ads--CDockWidgetTab[activeTab="true"] QLabel {{ color: {t.text}; font-weight: 600; }}
+ads--CDockWidgetTab[focused="true"] {{ background: {t.window}; border-bottom: 2px solid {t.accent}; }}
+ads--CDockWidgetTab[focused="true"] QLabel {{ color: {t.text}; }}
+ads--CDockWidgetTab:hover QLabel {{ color: {t.text}; }}
+#tabCloseButton {{ background: none; border: none; border-radius: 3px; padding: 0; margin: 2px 0 0 2px; }}
+#tabCloseButton:hover {{ background: {t.button_hover}; }}
+ads--CTitleBarButton {{ background: none; border: none; border-radius: 3px; padding: 0 2px; }}
+ads--CTitleBarButton:hover {{ background: {t.button_hover}; }}
+ads--CAutoHideTab {{ background: {t.window}; color: {t.muted_text}; border: none; padding: 4px; }}
+ads--CAutoHideTab:hover, ads--CAutoHideTab[activeTab="true"] {{ color: {t.text}; }}
+ads--CFloatingDockContainer {{ background: {t.window}; }}
+"""

@@ -1,0 +1,132 @@
+"""SI values as people read them: "8 Mbit/s", "50 ms", "67 pkt". The only place in the window that converts units.
+
+Every function takes SI (bit/s, s, bytes, packets, ratio) and returns text with a unit; a value that does not exist
+(NaN, ``None``) becomes an en dash, an unlimited one becomes "unlimited".
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+
+MISSING = "\N{EN DASH}"
+UNLIMITED = "unlimited"
+
+_RATE = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
+_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_SIZE = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """``digits`` significant digits, never in scientific notation, thousands in groups: 12345.6 -> "12,346"."""
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return UNLIMITED if value > 0 else "-" + UNLIMITED
+    if value == 0:
+        return "0"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rate(bit_per_s: float | None, digits: int = 3) -> str:
+    """A data rate: 8e6 -> "8 Mbit/s"."""
+    return _scaled(bit_per_s, _RATE, digits)
+
+
+def time(seconds: float | None, digits: int = 3) -> str:
+    """A delay or an instant: 0.05 -> "50 ms"."""
+    return _scaled(seconds, _TIME, digits)
+
+
+def size(size_bytes: float | None, digits: int = 3) -> str:
+    """An amount of data, decimal prefixes: 600e6 -> "600 MB"."""
+    return _scaled(size_bytes, _SIZE, digits)
+
+
+def packets(count: float | None, digits: int = 3) -> str:
+    """A number of packets: 67 -> "67 pkt"."""
+    return _with_unit(number(count, digits), "pkt")
+
+
+def ratio(value: float | None, digits: int = 3) -> str:
+    """A ratio in percent: 0.02 -> "2 %"."""
+    return _with_unit(number(None if value is None else value * 100.0, digits), "%")
+
+
+def count(value: float | None) -> str:
+    """A whole number with its thousands in groups: 123456 -> "123,456"."""
+    return MISSING if value is None or math.isnan(value) else f"{round(value):,}"
+
+
+def index(value: float | None) -> str:
+    """An index between 0 and 1 such as Jain's, always three decimals so that columns line up."""
+    return MISSING if value is None or math.isnan(value) else f"{value:.3f}"
+
+
+def speed(sim_s_per_s: float | None) -> str:
+    """How fast simulated time runs: 10 -> "10× real time"."""
+    if sim_s_per_s is None or math.isnan(sim_s_per_s):
+        return MISSING
+    return "as fast as possible" if math.isinf(sim_s_per_s) else f"{number(sim_s_per_s, 2)}× real time"
+
+
+def duration(seconds: float | None) -> str:
+    """How long something takes, at the precision a person waits with: 0.213 -> "0.2 s", 65 -> "1 min 05 s"."""
+    if seconds is None or math.isnan(seconds) or math.isinf(seconds):
+        return MISSING
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def progress(now_s: float, end_s: float) -> str:
+    """Simulated time of a run: "12.3 of 60 s"; one decimal, so that the text keeps its width while it counts."""
+    return f"{now_s:.1f} of {number(end_s, 6)} s"
+
+
+def moment(utc: datetime | str | None, now: datetime | None = None) -> str:
+    """When something happened, in local time: "today 13:05", "yesterday 09:12", "12 Nov 2026 09:12".
+
+    Args:
+        utc: an aware datetime, or ISO 8601 text; without a zone it is taken as UTC.
+        now: aware; the present by default.
+    """
+    if not utc:
+        return MISSING
+    then = datetime.fromisoformat(utc) if isinstance(utc, str) else utc
+    if then.tzinfo is None:
+        then = then.replace(tzinfo=UTC)
+    then = then.astimezone()
+    today = (now or datetime.now(UTC)).astimezone().date()
+    clock = then.strftime("%H:%M")
+    if then.date() == today:
+        return f"today {clock}"
+    if then.date() == today - timedelta(days=1):
+        return f"yesterday {clock}"
+    return f"{then.day} {then.strftime('%b %Y')} {clock}"
+
+
+def _scaled(value: float | None, steps: tuple[tuple[float, str], ...], digits: int) -> str:
+    if value is None or math.isnan(value):
+        return MISSING
+    if math.isinf(value):
+        return UNLIMITED
+    base_unit = next(unit for factor, unit in steps if factor == 1.0)
+    if value == 0:
+        return f"0 {base_unit}"
+    # Half a unit of the last digit short of the next prefix already rounds up to it: 999.9996 kbit/s is "1 Mbit/s", not
+    # "1,000 kbit/s".
+    rounded = abs(value) * (1 + 0.5 * 10.0**-digits)
+    factor, unit = next(((f, u) for f, u in steps if rounded >= f), steps[-1])
+    return f"{number(value / factor, digits)} {unit}"
+
+
+def _with_unit(text: str, unit: str) -> str:
+    return text if text in (MISSING, UNLIMITED) else f"{text} {unit}"

@@ -1,0 +1,126 @@
+"""The one way to work off the GUI thread: start a task, hear of its end on the GUI thread, wait for all at the end.
+
+A task is a plain callable without Qt. Progress is pulled (the display timer of ``run_control`` reads it), never pushed
+as a signal per step.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Task(QThread):
+    """One piece of work in its own thread; made by :meth:`Workers.start`.
+
+    A thread each rather than a pool: a run may take minutes, and opening a database must not queue behind it.
+    """
+
+    succeeded = Signal(object)  # what the work returned
+    failed = Signal(object)  # the exception it raised
+
+    def __init__(self, name: str, work: Callable[[], Any], cancel: Callable[[], None] | None, parent: QObject) -> None:
+        """``cancel`` is called on the GUI thread and makes ``work`` return soon."""
+        super().__init__(parent)
+        self.setObjectName(name)
+        self._work = work
+        self._cancel = cancel
+
+    def run(self) -> None:
+        """Runs the work; called by Qt in the new thread."""
+        try:
+            result = self._work()
+        except Exception as error:
+            # Not swallowed: the owner decides on the GUI thread what the person is told.
+            _log.info("task %s failed", self.objectName(), exc_info=True)
+            self.failed.emit(error)
+        else:
+            self.succeeded.emit(result)
+
+    def cancel(self) -> None:
+        """Asks the work to return soon; without a way to do so it just runs to its end."""
+        if self._cancel is not None:
+            self._cancel()
+
+
+class Workers(QObject):
+    """The tasks of one window."""
+
+    def __init__(self, parent: QObject) -> None:
+        """Owned by ``parent``, which must call :meth:`finish_all` before it goes."""
+        super().__init__(parent)
+        self._tasks: list[Task] = []
+
+    def start(
+        self,
+        name: str,
+        work: Callable[[], T],
+        *,
+        succeeded: Callable[[T], None],
+        failed: Callable[[Exception], None],
+        cancel: Callable[[], None] | None = None,
+    ) -> Task:
+        """Starts ``work`` in a thread of its own.
+
+        Args:
+            name: what shows up in thread lists and the log.
+            work: runs in the thread; must not touch widgets.
+            succeeded: called on the GUI thread with the return value.
+            failed: called on the GUI thread with the exception.
+            cancel: makes ``work`` return soon; called on the GUI thread.
+        """
+        task = Task(name, work, cancel, self)
+        self._tasks.append(task)
+        # The receiver object lives on the GUI thread, so Qt queues these calls over to it.
+        receiver = _Receiver(self, task, succeeded, failed)
+        task.succeeded.connect(receiver.on_succeeded)
+        task.failed.connect(receiver.on_failed)
+        task.finished.connect(receiver.on_finished)
+        task.start()
+        return task
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any task is still at work."""
+        return any(task.isRunning() for task in self._tasks)
+
+    def finish_all(self) -> None:
+        """Cancels what can be cancelled and waits for every task; results that arrive later are dropped."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            task.wait()
+
+    def _forget(self, task: Task) -> None:
+        self._tasks.remove(task)
+        task.deleteLater()
+
+
+class _Receiver(QObject):
+    """Turns the signals of one task into calls on the GUI thread."""
+
+    def __init__(
+        self, workers: Workers, task: Task, succeeded: Callable[[Any], None], failed: Callable[[Exception], None]
+    ) -> None:
+        super().__init__(workers)
+        self._workers = workers
+        self._task = task
+        self._succeeded = succeeded
+        self._failed = failed
+
+    def on_succeeded(self, result: object) -> None:
+        self._succeeded(result)
+
+    def on_failed(self, error: Exception) -> None:
+        self._failed(error)
+
+    def on_finished(self) -> None:
+        self._workers._forget(self._task)
+        self.deleteLater()
