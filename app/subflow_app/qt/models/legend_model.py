@@ -1,0 +1,228 @@
+"""The legend as a tree: the flows of each run, their lines below, each with a check box and its current values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFont
+
+from subflow_app.core import palette
+from subflow_app.plots import Curve, PlotSpec
+from subflow_app.qt import format as fmt
+from subflow_app.qt.plotting.curve_id import CurveId
+
+Index = QModelIndex | QPersistentModelIndex
+
+CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
+_LINKS = "Links"
+
+
+@dataclass(slots=True, eq=False)
+class _Line:
+    id: CurveId
+    curve: Curve
+    group: _Group
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    title: str
+    lines: list[_Line] = field(default_factory=list)
+
+
+class LegendModel(QAbstractItemModel):
+    """Lines grouped by run and flow; the first column names them, each further one holds the values of one plot."""
+
+    hidden_changed = Signal(object)  # frozenset[CurveId]: lines switched off
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """An empty legend."""
+        super().__init__(parent)
+        self._groups: list[_Group] = []
+        self._specs: tuple[PlotSpec, ...] = ()
+        self._hidden: frozenset[CurveId] = frozenset()
+        self._values: Sequence[Mapping[CurveId, float]] = ()
+
+    @property
+    def hidden(self) -> frozenset[CurveId]:
+        """Lines that are switched off."""
+        return self._hidden
+
+    def set_lines(self, curves: Mapping[CurveId, Curve], specs: Sequence[PlotSpec]) -> None:
+        """Replaces all lines.
+
+        Args:
+            curves: in the order they are to appear.
+            specs: the plots, one column of values each.
+        """
+        self.beginResetModel()
+        groups: dict[tuple[int, str], _Group] = {}
+        is_overlay = len({curve.run for curve in curves.values()}) > 1
+        for key, curve in curves.items():
+            name = _LINKS if curve.kind == "link" else curve.owner.partition("/")[0]
+            title = f"{curve.run_title}: {name}" if is_overlay else name
+            # Links come last: a reader looks for the flows, and the queues are of the same run.
+            group = groups.setdefault((key.run, name), _Group(title))
+            group.lines.append(_Line(key, curve, group))
+        self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
+        self._specs = tuple(specs)
+        self._values = ()
+        self.endResetModel()
+
+    def set_values(self, values: Sequence[Mapping[CurveId, float]]) -> None:
+        """Replaces the values, one mapping per plot, in the unit of the plot."""
+        self._values = values
+        last = len(self._specs)
+        for row, group in enumerate(self._groups):
+            parent = self.index(row, 0)
+            self.dataChanged.emit(
+                self.index(0, 1, parent),
+                self.index(len(group.lines) - 1, last, parent),
+                [Qt.ItemDataRole.DisplayRole],
+            )
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Switches lines off, and all others on."""
+        if hidden == self._hidden:
+            return
+        self._hidden = hidden
+        for row, group in enumerate(self._groups):
+            parent = self.index(row, 0)
+            self.dataChanged.emit(parent, parent, [Qt.ItemDataRole.CheckStateRole])
+            self.dataChanged.emit(self.index(0, 0, parent), self.index(len(group.lines) - 1, 0, parent))
+        self.hidden_changed.emit(hidden)
+
+    def toggle(self, index: Index) -> None:
+        """Switches a line, or a whole group, on or off."""
+        lines = self._lines_at(index)
+        ids = {line.id for line in lines}
+        self.set_hidden(self._hidden | ids if any(key not in self._hidden for key in ids) else self._hidden - ids)
+
+    def show_only(self, index: Index) -> None:
+        """Switches everything off but this line or group; if that is so already, everything on again."""
+        wanted = {line.id for line in self._lines_at(index)}
+        others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
+        self.set_hidden(frozenset() if others <= self._hidden and not wanted & self._hidden else others)
+
+    # ---- QAbstractItemModel ----
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Groups, or the lines of a group."""
+        if not parent.isValid():
+            return len(self._groups)
+        item = parent.internalPointer()
+        return len(item.lines) if isinstance(item, _Group) and parent.column() == 0 else 0
+
+    def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """The name, and a column per plot."""
+        return 1 + len(self._specs)
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """Index of a group or a line."""
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        if not parent.isValid():
+            return self.createIndex(row, column, self._groups[row])
+        return self.createIndex(row, column, parent.internalPointer().lines[row])
+
+    def parent(self, index: Index = QModelIndex()) -> Any:  # noqa: B008
+        """The group of a line."""
+        item = index.internalPointer() if index.isValid() else None
+        if not isinstance(item, _Line):
+            return QModelIndex()
+        return self.createIndex(self._groups.index(item.group), 0, item.group)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Every entry can be chosen and checked."""
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object | None:
+        """Unit of each column, with the title of the plot as tool tip."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
+            return None
+        if section == 0:
+            return "" if role == Qt.ItemDataRole.DisplayRole else None
+        spec = self._specs[section - 1]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{spec.id}\n{spec.unit}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return spec.axis_text
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
+        """Text, check state and tool tip of an entry."""
+        item = index.internalPointer() if index.isValid() else None
+        if isinstance(item, _Group):
+            return self._group_data(item, index.column(), role)
+        if isinstance(item, _Line):
+            return self._line_data(item, index.column(), role)
+        return None
+
+    def setData(self, index: Index, _value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Switches a line or group on or off."""
+        if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
+            return False
+        self.toggle(index)
+        return True
+
+    # ---- inside ----
+
+    def _lines_at(self, index: Index) -> list[_Line]:
+        item = index.internalPointer() if index.isValid() else None
+        if isinstance(item, _Group):
+            return item.lines
+        return [item] if isinstance(item, _Line) else []
+
+    def _group_data(self, group: _Group, column: int, role: int) -> object | None:
+        if column != 0:
+            return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return group.title
+        if role == Qt.ItemDataRole.FontRole:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.CheckStateRole:
+            shown = sum(line.id not in self._hidden for line in group.lines)
+            if shown == 0:
+                return Qt.CheckState.Unchecked
+            return Qt.CheckState.Checked if shown == len(group.lines) else Qt.CheckState.PartiallyChecked
+        return None
+
+    def _line_data(self, line: _Line, column: int, role: int) -> object | None:
+        if role == CURVE_ROLE:
+            return line.curve
+        if column == 0:
+            if role == Qt.ItemDataRole.DisplayRole:
+                return line_text(line.curve)
+            if role == Qt.ItemDataRole.ToolTipRole:
+                return f"{line.curve.label}\n{line.curve.run_title}"
+            if role == Qt.ItemDataRole.CheckStateRole:
+                return Qt.CheckState.Unchecked if line.id in self._hidden else Qt.CheckState.Checked
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            value = self._values[column - 1].get(line.id, math.nan) if column <= len(self._values) else math.nan
+            return "" if math.isnan(value) else fmt.number(value)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+
+def line_text(curve: Curve) -> str:
+    """What a line is called below its flow: its path, or "total"."""
+    _, separator, rest = curve.label.partition(" · ")
+    return rest if separator else ("all" if curve.kind in ("flow", "total") else curve.label)
+
+
+def line_colour(curve: Curve, *, dark: bool) -> str:
+    """Colour of the sample line beside an entry, ``#rrggbb``."""
+    return palette.hex_colour(curve.colour, dark=dark)

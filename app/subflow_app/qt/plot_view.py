@@ -1,0 +1,225 @@
+"""The plots with their legend and their empty state; exists without pyqtgraph, which it loads when asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from subflow_app.core.traces import SeriesKey, Traces
+from subflow_app.plots import PLOTS, PlotSpec
+from subflow_app.qt.actions import DEFAULT_PLOTS
+from subflow_app.qt.models.legend_model import LegendModel
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plotting.curve_id import CurveId
+    from subflow_app.qt.plotting.legend import Legend
+    from subflow_app.qt.plotting.plot_stack import PlotStack
+
+
+class PlotView(QWidget):
+    """Shows one run, or several over each other."""
+
+    runs_changed = Signal()
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
+        """An empty view; ``run_action`` is the button of its empty state."""
+        super().__init__(parent)
+        self.setObjectName("plot_view")
+        self._stack: PlotStack | None = None
+        self._legend: Legend | None = None
+        self._model = LegendModel(self)
+        self._model.hidden_changed.connect(self._on_hidden_changed)
+        self._runs: tuple[Traces, ...] = ()
+        self._specs: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
+        self._legend_shown = True
+        self._crosshair_shown = True
+        self._marks_shown = True
+        self._log = False
+        self._empty = EmptyState(
+            "plots",
+            "No run yet",
+            "Run the scenario to see throughput, congestion window and round-trip time grow here, "
+            "or open a stored run from the history.",
+            run_action,
+        )
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._empty)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setObjectName("plot_splitter")
+        self._splitter.setChildrenCollapsible(False)
+        self._pages.addWidget(self._splitter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._pages)
+
+    def load(self) -> None:
+        """Imports pyqtgraph and builds the plots: in the first idle moment, or with the first run if earlier."""
+        if self._stack is not None:
+            return
+        from subflow_app.qt.plotting.legend import Legend
+        from subflow_app.qt.plotting.plot_stack import PlotStack
+
+        stack = PlotStack(self._specs, current_tokens(), self)
+        legend = Legend(self._model, self)
+        stack.set_log(self._log)
+        stack.set_marks_shown(self._marks_shown)
+        stack.set_crosshair_shown(self._crosshair_shown)
+        stack.set_readout_shown(not self._legend_shown)
+        legend.setVisible(self._legend_shown)
+        stack.cursor_moved.connect(self._update_values)
+        stack.curves_changed.connect(self._on_curves_changed)
+        stack.menu_requested.connect(self.menu_requested)
+        self._splitter.addWidget(stack)
+        self._splitter.addWidget(legend)
+        self._splitter.setSizes([self.width() - legend.sizeHint().width(), legend.sizeHint().width()])
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 0)
+        self.setFocusProxy(stack)
+        self._stack, self._legend = stack, legend
+
+    # ---- runs ----
+
+    @property
+    def runs(self) -> tuple[Traces, ...]:
+        """The runs shown."""
+        return self._runs
+
+    def show_runs(self, runs: Sequence[Traces]) -> None:
+        """Shows these runs; none shows the empty state.
+
+        Raises:
+            StoreError: if a stored run cannot be read; what was shown stays.
+        """
+        self.load()
+        stack = self._loaded()
+        before = self._runs
+        try:
+            stack.show_runs(runs)
+        except Exception:
+            stack.show_runs(before)
+            raise
+        self._runs = tuple(runs)
+        self._pages.setCurrentIndex(1 if runs else 0)
+        self.runs_changed.emit()
+
+    def refresh(self) -> None:
+        """Draws the samples that came since the last call; nothing to do while the view is hidden."""
+        if self._stack is not None and self._runs and self.isVisible():
+            self._stack.refresh()
+            if self._stack.cursor_s is None:
+                self._update_values(None)
+
+    def shown_keys(self) -> list[list[SeriesKey]]:
+        """Per run, the traces behind the curves that are visible."""
+        keys: list[list[SeriesKey]] = []
+        for run, traces in enumerate(self._runs):
+            owners = {key.owner for key in self._curve_ids() if key.run == run and key not in self._model.hidden}
+            # The total of a flow is made of its subflows, so their traces are the data behind it.
+            keys.append([key for spec in self._specs for key in spec.series(traces) if key.owner in owners])
+        return keys
+
+    # ---- switches ----
+
+    @property
+    def specs(self) -> tuple[PlotSpec, ...]:
+        """The plots shown, from top to bottom."""
+        return self._specs
+
+    def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
+        """Shows or hides one plot; the last one stays."""
+        wanted = tuple(s for s in PLOTS if (s in self._specs or s.id == plot_id) and (is_shown or s.id != plot_id))
+        if wanted and wanted != self._specs:
+            self._specs = wanted
+            if self._stack is not None:
+                self._stack.set_specs(wanted)
+
+    @property
+    def hidden(self) -> frozenset[CurveId]:
+        """Lines that are switched off in the legend."""
+        return self._model.hidden
+
+    @property
+    def legend_model(self) -> LegendModel:
+        """The legend's model."""
+        return self._model
+
+    def set_legend_shown(self, is_shown: bool) -> None:
+        """Shows or hides the legend; without it the values at the crosshair stand behind the titles of the plots."""
+        self._legend_shown = is_shown
+        if self._stack is not None and self._legend is not None:
+            self._legend.setVisible(is_shown)
+            self._stack.set_readout_shown(not is_shown)
+
+    def set_crosshair_shown(self, is_shown: bool) -> None:
+        """Shows or hides the crosshair."""
+        self._crosshair_shown = is_shown
+        if self._stack is not None:
+            self._stack.set_crosshair_shown(is_shown)
+
+    def set_marks_shown(self, is_shown: bool) -> None:
+        """Shows or hides losses, timeouts and link changes."""
+        self._marks_shown = is_shown
+        if self._stack is not None:
+            self._stack.set_marks_shown(is_shown)
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear values."""
+        self._log = is_log
+        if self._stack is not None:
+            self._stack.set_log(is_log)
+
+    # ---- view ----
+
+    def fit(self) -> None:
+        """Shows everything."""
+        if self._stack is not None:
+            self._stack.fit()
+
+    def zoom(self, steps: int) -> None:
+        """Zooms time in (positive) or out."""
+        if self._stack is not None:
+            self._stack.zoom(steps)
+
+    @property
+    def stack(self) -> PlotStack:
+        """The plots themselves, loaded if need be."""
+        self.load()
+        return self._loaded()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._empty.apply_tokens(tokens)
+        if self._stack is not None and self._legend is not None:
+            self._stack.apply_tokens(tokens)
+            self._legend.apply_tokens(tokens)
+
+    # ---- inside ----
+
+    def _loaded(self) -> PlotStack:
+        assert self._stack is not None
+        return self._stack
+
+    def _curve_ids(self) -> Sequence[CurveId]:
+        return tuple(self._stack.curves) if self._stack is not None else ()
+
+    def _on_hidden_changed(self, hidden: frozenset[CurveId]) -> None:
+        if self._stack is not None:
+            self._stack.set_hidden(hidden)
+
+    def _on_curves_changed(self) -> None:
+        stack = self._loaded()
+        self._model.set_lines(stack.curves, self._specs)
+        self._update_values(stack.cursor_s)
+
+    def _update_values(self, cursor_s: float | None) -> None:
+        stack = self._loaded()
+        self._model.set_values(stack.values_at(cursor_s))
+        if self._legend is not None:
+            self._legend.set_time(cursor_s, stack.latest_time_s)

@@ -1,0 +1,20 @@
+"""The name of a line across plots; free of pyqtgraph, because the legend needs it too."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from subflow_app.plots import Curve
+
+
+class CurveId(NamedTuple):
+    """One subflow (or flow, or link direction) of one run: one colour, one dash and one legend entry in all plots."""
+
+    run: int
+    owner: str
+    kind: str
+
+
+def curve_id(curve: Curve) -> CurveId:
+    """The id of a curve; the total of a flow and the flow itself are the same line to a reader."""
+    return CurveId(curve.run, curve.owner, "flow" if curve.kind == "total" else curve.kind)

@@ -1,0 +1,106 @@
+"""A curve that stays fast with 100,000 samples, and the pens that say whose it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPen
+
+from subflow_app.core import palette
+from subflow_app.plots import Curve
+
+
+class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
+    """One curve of a plot; made once per run and fed again and again while the run goes on."""
+
+    def __init__(self, scale: float) -> None:
+        """``scale`` turns SI values into the unit of the axis."""
+        # One sample per pixel column instead of five: half the drawing time and, with peaks kept, the same picture.
+        super().__init__(connect="finite", autoDownsampleFactor=1.0)
+        self.opts["autoDownsampleFactor"] = 1.0
+        self.setDownsampling(auto=True, method="peak")
+        self.setClipToView(True)
+        self._scale = scale
+        self._log = False
+        self._time_s: NDArray[np.float64] = np.empty(0)
+        self._values: NDArray[np.float64] = np.empty(0)
+
+    @property
+    def time_s(self) -> NDArray[np.float64]:
+        """Sample times, float64 [n], s."""
+        return self._time_s
+
+    @property
+    def shown_values(self) -> NDArray[np.float64]:
+        """Values in the unit of the axis, float64 [n]; NaN where nothing is known."""
+        return self._values
+
+    def feed(self, curve: Curve) -> None:
+        """Replaces the samples; costs nothing if no sample was added."""
+        if len(curve.values) == len(self._values) and len(self._values) > 0:
+            return
+        self._time_s = curve.time_s
+        self._values = curve.values.astype(np.float64) * self._scale
+        self._draw()
+
+    def set_log(self, is_log: bool) -> None:
+        """Switches to a logarithmic axis; zeros have no place there and become gaps."""
+        self._log = is_log
+        self.setLogMode(False, is_log)
+        self._draw()
+
+    def value_at(self, time_s: float) -> float:
+        """The value of the sample nearest to ``time_s``, in the unit of the axis; NaN outside the samples."""
+        index = self._nearest(time_s)
+        return float("nan") if index is None else float(self._values[index])
+
+    def last_value(self) -> float:
+        """The newest value, in the unit of the axis; NaN before the first."""
+        return float(self._values[-1]) if len(self._values) else float("nan")
+
+    def _nearest(self, time_s: float) -> int | None:
+        times = self._time_s
+        if len(times) == 0:
+            return None
+        step = float(times[1] - times[0]) if len(times) > 1 else float(times[0])
+        if not times[0] - step / 2 <= time_s <= times[-1] + step / 2:
+            return None
+        right = int(np.searchsorted(times, time_s))
+        if right == 0:
+            return 0
+        if right == len(times):
+            return right - 1
+        return right if times[right] - time_s < time_s - times[right - 1] else right - 1
+
+    def _draw(self) -> None:
+        values = self._values
+        if self._log:
+            values = np.where(values > 0, values, np.nan)
+        if not np.isfinite(values).any():
+            # Nothing to draw yet, and pyqtgraph warns about the bounds of a curve that is all gaps.
+            self.setData(np.empty(0), np.empty(0))
+            return
+        self.setData(self._time_s, values)
+
+
+def curve_pen(curve: Curve, *, dark: bool) -> QPen:
+    """Colour by owner, dash by run. Width 1: pyqtgraph draws wider lines four to seven times slower."""
+    return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.run))
+
+
+def make_pen(colour: str, dash: tuple[float, ...] = (), width: float = 1.0) -> QPen:
+    """A cosmetic pen, one device pixel wide at every zoom.
+
+    Args:
+        colour: ``#rrggbb`` or ``#aarrggbb``.
+        dash: on and off lengths in multiples of the width; empty is solid.
+        width: in pixels.
+    """
+    pen = QPen(QColor(colour), width)
+    pen.setCosmetic(True)
+    if dash:
+        pen.setDashPattern(list(dash))
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    return pen

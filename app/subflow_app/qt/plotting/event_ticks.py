@@ -1,0 +1,60 @@
+"""Marks of a run in a plot: short ticks along its bottom edge for losses, thin lines across it for changes of links."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from numpy.typing import NDArray
+from PySide6.QtGui import QPainter, QPainterPath, QPen
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+# Share of the height of the plot; a timeout is rarer and worse than a loss and stands taller.
+HEIGHTS = {"loss": 0.045, "rto": 0.11}
+LINE_KINDS = ("link_down", "link_up", "link_change")
+
+
+class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untyped
+    """Vertical ticks at given times, as tall as a share of the view whatever its value range."""
+
+    def __init__(self, height: float, pen: QPen) -> None:
+        """``height`` is the share of the view, 0 to 1, measured from its bottom."""
+        super().__init__()
+        self._height = height
+        self._pen = pen
+        self._times = np.empty(0)
+        self._path = QPainterPath()
+        self.setZValue(-10)
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times of the ticks, float64 [n], s."""
+        return self._times
+
+    def set_times(self, times: NDArray[np.float64]) -> None:
+        """Replaces the ticks.
+
+        Args:
+            times: float64 [n], s.
+        """
+        self._times = times
+        x = np.repeat(times, 2)
+        y = np.tile(np.array([0.0, 1.0]), len(times))
+        self._path = pg.arrayToQPath(x, y, connect="pairs")
+        self.update()
+
+    def set_pen(self, pen: QPen) -> None:
+        """Recolours the ticks."""
+        self._pen = pen
+        self.update()
+
+    def dataBounds(self, *_args: object, **_kwargs: object) -> None:
+        """Ticks never take part in fitting the view."""
+
+    def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draws the ticks from the bottom of the view."""
+        view = self.boundingRect()
+        # The scene's y axis points down and pyqtgraph's up: the smaller y is the bottom of the plot.
+        painter.translate(0.0, view.top())
+        painter.scale(1.0, view.height() * self._height)
+        painter.setPen(self._pen)
+        painter.drawPath(self._path)

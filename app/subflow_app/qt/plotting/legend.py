@@ -1,0 +1,160 @@
+"""The legend beside the plots: what each line is, switches for it, and its value at the crosshair."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core import palette
+from subflow_app.plots import Curve
+from subflow_app.qt import format as fmt
+from subflow_app.qt.models.legend_model import CURVE_ROLE, LegendModel, line_colour
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_SAMPLE_WIDTH = 26
+_HEADER_PADDING = 5
+
+
+class Legend(QWidget):
+    """A header with the time of the values, and the tree of lines."""
+
+    def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
+        """A legend of ``model``."""
+        super().__init__(parent)
+        self.setObjectName("legend")
+        self._model = model
+        self._time = QLabel(self)
+        self._time.setObjectName("legend_time")
+        self._time.setContentsMargins(8, 6, 8, 2)
+        self.tree = QTreeView(self)
+        self.tree.setObjectName("legend_tree")
+        self.tree.setAccessibleName("Legend: lines of the plots, with switches and values")
+        self.tree.setModel(model)
+        self.tree.setItemDelegateForColumn(0, _LineDelegate(self.tree))
+        self.tree.setRootIsDecorated(False)
+        self.tree.setIndentation(12)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setExpandsOnDoubleClick(False)
+        self.tree.setItemsExpandable(False)
+        self.tree.setSelectionMode(QTreeView.SelectionMode.SingleSelection)
+        self.tree.setFrameShape(QTreeView.Shape.NoFrame)
+        self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._show_menu)
+        font = self.tree.header().font()
+        font.setPointSizeF(font.pointSizeF() * 0.9)
+        self.tree.header().setFont(font)
+        model.modelReset.connect(self._on_reset)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._time)
+        layout.addWidget(self.tree)
+        self.set_time(None, 0.0)
+        self.apply_tokens(current_tokens())
+
+    def set_time(self, cursor_s: float | None, latest_s: float) -> None:
+        """Says of which instant the values are: the crosshair's, or the newest."""
+        if cursor_s is not None:
+            self._time.setText(f"At {cursor_s:.2f} s")
+        else:
+            self._time.setText(f"Latest, {fmt.number(latest_s, 4)} s" if latest_s > 0 else "No samples yet")
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the time; the tree follows the palette."""
+        self.tree.setStyleSheet(
+            f"QHeaderView::section {{ background: {tokens.alternate_base}; color: {tokens.muted_text}; border: none;"
+            f" padding: 2px {_HEADER_PADDING - 1}px; }}"
+            "QTreeView { border: none; }"
+        )
+        self._time.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for a path name and a column of numbers per plot."""
+        return QSize(300, 300)
+
+    def _on_reset(self) -> None:
+        self.tree.expandAll()
+        for row in range(self._model.rowCount()):
+            self.tree.setFirstColumnSpanned(row, QModelIndex(), True)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        metrics = QFontMetrics(header.font())
+        for column in range(1, self._model.columnCount()):
+            text = str(self._model.headerData(column, Qt.Orientation.Horizontal))
+            width = max(metrics.horizontalAdvance(line) for line in (*text.split("\n"), "888.8"))
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(column, width + 2 * _HEADER_PADDING)
+
+    def _show_menu(self, position: QPoint) -> None:
+        index = self.tree.indexAt(position).siblingAtColumn(0)
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        only, everything = QAction("Show only this", menu), QAction("Show all", menu)
+        only.setEnabled(index.isValid())
+        kept = QPersistentModelIndex(index)
+        only.triggered.connect(lambda: self._model.show_only(kept))
+        everything.triggered.connect(lambda: self._model.set_hidden(frozenset()))
+        menu.addActions([only, everything])
+        menu.popup(self.tree.viewport().mapToGlobal(position))
+
+
+class _LineDelegate(QStyledItemDelegate):
+    """Draws a short sample of the line, with its colour and dash, between check box and name."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """Keeps room for the sample by pretending that there is an icon."""
+        super().initStyleOption(option, index)
+        if isinstance(index.data(CURVE_ROLE), Curve):
+            option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+            option.decorationSize = QSize(_SAMPLE_WIDTH, 12)
+
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """Switches on a click anywhere on the name; with Ctrl everything else goes off."""
+        if isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
+            if event.type() == QEvent.Type.MouseButtonRelease and isinstance(model, LegendModel):
+                with_control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+                (model.show_only if with_control else model.toggle)(index)
+            return True
+        return super().editorEvent(event, model, option, index)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draws the entry, then the sample over the room kept for it."""
+        super().paint(painter, option, index)
+        curve = index.data(CURVE_ROLE)
+        if not isinstance(curve, Curve):
+            return
+        styled = QStyleOptionViewItem(option)
+        self.initStyleOption(styled, index)
+        style = styled.widget.style()
+        area = style.subElementRect(style.SubElement.SE_ItemViewItemDecoration, styled, styled.widget)
+        pen = QPen(QColor(line_colour(curve, dark=current_tokens().is_dark)), 2.0)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        if palette.dash(curve.run):
+            pen.setDashPattern([length / 2 for length in palette.dash(curve.run)])
+        painter.save()
+        if index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked:
+            painter.setOpacity(0.35)
+        painter.setPen(pen)
+        y = area.center().y() + 1
+        painter.drawLine(area.left(), y, area.right(), y)
+        painter.restore()

@@ -1,0 +1,308 @@
+"""The stacked plots: one above the other over the same time axis, with one crosshair through all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.core import palette
+from subflow_app.core.traces import Traces
+from subflow_app.plots import Curve, PlotSpec
+from subflow_app.qt import format as fmt
+from subflow_app.qt.plotting.curve_id import CurveId, curve_id
+from subflow_app.qt.plotting.time_plot import INNER_AXIS_HEIGHT, TimePlot
+from subflow_app.qt.plotting.title_item import Span
+from subflow_app.qt.theme import Tokens
+
+_ZOOM_STEP = 1.25
+# Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
+_KEY_STEP = 0.01
+# Room for half of the last number of the time axis.
+_RIGHT_MARGIN = 16
+_TOP_MARGIN = 2
+_BOTTOM_MARGIN = 4
+
+
+class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
+    """The plots of one or more runs."""
+
+    cursor_moved = Signal(object)  # time under the mouse, s, or None
+    curves_changed = Signal()  # other lines than before, not only more samples
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(
+        self, specs: Sequence[PlotSpec], tokens: Tokens, parent: QWidget | None = None, *, paper: bool = False
+    ) -> None:
+        """Makes empty plots.
+
+        Args:
+            specs: from top to bottom.
+            tokens: colours.
+            parent: Qt parent.
+            paper: for print: axis titles, no window furniture.
+        """
+        super().__init__(parent)
+        self.setObjectName("plot_stack")
+        self.setAccessibleName("Plots over simulated time")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFrameShape(self.Shape.NoFrame)
+        self._paper = paper
+        self._tokens = tokens
+        self._runs: tuple[Traces, ...] = ()
+        self._hidden: frozenset[CurveId] = frozenset()
+        self._colours: dict[CurveId, palette.ColourKey] = {}
+        self._curves: dict[CurveId, Curve] = {}
+        self._marks_shown = True
+        self._crosshair_shown = True
+        self._readout_shown = False
+        self._log = False
+        self._cursor_s: float | None = None
+        self._duration_s = 1.0
+        self.plots: list[TimePlot] = []
+        self.set_specs(specs)
+        self.sigDeviceRangeChanged.connect(self._share_height)
+        self.scene().sigMouseMoved.connect(self._on_mouse_moved)
+
+    # ---- what is shown ----
+
+    @property
+    def runs(self) -> tuple[Traces, ...]:
+        """The runs shown, in the order of their dashes."""
+        return self._runs
+
+    @property
+    def curves(self) -> dict[CurveId, Curve]:
+        """Every line with its label and colour, hidden ones included, in the order of the plots."""
+        return self._curves
+
+    @property
+    def hidden(self) -> frozenset[CurveId]:
+        """Lines that are switched off."""
+        return self._hidden
+
+    def set_specs(self, specs: Sequence[PlotSpec]) -> None:
+        """Shows these plots, from top to bottom; time range and hidden lines stay."""
+        time_range = self.time_range if self.plots else None
+        self.clear()
+        font = QFont(self.font())
+        self.plots = [TimePlot(spec, font, paper=self._paper) for spec in specs]
+        for row, plot in enumerate(self.plots):
+            if not self._paper:
+                self.addItem(plot.title, row=2 * row, col=0)
+            self.addItem(plot.item, row=2 * row + 1, col=0)
+            plot.show_time_axis(plot is self.plots[-1])
+            plot.set_log(self._log)
+            plot.set_hidden(self._hidden)
+            plot.set_duration(self._duration_s)
+            plot.view.reset_requested.connect(self.fit)
+            plot.view.menu_requested.connect(self.menu_requested)
+            if plot is not self.plots[0]:
+                plot.item.setXLink(self.plots[0].item)
+        self.ci.layout.setSpacing(0)
+        self.ci.layout.setContentsMargins(4, _TOP_MARGIN, _RIGHT_MARGIN, _BOTTOM_MARGIN)
+        self._share_height()
+        self.apply_tokens(self._tokens)
+        self._feed()
+        self.curves_changed.emit()
+        if time_range is None:
+            self.fit()
+        else:
+            self.set_time_range(*time_range)
+
+    def show_runs(self, runs: Sequence[Traces]) -> None:
+        """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
+        for plot in self.plots:
+            plot.clear()
+        self._runs = tuple(runs)
+        self._duration_s = max((run.duration_s for run in runs), default=1.0)
+        for plot in self.plots:
+            plot.set_duration(self._duration_s)
+        self._feed()
+        self.curves_changed.emit()
+        self.fit()
+
+    def refresh(self) -> None:
+        """Draws the samples that came since the last call."""
+        self._feed()
+        if self._cursor_s is not None:
+            self._draw_cursor()
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Switches lines off in all plots."""
+        self._hidden = hidden
+        for plot in self.plots:
+            plot.set_hidden(hidden)
+        self._draw_cursor()
+
+    def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
+        """Per plot the value of every line at a time, or its newest, in the plot's unit; NaN where there is none."""
+        return [plot.values_at(time_s) for plot in self.plots]
+
+    @property
+    def latest_time_s(self) -> float:
+        """Time of the newest sample, s; 0 before the first."""
+        return max((float(c.time_s[-1]) for c in self._curves.values() if len(c.time_s)), default=0.0)
+
+    def _feed(self) -> None:
+        if not self._runs:
+            self._curves, self._colours = {}, {}
+            return
+        curves: dict[CurveId, Curve] = {}
+        for plot in self.plots:
+            overlaid = plot.spec.overlay(self._runs)
+            plot.feed(overlaid)
+            for curve in overlaid:
+                curves.setdefault(curve_id(curve), curve)
+        self._curves = curves
+        self._colours = {key: curve.colour for key, curve in curves.items()}
+        self._feed_marks()
+
+    # ---- switches ----
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear values in all plots."""
+        self._log = is_log
+        for plot in self.plots:
+            plot.set_log(is_log)
+        self._draw_cursor()
+
+    def set_marks_shown(self, is_shown: bool) -> None:
+        """Shows or hides losses, timeouts and link changes."""
+        self._marks_shown = is_shown
+        if is_shown:
+            self._feed_marks()
+        else:
+            for plot in self.plots:
+                plot.clear_marks()
+
+    def set_crosshair_shown(self, is_shown: bool) -> None:
+        """Shows or hides the crosshair; without it the cursor stays None."""
+        self._crosshair_shown = is_shown
+        if not is_shown:
+            self.set_cursor(None)
+
+    def set_readout_shown(self, is_shown: bool) -> None:
+        """Shows the values at the crosshair behind the titles, for when there is no legend."""
+        self._readout_shown = is_shown
+        self._draw_cursor()
+
+    def _feed_marks(self) -> None:
+        if self._marks_shown:
+            marks = [run.marks() for run in self._runs]
+            for plot in self.plots:
+                plot.set_marks(marks, self._colours)
+
+    # ---- view ----
+
+    @property
+    def time_range(self) -> tuple[float, float]:
+        """First and last time in view, s."""
+        low, high = self.plots[0].view.viewRange()[0]
+        return float(low), float(high)
+
+    def set_time_range(self, low_s: float, high_s: float) -> None:
+        """Shows this stretch of time, s, in all plots."""
+        # A hair more, because pyqtgraph drops a tick that rounding puts outside the view.
+        self.plots[0].view.setXRange(low_s, high_s, padding=1e-6)
+
+    def fit(self) -> None:
+        """Shows all of the time and lets the values fit themselves again."""
+        if not self.plots:
+            return
+        self.set_time_range(0.0, self._duration_s)
+        for plot in self.plots:
+            plot.fit_values()
+
+    def zoom(self, steps: int) -> None:
+        """Zooms time in (positive) or out around the crosshair, or around the middle of the view."""
+        low, high = self.time_range
+        anchor = self._cursor_s if self._cursor_s is not None and low <= self._cursor_s <= high else (low + high) / 2
+        factor = _ZOOM_STEP**-steps
+        self.set_time_range(anchor + (low - anchor) * factor, anchor + (high - anchor) * factor)
+
+    # ---- crosshair ----
+
+    @property
+    def cursor_s(self) -> float | None:
+        """Time under the crosshair, s."""
+        return self._cursor_s
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """Moves the crosshair in all plots; None takes it away."""
+        if time_s is not None and (not self._crosshair_shown or not self._runs):
+            time_s = None
+        if time_s is not None:
+            time_s = min(max(time_s, 0.0), self._duration_s)
+        if time_s == self._cursor_s:
+            return
+        self._cursor_s = time_s
+        self._draw_cursor()
+        self.cursor_moved.emit(time_s)
+
+    def _draw_cursor(self) -> None:
+        for plot in self.plots:
+            plot.set_cursor(self._cursor_s)
+            plot.set_readout(self._readout(plot))
+
+    def _readout(self, plot: TimePlot) -> list[Span]:
+        if not self._readout_shown or self._cursor_s is None:
+            return []
+        spans = [Span(f"   at {fmt.number(self._cursor_s, 4)} s", self._tokens.muted_text)]
+        for key, value in plot.values_at(self._cursor_s).items():
+            if key not in self._hidden and math.isfinite(value):
+                curve = self._curves[key]
+                colour = palette.hex_colour(curve.colour, dark=self._tokens.is_dark)
+                spans.append(Span(f"   {curve.label} ", self._tokens.muted_text))
+                spans.append(Span(fmt.number(value), colour, bold=True))
+        return spans
+
+    def _on_mouse_moved(self, position: QPointF) -> None:
+        for plot in self.plots:
+            if plot.view.sceneBoundingRect().contains(position):
+                self.set_cursor(float(plot.view.mapSceneToView(position).x()))
+                return
+        self.set_cursor(None)
+
+    def _share_height(self) -> None:
+        if not self.plots:
+            return
+        # The grid layout would give every row the same height, and the lowest plot has to pay its axis from that.
+        layout = self.ci.layout
+        titles = 0.0 if self._paper else sum(plot.title.minimumHeight() for plot in self.plots)
+        margins = _TOP_MARGIN + _BOTTOM_MARGIN
+        axis = self.plots[-1].time_axis_height - INNER_AXIS_HEIGHT
+        height = max(20.0, (self.height() - titles - margins - axis) / len(self.plots))
+        for row, plot in enumerate(self.plots):
+            layout.setRowFixedHeight(2 * row + 1, height + (axis if plot is self.plots[-1] else 0.0))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Takes the crosshair away with the mouse."""
+        self.set_cursor(None)
+        super().leaveEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Moves the crosshair with the arrow keys."""
+        direction = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if direction is None or not self._crosshair_shown:
+            super().keyPressEvent(event)
+            return
+        low, high = self.time_range
+        step = (high - low) * _KEY_STEP * (10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        start = self._cursor_s if self._cursor_s is not None else (low + high) / 2
+        self.set_cursor(start + direction * step)
+        event.accept()
+
+    # ---- colours ----
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        self.setBackground(tokens.base)
+        for plot in self.plots:
+            plot.apply_tokens(tokens)
+        self._draw_cursor()

@@ -1,0 +1,284 @@
+"""One plot over time: its curves, its marks, its share of the crosshair and its title."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
+
+from subflow_app.core import palette
+from subflow_app.core.traces import TraceMark
+from subflow_app.plots import Curve, PlotSpec
+from subflow_app.qt.plotting.axis import Axis
+from subflow_app.qt.plotting.curve_id import CurveId, curve_id
+from subflow_app.qt.plotting.curve_item import TraceCurve, curve_pen, make_pen
+from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
+from subflow_app.qt.plotting.title_item import Span, TitleItem
+from subflow_app.qt.plotting.view_box import TimeViewBox
+from subflow_app.qt.theme import Tokens
+
+# Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
+_TICKED_PLOT = "cwnd"
+_GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
+_TICK_ALPHA = 150
+# The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
+_FLOOR = -1e-6
+_LOG_FLOOR = -300.0
+_SIDES = ("left", "bottom", "top", "right")
+INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
+
+
+class TimePlot:
+    """One of the stacked plots. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
+
+    def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
+        """Makes an empty plot.
+
+        Args:
+            spec: what it shows.
+            font: of titles and ticks.
+            paper: for print, with the quantity along its axis, instead of a title above the plot.
+        """
+        self.spec = spec
+        self.view = TimeViewBox()
+        self.item: Any = pg.PlotItem(viewBox=self.view, axisItems={side: Axis(side) for side in _SIDES})
+        self.item.hideButtons()
+        self.title = TitleItem(font)
+        self.curves: dict[CurveId, TraceCurve] = {}
+        self._latest: dict[CurveId, Curve] = {}
+        self._hidden: frozenset[CurveId] = frozenset()
+        self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
+        self._lines: list[Any] = []
+        self._mark_count = -1
+        self._paper = paper
+        self._log = False
+        self._tokens: Tokens | None = None
+        self._readout: tuple[Span, ...] = ()
+        self._crosshair: Any = pg.InfiniteLine(angle=90, movable=False)
+        self._crosshair.hide()
+        self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
+        for item in (self._crosshair, self._dots):
+            item.setZValue(20)
+            self.item.addItem(item, ignoreBounds=True)
+        self.time_axis_height = 2 * QFontMetricsF(font).height() + 12
+        self._set_up_axes(font)
+
+    def _set_up_axes(self, font: QFont) -> None:
+        metrics = QFontMetricsF(font)
+        for name in _SIDES:
+            axis = self.item.getAxis(name)
+            axis.setTickFont(font)
+            axis.enableAutoSIPrefix(False)
+            # Every tick has its number, also where it reaches past the end of the axis: an axis without its 0 misleads.
+            axis.setStyle(
+                tickLength=4 if name in ("left", "bottom") else 0,
+                maxTickLevel=1,
+                hideOverlappingLabels=False,
+                autoExpandTextSpace=False,
+                tickTextHeight=round(metrics.height()),
+            )
+        # A frame on all four sides, and the same width of every left axis, so that equal times stand above each other.
+        self.item.showAxes(True, showValues=(True, False, False, False))
+        left = self.item.getAxis("left")
+        left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if self._paper else 0))
+        if self._paper:
+            left.setLabel(self.spec.axis_text)
+        self.view.setLimits(yMin=_FLOOR)
+
+    def show_time_axis(self, is_shown: bool) -> None:
+        """Numbers and title along the bottom; only the lowest plot has them."""
+        axis = self.item.getAxis("bottom")
+        axis.setStyle(showValues=is_shown)
+        axis.setHeight(self.time_axis_height if is_shown else INNER_AXIS_HEIGHT)
+        if is_shown:
+            axis.setLabel("Time (s)")
+        else:
+            axis.showLabel(False)
+
+    def set_duration(self, duration_s: float) -> None:
+        """Bounds zoom and pan to the length of the runs, s."""
+        margin = 0.05 * duration_s
+        self.view.setLimits(
+            xMin=-margin, xMax=duration_s + margin, minXRange=duration_s * 1e-5, maxXRange=duration_s + 2 * margin
+        )
+
+    # ---- curves ----
+
+    def feed(self, curves: Iterable[Curve]) -> None:
+        """Adds the curves that are new and gives the others their newest samples."""
+        for curve in curves:
+            key = curve_id(curve)
+            item = self.curves.get(key)
+            if item is None:
+                item = self.curves[key] = TraceCurve(self.spec.scale)
+                if self._log:
+                    item.set_log(True)
+                item.setVisible(key not in self._hidden)
+                if self._tokens is not None:
+                    item.setPen(curve_pen(curve, dark=self._tokens.is_dark))
+                # Totals lie under their parts: they cover more area and matter less where both meet.
+                item.setZValue(0 if curve.kind == "total" else 1)
+                self.item.addItem(item)
+            self._latest[key] = curve
+            item.feed(curve)
+
+    def clear(self) -> None:
+        """Takes all curves and marks away."""
+        for item in (*self.curves.values(), *self._ticks.values(), *self._lines):
+            self.item.removeItem(item)
+        self.curves.clear()
+        self._latest.clear()
+        self._ticks.clear()
+        self._lines.clear()
+        self._mark_count = -1
+        self.set_cursor(None)
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Hides these curves, with their marks, and shows all others."""
+        self._hidden = hidden
+        for key, item in self.curves.items():
+            item.setVisible(key not in hidden)
+        for (key, _kind), ticks in self._ticks.items():
+            ticks.setVisible(key not in hidden)
+        # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
+        if self.view.is_fitting_values:
+            self.view.updateAutoRange()
+
+    def shown_curves(self) -> list[Curve]:
+        """The curves that are visible, with the samples they were drawn from."""
+        return [curve for key, curve in self._latest.items() if key not in self._hidden]
+
+    # ---- axes ----
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear values."""
+        self._log = is_log
+        # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
+        self.view.setLimits(yMin=_LOG_FLOOR if is_log else _FLOOR)
+        self.item.getAxis("left").setLogMode(is_log)
+        self.item.getAxis("right").setLogMode(is_log)
+        for item in self.curves.values():
+            item.set_log(is_log)
+        self.view.enableAutoRange(y=True)
+
+    def fit_values(self) -> None:
+        """Lets the value axis follow the curves again."""
+        self.view.enableAutoRange(y=True)
+
+    # ---- marks ----
+
+    def set_marks(
+        self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
+    ) -> None:
+        """Draws losses and timeouts as ticks and link changes as lines; cheap while their number stays the same."""
+        total = sum(len(marks) for marks in marks_by_run)
+        if total == self._mark_count:
+            return
+        self._mark_count = total
+        times: dict[tuple[CurveId, str], list[float]] = {}
+        line_times: set[float] = set()
+        for run, marks in enumerate(marks_by_run):
+            for mark in marks:
+                if mark.kind in LINE_KINDS:
+                    line_times.add(mark.time_s)
+                elif mark.kind in HEIGHTS and self.spec.id == _TICKED_PLOT:
+                    times.setdefault((CurveId(run, mark.owner, "subflow"), mark.kind), []).append(mark.time_s)
+        for key, at in times.items():
+            if key[0] not in colours:
+                continue
+            ticks = self._ticks.get(key)
+            if ticks is None:
+                ticks = self._ticks[key] = EventTicks(HEIGHTS[key[1]], self._tick_pen(colours[key[0]]))
+                ticks.setVisible(key[0] not in self._hidden)
+                self.item.addItem(ticks, ignoreBounds=True)
+            ticks.set_times(np.array(at))
+        for at_s in sorted(line_times - {float(line.value()) for line in self._lines}):
+            line = pg.InfiniteLine(at_s, angle=90, movable=False, pen=self._line_pen())
+            line.setZValue(-20)
+            self._lines.append(line)
+            self.item.addItem(line, ignoreBounds=True)
+
+    def clear_marks(self) -> None:
+        """Takes the marks away."""
+        for item in (*self._ticks.values(), *self._lines):
+            self.item.removeItem(item)
+        self._ticks.clear()
+        self._lines.clear()
+        self._mark_count = -1
+
+    def mark_times(self, key: CurveId, kind: str) -> list[float]:
+        """Times of the ticks of one curve, s; empty while marks are off."""
+        ticks = self._ticks.get((key, kind))
+        return [] if ticks is None else [float(time) for time in ticks.times]
+
+    def _tick_pen(self, colour: palette.ColourKey) -> Any:
+        shown = QColor(palette.hex_colour(colour, dark=self._tokens is not None and self._tokens.is_dark))
+        shown.setAlpha(_TICK_ALPHA)
+        return make_pen(shown.name(QColor.NameFormat.HexArgb))
+
+    def _line_pen(self) -> Any:
+        return make_pen(self._tokens.muted_text if self._tokens else "#777777", (2.0, 4.0))
+
+    # ---- crosshair ----
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """Moves the crosshair, and a dot on every visible curve, to this time; None takes them away."""
+        self._crosshair.setVisible(time_s is not None)
+        if time_s is None:
+            self._dots.clear()
+            return
+        self._crosshair.setValue(time_s)
+        spots = []
+        for key, item in self.curves.items():
+            value = item.value_at(time_s)
+            if key in self._hidden or not np.isfinite(value) or (self._log and value <= 0):
+                continue
+            y = float(np.log10(value)) if self._log else value
+            spots.append({"pos": (time_s, y), "brush": self._colour(key), "pen": None})
+        self._dots.setData(spots=spots)
+
+    def values_at(self, time_s: float | None) -> dict[CurveId, float]:
+        """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
+        return {
+            key: item.last_value() if time_s is None else item.value_at(time_s) for key, item in self.curves.items()
+        }
+
+    def set_readout(self, spans: Sequence[Span]) -> None:
+        """Text behind the title: the values at the crosshair while there is no legend to show them."""
+        self._readout = tuple(spans)
+        self._update_title()
+
+    # ---- colours ----
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        for name in _SIDES:
+            axis = self.item.getAxis(name)
+            axis.setPen(make_pen(tokens.border))
+            axis.setTickPen(make_pen(tokens.muted_text))
+            axis.setTextPen(tokens.text if self._paper else tokens.muted_text)
+            if name in ("left", "bottom"):
+                axis.setGrid(_GRID_ALPHA[tokens.name])
+        for key, curve in self._latest.items():
+            self.curves[key].setPen(curve_pen(curve, dark=tokens.is_dark))
+        for (key, _kind), ticks in self._ticks.items():
+            if key in self._latest:
+                ticks.set_pen(self._tick_pen(self._latest[key].colour))
+        for line in self._lines:
+            line.setPen(self._line_pen())
+        self._crosshair.setPen(make_pen(tokens.muted_text))
+        self._update_title()
+
+    def _colour(self, key: CurveId) -> QColor:
+        return QColor(
+            palette.hex_colour(self._latest[key].colour, dark=self._tokens is not None and self._tokens.is_dark)
+        )
+
+    def _update_title(self) -> None:
+        if self._tokens is not None and not self._paper:
+            name = Span(self.spec.title, self._tokens.text, bold=True)
+            self.title.set_spans([name, Span(f"  {self.spec.unit}", self._tokens.muted_text), *self._readout])

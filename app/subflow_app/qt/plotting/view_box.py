@@ -1,0 +1,62 @@
+"""Zoom and pan of one plot: wheel and mouse move time, which all plots share; the values follow by themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import QPoint, Qt, Signal
+
+_X, _Y = 0, 1
+
+
+class TimeViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
+    """A view box in which a person cannot get lost.
+
+    Wheel and left drag act on time alone while the value axis fits itself to what is in view; over the value axis, or
+    with the right button, they act on values (and from then on a drag moves both). Shift and drag zooms to a rectangle.
+    Double-click shows everything.
+    """
+
+    reset_requested = Signal()
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(self) -> None:
+        """A view box without pyqtgraph's own menu, whose export is broken on this version of Qt."""
+        super().__init__(enableMenu=False)
+        self.enableAutoRange(x=False, y=True)
+        # The value axis fits the part of the curves that is in view, not all of it.
+        self.setAutoVisible(y=True)
+
+    @property
+    def is_fitting_values(self) -> bool:
+        """Whether the value axis still follows the curves."""
+        return bool(self.autoRangeEnabled()[_Y])
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        """Zooms around the cursor."""
+        super().wheelEvent(event, axis=_X if axis is None and self.is_fitting_values else axis)
+
+    def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
+        """Pans, zooms an axis (right button) or zooms to a rectangle (Shift)."""
+        left = event.button() == Qt.MouseButton.LeftButton
+        with_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if left and axis is None and (with_shift or self.state["mouseMode"] == self.RectMode):
+            # Set at every move, so that letting go of Shift before the button does not leave the rubber band behind.
+            self.setMouseMode(self.RectMode)
+            super().mouseDragEvent(event, axis=None)
+            if event.isFinish():
+                self.setMouseMode(self.PanMode)
+            return
+        super().mouseDragEvent(event, axis=_X if left and axis is None and self.is_fitting_values else axis)
+
+    def mouseClickEvent(self, event: Any) -> None:
+        """Asks for the menu on a right click."""
+        if event.button() == Qt.MouseButton.RightButton:
+            event.accept()
+            self.menu_requested.emit(event.screenPos().toPoint())
+
+    def mouseDoubleClickEvent(self, event: Any) -> None:
+        """Asks to show everything again."""
+        event.accept()
+        self.reset_requested.emit()

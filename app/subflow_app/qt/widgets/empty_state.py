@@ -1,0 +1,66 @@
+"""What a panel shows while it has nothing to show: why, and what to do about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_ICON_SIZE = 44
+
+
+class EmptyState(QWidget):
+    """An icon, a title, a sentence and at most one action, in the middle of the panel."""
+
+    def __init__(
+        self, icon_name: str, title: str, text: str, action: QAction | None = None, parent: QWidget | None = None
+    ) -> None:
+        """Says ``title`` and ``text``; ``action`` becomes a button."""
+        super().__init__(parent)
+        self._icon_name = icon_name
+        self._icon = QLabel(self)
+        self._title = QLabel(title, self)
+        self._title.setObjectName("empty_title")
+        font = self._title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.25)
+        font.setBold(True)
+        self._title.setFont(font)
+        self._text = QLabel(text, self)
+        self._text.setWordWrap(True)
+        self._text.setMinimumWidth(220)
+        self._text.setMaximumWidth(380)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 24, 24, 24)
+        layout.setSpacing(8)
+        layout.addStretch(2)
+        for label in (self._icon, self._title, self._text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            layout.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._button: QToolButton | None = None
+        if action is not None:
+            self._button = QToolButton(self)
+            self._button.setDefaultAction(action)
+            self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            layout.addSpacing(8)
+            layout.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(3)
+        self.apply_tokens(current_tokens())
+
+    def set_text(self, title: str, text: str) -> None:
+        """Says something else."""
+        self._title.setText(title)
+        self._text.setText(text)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours icon and text."""
+        self._icon.setPixmap(icon(self._icon_name, tokens.muted_text).pixmap(_ICON_SIZE, _ICON_SIZE))
+        self._text.setStyleSheet(f"color: {tokens.muted_text};")
+        if self._button is not None:
+            self._button.setStyleSheet(
+                f"QToolButton {{ background: {tokens.accent}; color: {tokens.accent_text}; border: none;"
+                " border-radius: 6px; padding: 7px 16px; }"
+                f"QToolButton:disabled {{ background: {tokens.border}; color: {tokens.muted_text}; }}"
+            )
