@@ -169,6 +169,8 @@ def _draw(axes: Axes, line: _Line, scale: float) -> None:
         linestyle=_line_style(curve.run),
         linewidth=line.width,
         alpha=line.alpha,
+        # When one subflow is all there is, its colour shows, not the total's.
+        zorder=1.9 if curve.kind == "total" else 2.0,
     )
 
 

@@ -98,15 +98,13 @@ class RunRecorder:
         if everything or waiting >= _BLOCK_SAMPLES or (overdue and (waiting or self._waiting_marks)):
             self._write_block()
 
-    def finish(
-        self, status: str, summary: dict[str, Any], signature: str, *, simulated_s: float, wall_s: float
-    ) -> None:
+    def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
         """Write what is left and close the run in the store."""
         self.record(everything=True)
         if self._writer is None:
             return
         try:
-            self._writer.finish(status, summary, signature, simulated_s=simulated_s, wall_s=wall_s)
+            self._writer.finish(status, summary, signature)
         except StoreError as error:
             self._give_up(error)
 
@@ -132,7 +130,6 @@ class RunRecorder:
         self._error = error
         self._writer = None
         self._waiting_marks.clear()
-
 
 
 def controllers_text(scenario: Scenario) -> str:

@@ -335,7 +335,7 @@ class RunJob:
             summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
             signature, status, error = "", RunState.FAILED, error or exception
         summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
-        recorder.finish(status.value, summary, signature, simulated_s=self._simulation.now_s, wall_s=self._wall_s)
+        recorder.finish(status.value, summary, signature)
         # A run that the store lost on the way has no number there that anyone could use.
         summary["run_id"] = recorder.run_id
         return RunResult(status, summary, recorder.run_id, recorder.error, error, signature)
