@@ -73,12 +73,11 @@ Network::Network(const Scenario& scenario, std::uint64_t seed)
     events_ = EventQueue(first_ack_timer_ + subflow_count);
     marks_.reserve(kMarkCapacity);
     build_timeline();
-    begin_measurement();  // replaced at the end of the warm-up
+    begin_measurement();  // what a run stopped within its warm-up reports
 }
 
 void Network::build_timeline() {
     const Scenario& scenario = *scenario_;
-    if (scenario.warmup > Nanos(0)) timeline_.push_back({scenario.warmup, 0, TimelineKind::Warmup});
     for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {
         const FlowSpec& flow = scenario.flows[i];
         const double luck = to_unit_interval(combine64(combine64(seed_, hash_name("start")), hash_name(flow.name)));
@@ -93,6 +92,17 @@ void Network::build_timeline() {
 }
 
 void Network::run_until(Nanos until) {
+    if (is_warming_up_ && scenario_->warmup <= until) {
+        // The measured interval is (warm-up, end]: like the samples, it counts what happens at its end, not at its
+        // start.
+        process_events(scenario_->warmup);
+        begin_measurement();
+        is_warming_up_ = false;
+    }
+    process_events(until);
+}
+
+void Network::process_events(Nanos until) {
     while (events_.next_time() <= until) {
         events_.dispatch([this](std::uint32_t source, Nanos time) {
             now_ = time;
@@ -115,9 +125,6 @@ Nanos Network::on_timeline() {
     while (timeline_next_ < timeline_.size() && timeline_[timeline_next_].at <= now_) {
         const TimelineEntry entry = timeline_[timeline_next_++];
         switch (entry.kind) {
-            case TimelineKind::Warmup:
-                begin_measurement();
-                break;
             case TimelineKind::FlowStart:
                 start_flow(entry.index);
                 break;

@@ -104,7 +104,7 @@ public:
     void check_invariants() const;
 
 private:
-    enum class TimelineKind : std::uint8_t { Warmup, FlowStart, FlowStop, Change };
+    enum class TimelineKind : std::uint8_t { FlowStart, FlowStop, Change };
     struct TimelineEntry {
         Nanos at;
         std::uint32_t index = 0;  // flow, or position in Scenario::events
@@ -131,6 +131,7 @@ private:
     std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
 
     void build_timeline();
+    void process_events(Nanos until);
     Nanos on_event(std::uint32_t source);
     Nanos on_timeline();
     Nanos on_link_arrival(std::uint32_t link);
@@ -195,6 +196,7 @@ private:
     std::vector<TimelineEntry> timeline_;
     std::size_t timeline_next_ = 0;
 
+    bool is_warming_up_ = true;
     Nanos measured_from_{};
     std::vector<SubflowBaseline> subflow_baselines_;
     std::vector<FlowBaseline> flow_baselines_;

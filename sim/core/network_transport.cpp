@@ -48,7 +48,7 @@ void Network::transmit(std::uint32_t index, const Transmission& sent) {
 
 void Network::retransmit_lost(std::uint32_t index) {
     SubflowSender& sender = subflows_[index].sender;
-    while (sender.has_lost() && sender.has_window()) transmit(index, sender.retransmit(now_, scenario_->transport));
+    while (sender.may_retransmit()) transmit(index, sender.retransmit(now_, scenario_->transport));
 }
 
 void Network::fill(Connection& c) {

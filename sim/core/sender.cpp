@@ -5,7 +5,8 @@
 namespace subflow {
 
 Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
-    SF_VALIDATE(has_lost());
+    SF_VALIDATE(may_retransmit());
+    owes_first_retransmission_ = false;
     std::uint32_t seq = std::max(retransmit_hint_, snd_una_);
     while (!(packets_[seq].flags & kLost)) ++seq;
     retransmit_hint_ = seq + 1;
@@ -74,7 +75,8 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     }
     if (state_ == SenderState::Recovery) {
         update_recovery_window(outcome.newly_delivered, options);
-    } else if (outcome.newly_delivered != 0 && state_before != SenderState::Recovery && is_cwnd_limited()) {
+    } else if (outcome.has_advanced && state_before != SenderState::Recovery && is_cwnd_limited()) {
+        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
         const AckSample sample{static_cast<double>(outcome.newly_delivered), now - echo, rtt_.srtt(), now};
         std::visit([&](auto& controller) { controller.on_ack(window_, sample, siblings); }, controller_);
     }
@@ -146,6 +148,7 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings) {
     std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
     state_ = SenderState::Recovery;
     recovery_point_ = snd_nxt_;
+    owes_first_retransmission_ = true;
     ++stats_.fast_retransmits;
 }
 
@@ -165,8 +168,7 @@ void SubflowSender::update_recovery_window(std::uint32_t newly_delivered, const 
         const double limit = std::max(prr_delivered_ - prr_out_, static_cast<double>(newly_delivered)) + 1;
         send = std::min(window_.ssthresh_pkts - pipe, limit);
     }
-    // The first retransmission always goes out (Linux tcp_cwnd_reduction).
-    window_.cwnd_pkts = std::max(pipe + std::max(send, prr_out_ == 0 ? 1.0 : 0.0), 1.0);
+    window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);
 }
 
 void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
@@ -178,6 +180,7 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
     }
     window_.cwnd_pkts = 1;
     state_ = SenderState::Loss;
+    owes_first_retransmission_ = false;
     recovery_point_ = snd_nxt_;
     ++stats_.timeouts;
     if (backoffs_ < 32) ++backoffs_;

@@ -59,6 +59,8 @@ public:
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
     bool has_lost() const { return lost_pending_ != 0; }
+    // RFC 6675 section 5, step (4.3): the first retransmission of a recovery does not wait for the pipe to drain.
+    bool may_retransmit() const { return has_lost() && (has_window() || owes_first_retransmission_); }
     bool has_outstanding() const { return snd_una_ != snd_nxt_; }
 
     // Sends the next new packet, which carries connection-level number `data_seq`.
@@ -71,7 +73,7 @@ public:
         return sent;
     }
 
-    // Retransmits the first lost packet. Only while has_lost().
+    // Retransmits the first lost packet. Only while may_retransmit().
     Transmission retransmit(Nanos now, const TransportOptions& options);
 
     // Processes an acknowledgement of everything below `cumulative` and of `sack_blocks`; `echo` is when the packet
@@ -200,6 +202,7 @@ private:
     std::uint32_t recovery_point_ = 0;
     SenderState state_ = SenderState::Open;
     std::uint8_t backoffs_ = 0;
+    bool owes_first_retransmission_ = false;
     Nanos rto_deadline_ = kNever;
     RttEstimator rtt_;
     Controller controller_;

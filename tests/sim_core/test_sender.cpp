@@ -71,10 +71,22 @@ TEST_F(SenderTest, ThreeLaterDeliveriesProveALoss) {
     EXPECT_TRUE(ack(0, {{1, 4}}).began_recovery);
     EXPECT_EQ(sender.state(), SenderState::Recovery);
     EXPECT_EQ(sender.stats().marked_lost, 1);
-    // Two ACKs grew the window to 12 before the third proved the loss.
-    EXPECT_EQ(sender.window().ssthresh_pkts, 6);
-    EXPECT_EQ(sender.window().cwnd_pkts, 6);
+    // The duplicate ACKs before it did not grow the window: 10 / 2.
+    EXPECT_EQ(sender.window().ssthresh_pkts, 5);
+    EXPECT_EQ(sender.window().cwnd_pkts, 5);
     EXPECT_EQ(sender.retransmit(now, options).seq, 0u);
+}
+
+TEST_F(SenderTest, TheFirstRetransmissionDoesNotWaitForThePipeToDrain) {
+    send(10);
+    now += 100_ms;
+    ack(0, {{1, 4}});
+    EXPECT_EQ(sender.pipe(), 6u);
+    EXPECT_EQ(sender.window().cwnd_pkts, 5);  // 10 / 2: no room
+    EXPECT_FALSE(sender.has_window());
+    EXPECT_TRUE(sender.may_retransmit());
+    sender.retransmit(now, options);
+    EXPECT_FALSE(sender.may_retransmit());
 }
 
 TEST_F(SenderTest, SeveralLossesInOneWindowCutItOnce) {
@@ -87,7 +99,9 @@ TEST_F(SenderTest, SeveralLossesInOneWindowCutItOnce) {
     EXPECT_EQ(sender.stats().marked_lost, 4);
     EXPECT_EQ(sender.window().ssthresh_pkts, ssthresh);
     EXPECT_EQ(sender.stats().fast_retransmits, 1);
-    while (sender.has_lost()) sender.retransmit(now, options);
+    // The first retransmission does not wait for room in the pipe (two packets of a window of six); the others find it.
+    while (sender.may_retransmit()) sender.retransmit(now, options);
+    EXPECT_FALSE(sender.has_lost());
     now += 100_ms;
     EXPECT_TRUE(ack(10).ended_recovery);
     EXPECT_EQ(sender.state(), SenderState::Open);
@@ -154,11 +168,10 @@ TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
     send(20);
     now += 100_ms;
     for (std::uint32_t high = 2; high <= 4; ++high) ack(0, {{1, high}});
-    // Two ACKs grew the window to 22 before the third proved the loss.
-    EXPECT_EQ(sender.window().ssthresh_pkts, 11);
+    EXPECT_EQ(sender.window().ssthresh_pkts, 10);
     std::uint32_t sent = 0;
     const auto send_all = [&] {
-        for (; sender.has_window(); ++sent) {
+        for (; sender.may_retransmit() || sender.has_window(); ++sent) {
             if (sender.has_lost()) {
                 sender.retransmit(now, options);
             } else {
@@ -172,16 +185,16 @@ TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
         ack(0, {{1, high}});
         send_all();
     }
-    // RFC 6937 section 3.1: seven packets delivered in recovery of a flight of 20: ceil(7 * 11 / 20) = 4 sent.
+    // RFC 6937 section 3.1: seven packets delivered in recovery of a flight of 20: ceil(7 * 10 / 20) = 4 sent.
     EXPECT_EQ(sent, 4u);
     for (std::uint32_t high = 11; high <= 20; ++high) {
         ack(0, {{1, high}});
         send_all();
     }
-    EXPECT_EQ(sender.pipe(), 11u);  // the cut is complete, no deeper
+    EXPECT_EQ(sender.pipe(), 10u);  // the cut is complete, no deeper
     now += 100_ms;
     ack(sender.snd_nxt());
-    EXPECT_EQ(sender.window().cwnd_pkts, 11);
+    EXPECT_EQ(sender.window().cwnd_pkts, 10);
 }
 
 TEST(Receiver, ReportsTheMostRecentBlockFirst) {

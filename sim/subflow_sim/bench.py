@@ -1,0 +1,183 @@
+"""The speed of the simulator: data packets delivered per CPU-second, with traces every 100 ms.
+
+The workloads are those on which the simulators of the field were compared; `sim/bench/README.md` has their figures.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.simulation import Simulation
+
+# One link between two hosts; the way back is a pure delay.
+_LINK = """
+[links.{name}]
+ends = ["server", "client"]
+rate = "{rate}"
+delay = "{delay}"
+queue = "{queue}"
+[links.{name}.reverse]
+rate = "unlimited"
+queue = "unlimited"
+"""
+
+_TWO_HOSTS = """
+format = 1
+duration = "{duration}"
+[nodes.server]
+[nodes.client]
+"""
+
+_RENO = """
+[flows.reno]
+kind = "tcp"
+count = {count}
+from = "server"
+to = "client"
+controller = "newreno"
+start = "0s"
+"""
+
+_DUMBBELL = """
+format = 1
+duration = "100s"
+[nodes.server]
+[nodes.left]
+kind = "router"
+[nodes.right]
+kind = "router"
+[nodes.client]
+[links.access]
+ends = ["server", "left"]
+rate = "1Gbit/s"
+delay = "1ms"
+queue = "1000pkt"
+[links.bottleneck]
+ends = ["left", "right"]
+rate = "100Mbit/s"
+delay = "18ms"
+queue = "333pkt"
+[links.egress]
+ends = ["right", "client"]
+rate = "1Gbit/s"
+delay = "1ms"
+queue = "1000pkt"
+"""
+
+_LIA = """
+[flows.lia]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "lia"
+scheduler = "minrtt"
+paths = [["one"], ["two"]]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A scenario to be timed.
+
+    Attributes:
+        name: short, as given on the command line.
+        description: one line.
+        text: the scenario as TOML.
+    """
+
+    name: str
+    description: str
+    text: str
+
+    def scenario(self) -> Scenario:
+        """The scenario to run."""
+        return parse_scenario(self.text, file=f"<bench {self.name}>")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchResult:
+    """What a workload took.
+
+    Attributes:
+        name: of the workload.
+        description: of the workload.
+        packets: data packets delivered.
+        cpu_s: CPU time of the fastest repetition, set-up left out.
+        packets_per_cpu_s: their ratio.
+        signature: of the run, to show that all repetitions and versions did the same work.
+    """
+
+    name: str
+    description: str
+    packets: int
+    cpu_s: float
+    packets_per_cpu_s: float
+    signature: str
+
+
+def _two_hosts(duration: str, *parts: str) -> str:
+    return _TWO_HOSTS.format(duration=duration) + "".join(parts)
+
+
+def _link(name: str, rate: str, delay: str, queue: str) -> str:
+    return _LINK.format(name=name, rate=rate, delay=delay, queue=queue)
+
+
+_ALL = (
+    Workload(
+        "A",
+        "1 Reno flow, 10 Mbit/s, RTT 100 ms, 84 packets, 100 s, pure-delay way back",
+        _two_hosts("100s", _link("path", "10Mbit/s", "50ms", "84pkt"), _RENO.format(count=1)),
+    ),
+    Workload(
+        "B",
+        "1 Reno flow, 100 Mbit/s, RTT 40 ms, 333 packets, 100 s, pure-delay way back",
+        _two_hosts("100s", _link("path", "100Mbit/s", "20ms", "333pkt"), _RENO.format(count=1)),
+    ),
+    Workload(
+        "B-dumbbell",
+        "as B, with access and egress links and a queued way back",
+        _DUMBBELL + _RENO.format(count=1),
+    ),
+    Workload(
+        "C",
+        "MPTCP LIA over two links of 100 Mbit/s, RTT 40 ms, 333 packets each, 100 s",
+        _two_hosts(
+            "100s", _link("one", "100Mbit/s", "20ms", "333pkt"), _link("two", "100Mbit/s", "20ms", "333pkt"), _LIA
+        ),
+    ),
+    Workload(
+        "D",
+        "100 Reno flows, 1 Gbit/s, RTT 40 ms, 3333 packets, 20 s",
+        _two_hosts("20s", _link("path", "1Gbit/s", "20ms", "3333pkt"), _RENO.format(count=100)),
+    ),
+)
+
+WORKLOADS: Mapping[str, Workload] = MappingProxyType({workload.name: workload for workload in _ALL})
+"""By name, in the order in which they are run."""
+
+
+def run_workload(name: str, *, repetitions: int = 3) -> BenchResult:
+    """Time a workload.
+
+    Args:
+        name: key of `WORKLOADS`.
+        repetitions: how often it is run; the fastest counts, because other load only ever slows one down.
+
+    Raises:
+        KeyError: if there is no such workload.
+    """
+    workload = WORKLOADS[name]
+    scenario = workload.scenario()
+    cpu_s = float("inf")
+    for _ in range(repetitions):
+        simulation = Simulation(scenario)
+        started = time.process_time()
+        simulation.run_until(simulation.duration_s)
+        cpu_s = min(cpu_s, time.process_time() - started)
+    packets = simulation.packets
+    return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())

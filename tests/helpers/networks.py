@@ -1,0 +1,81 @@
+"""Small networks for the simulator's tests, without files: links with pure-delay ways back, flows over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from subflow_sim.scenario_model import (
+    Choice,
+    Event,
+    Flow,
+    Link,
+    LinkDirection,
+    Profile,
+    QueueSpec,
+    Scenario,
+)
+from subflow_sim.simulation import Simulation
+
+MINRTT = Choice("minrtt")
+
+
+def link(
+    name: str, *, rate_bps: float = 10e6, delay_s: float = 0.05, queue_pkts: int | None = 84, loss: float = 0.0
+) -> Link:
+    """A link from "server" to "client" whose way back is a pure delay without loss."""
+    back = LinkDirection(None, delay_s, QueueSpec(), 0.0)
+    return Link(
+        name, ("server", "client"), LinkDirection(rate_bps, delay_s, QueueSpec("droptail", queue_pkts), loss), back
+    )
+
+
+def tcp(name: str, path: str, *, start_s: float = 0.0, size_bytes: int | None = None) -> Flow:
+    """A NewReno flow over one link."""
+    return Flow(
+        name, "tcp", "server", "client", Choice("newreno"), MINRTT, ((path,),), start_s=start_s, size_bytes=size_bytes
+    )
+
+
+def mptcp(name: str, paths: Sequence[str], controller: str = "lia", **values: Any) -> Flow:
+    """An MPTCP flow with one subflow per link."""
+    return Flow(name, "mptcp", "server", "client", Choice(controller), MINRTT, tuple((p,) for p in paths), **values)
+
+
+def scenario(
+    links: Sequence[Link],
+    flows: Sequence[Flow],
+    *,
+    duration_s: float,
+    warmup_s: float = 0.0,
+    profile: Profile = "textbook",
+    events: Sequence[Event] = (),
+    start_jitter_s: float = 0.0,
+) -> Scenario:
+    """A scenario of these parts."""
+    return Scenario(
+        name="test",
+        duration_s=duration_s,
+        warmup_s=warmup_s,
+        seed=1,
+        mss_bytes=1448,
+        profile=profile,
+        start_jitter_s=start_jitter_s,
+        nodes={},
+        links={part.name: part for part in links},
+        flows={part.name: part for part in flows},
+        events=tuple(events),
+    )
+
+
+def run(a_scenario: Scenario, *, seed: int = 1, sample_interval_s: float = 1.0) -> Simulation:
+    """Run it to its end; its invariants hold there."""
+    simulation = Simulation(a_scenario, seed=seed, sample_interval_s=sample_interval_s)
+    simulation.run_until(simulation.duration_s)
+    simulation.check_invariants()
+    return simulation
+
+
+def goodputs(simulation: Simulation) -> Mapping[str, float]:
+    """Goodput in bit/s by flow name."""
+    return {flow["name"]: flow["goodput_bps"] for flow in simulation.summary()["flows"]}
