@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,15 @@ class RunRecorder:
         scenario_text: str,
         name: str,
         sample_interval_s: float,
+        earlier_marks: Sequence[TraceMark] = (),
     ) -> None:
         self._simulation = simulation
         self._traces = traces
         self._writer: RunWriter | None = None
         self._error: StoreError | None = None
         self._stored_samples = 0
-        self._waiting_marks: list[TraceMark] = []
+        # Marks that the simulation has handed out already, when a run that is over is stored from memory.
+        self._waiting_marks: list[TraceMark] = list(earlier_marks)
         self._last_block = time.perf_counter()
         if store is not None:
             start = RunStart(

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.run_recorder import RunRecorder
-from subflow_app.core.traces import ColumnLike, LiveTraces
+from subflow_app.core.traces import ColumnLike, LiveTraces, TraceMark
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario
@@ -175,7 +175,7 @@ class RunJob:
         store: where the run is kept; None keeps it in memory only.
         sample_interval_s: simulated time between two samples, s.
         name: name of the run; the scenario's name if left out.
-        simulation_maker: makes the simulation; tests pass one that fails.
+        simulation_maker: makes the simulation; left out: `make_simulation`, the real core.
 
     Raises:
         SimError: if the simulator refuses the scenario.
@@ -190,7 +190,7 @@ class RunJob:
         store: Store | None = None,
         sample_interval_s: float = DEFAULT_SAMPLE_INTERVAL_S,
         name: str | None = None,
-        simulation_maker: SimulationMaker = make_simulation,
+        simulation_maker: SimulationMaker | None = None,
         speed_limit: float | None = None,
     ) -> None:
         self.scenario = scenario
@@ -198,12 +198,13 @@ class RunJob:
         self.name = name or scenario.name
         self.sample_interval_s = sample_interval_s
         self._store = store
-        self._simulation = simulation_maker(scenario, seed, sample_interval_s)
+        self._simulation = (simulation_maker or make_simulation)(scenario, seed, sample_interval_s)
         self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
         self._go = threading.Event()
         self._go.set()
         self._stop = threading.Event()
         self._started = False
+        self._result: RunResult | None = None
         self._speed_limit = speed_limit
         # Ends the wait of a paced run early: stop, pause and a new limit act at once.
         self._hurry = threading.Event()
@@ -262,15 +263,7 @@ class RunJob:
         if self._started:
             raise RuntimeError("a RunJob runs once")
         self._started = True
-        recorder = RunRecorder(
-            self._store,
-            self._simulation,
-            self._traces,
-            scenario=self.scenario,
-            scenario_text=self.scenario_text,
-            name=self.name,
-            sample_interval_s=self.sample_interval_s,
-        )
+        recorder = self._recorder(self._store)
         error: Exception | None = None
         try:
             status = self._simulate(recorder)
@@ -278,9 +271,40 @@ class RunJob:
             # Whatever went wrong inside the simulator, the samples up to here are sound and worth keeping.
             _log.exception('run "%s" failed at t = %.3f s', self.name, self._simulation.now_s)
             status, error = RunState.FAILED, exception
-        result = self._finish(recorder, status, error)
+        result = self._result = self._finish(recorder, status, error)
         self._progress = self._measure(result.status)
         return result
+
+    def save_to(self, store: Store) -> int:
+        """Store the whole run from memory once it is over, e.g. because the store it went to has failed.
+
+        Returns:
+            Its number in that store.
+
+        Raises:
+            StoreError: if that store cannot hold it either.
+        """
+        result = self._result
+        if result is None:
+            raise RuntimeError("the run is not over yet")
+        recorder = self._recorder(store, self._traces.marks())
+        recorder.finish(result.status.value, result.summary | {"run_id": recorder.run_id}, result.signature)
+        if recorder.error is not None:
+            raise recorder.error
+        assert recorder.run_id is not None
+        return recorder.run_id
+
+    def _recorder(self, store: Store | None, earlier_marks: Sequence[TraceMark] = ()) -> RunRecorder:
+        return RunRecorder(
+            store,
+            self._simulation,
+            self._traces,
+            scenario=self.scenario,
+            scenario_text=self.scenario_text,
+            name=self.name,
+            sample_interval_s=self.sample_interval_s,
+            earlier_marks=earlier_marks,
+        )
 
     def _simulate(self, recorder: RunRecorder) -> RunState:
         """Run chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
