@@ -1,0 +1,302 @@
+"""The forms of a scenario's parts: which fields there are, what they say, and what is wrong with what is typed.
+
+Everything a form needs beyond the document comes from the declarations of the simulator (`SECTIONS` and the options of
+controllers and schedulers), so that a new key or algorithm appears in the window without a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from subflow_app.core.form_text import text_of
+from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
+from subflow_app.core.scenario_doc import ScenarioDoc, split_key
+from subflow_sim.errors import Problem
+from subflow_sim.params import SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+
+_LABELS: Mapping[str, str] = {
+    "at": "Position",
+    "ends": "Ends",
+    "from": "From",
+    "mss": "MSS",
+    "packet": "Packet size",
+    "recv_buffer": "Receive buffer",
+    "up": "In service",
+    "warmup": "Warm-up",
+}
+# What the simulator assumes for a controller that is left out; the help of the key says the same.
+_DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOption:
+    """A value that can be chosen, with a line about it; `value` None goes back to the default."""
+
+    value: str | None
+    text: str
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One value of the file.
+
+    Attributes:
+        key: dotted.
+        label: what the form calls it.
+        param: its declaration.
+        text: what the file says, as one would type it; empty if it says nothing.
+        is_set: whether the file says anything.
+        placeholder: what applies while it says nothing.
+        options: what can be chosen; empty for a value that is typed.
+        problems: what is wrong with it.
+    """
+
+    key: str
+    label: str
+    param: Param
+    text: str
+    is_set: bool
+    placeholder: str
+    options: tuple[FieldOption, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FormGroup:
+    """Fields that belong together; `hint` is a line under the title."""
+
+    title: str
+    fields: tuple[FormField, ...]
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A part of the scenario.
+
+    Attributes:
+        key: dotted; empty for the scenario as a whole, `nodes`, `links`, `flows` or `events` for a list.
+        kind: what it is, e.g. `Link`.
+        title: its name.
+        subtitle: a line about it.
+        problems: what is wrong with it as a whole, not with one of its fields.
+    """
+
+    key: str
+    kind: str
+    title: str
+    subtitle: str
+    groups: tuple[FormGroup, ...]
+    problems: tuple[Problem, ...] = ()
+
+    def fields(self) -> Iterator[FormField]:
+        """Yield all fields from top to bottom."""
+        for group in self.groups:
+            yield from group.fields
+
+
+def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | None:
+    """Build the form of a part of the scenario; None if there is no such part (any more).
+
+    Args:
+        doc: the scenario.
+        key: "" for the scenario, `links.wifi`, `events.0`, `links` for the list of links.
+        catalog: what can be chosen as controller and scheduler.
+    """
+    section, _, name = key.partition(".")
+    if section == "":
+        return _scenario_form(doc)
+    if section in LISTS and not name:
+        count = len(part_names(doc, section))
+        return Form(key, "", LISTS[section], f"{count} in this scenario" if count else "none in this scenario", ())
+    if not isinstance(doc.value(key), dict):
+        return None
+    builder = {"nodes": _node_form, "links": _link_form, "flows": _flow_form, "events": _event_form}.get(section)
+    return builder(doc, name, catalog) if builder else None
+
+
+# --- the parts ------------------------------------------------------------------------------------------------------
+
+
+def _scenario_form(doc: ScenarioDoc) -> Form:
+    groups = {
+        "Run": ("name", "duration", "warmup", "seed", "start_jitter"),
+        "Transport": ("mss", "profile"),
+        "File": ("format",),
+    }
+    own = tuple(p for p in doc.problems if not p.key)
+    return Form("", "Scenario", text_of(doc.value("name")) or doc.title, "", _grouped(doc, "scenario", "", groups), own)
+
+
+def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
+    key = f"nodes.{name}"
+    links = [link for link, table in tables(doc, "links").items() if name in names_in(table.get("ends"))]
+    subtitle = f"joined by {', '.join(links)}" if links else "not joined to anything"
+    kind = "Router" if doc.value(f"{key}.kind") == "router" else "Host"
+    return Form(key, kind, name, subtitle, _grouped(doc, "node", key, {"": ("kind", "at")}), _own_problems(doc, key))
+
+
+def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
+    key = f"links.{name}"
+    ends = names_in(doc.value(f"{key}.ends"))
+    params = {param.key: param for param in SECTIONS["link"]}
+    forward = _grouped(doc, "link", key, {"": ("ends",), "Both directions": ("rate", "delay", "queue", "loss")})
+    nodes = list(tables(doc, "nodes"))
+    ends_field = forward[0].fields[0]
+    forward = (replace(forward[0], fields=(_with_names(ends_field, nodes),)), *forward[1:])
+    reverse = []
+    for each in ("rate", "delay", "queue", "loss"):
+        as_forward = text_of(doc.value(f"{key}.{each}")) or _default_text(params[each])
+        reverse.append(_field(doc, f"{key}.reverse.{each}", params[each], placeholder=f"as forward: {as_forward}"))
+    way = f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else ""
+    groups = (*forward, FormGroup(f"Reverse direction{way}", tuple(reverse), "Only where it differs from forward."))
+    return Form(key, "Link", name, " ↔ ".join(ends), groups, _own_problems(doc, key))
+
+
+def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
+    key = f"flows.{name}"
+    kind = text_of(doc.value(f"{key}.kind"))
+    groups = {
+        "": ("kind", "from", "to", "count"),
+        "Transport": ("controller", "scheduler", "recv_buffer"),
+        "Rate": ("rate", "packet"),
+        "Paths": ("paths",),
+        "Time and size": ("start", "stop", "size"),
+    }
+    built = []
+    for group in _grouped(doc, "flow", key, groups, kind=kind):
+        fields: list[FormField] = []
+        for field in group.fields:
+            fields.append(_flow_field(doc, field, kind, catalog))
+            if field.param.key in ("controller", "scheduler"):
+                fields.extend(_option_fields(doc, field, catalog, kind))
+        built.append(FormGroup(group.title, tuple(fields), group.hint))
+    source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
+    return Form(key, "Flow", name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
+
+
+def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form | None:
+    key = f"events.{name}"
+    kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
+    groups = {
+        "": ("at", "link", "flow"),
+        "What changes": ("up", "rate", "delay", "loss", "queue", "direction", "open", "subflow"),
+    }
+    built = []
+    for group in _grouped(doc, "event", key, groups, kind=kinds[0] if len(kinds) == 1 else None):
+        fields = []
+        for field in group.fields:
+            if field.param.key in ("link", "flow"):
+                if kinds and field.param.key not in kinds:
+                    continue
+                field = _with_names(field, list(tables(doc, f"{field.param.key}s")))
+            fields.append(field)
+        built.append(FormGroup(group.title, tuple(fields), group.hint))
+    title, subtitle = event_texts(doc, name)
+    return Form(key, "Event", title, subtitle, tuple(built), _own_problems(doc, key))
+
+
+# --- fields ---------------------------------------------------------------------------------------------------------
+
+
+def _grouped(
+    doc: ScenarioDoc, section: str, key: str, groups: Mapping[str, Sequence[str]], *, kind: str | None = None
+) -> tuple[FormGroup, ...]:
+    """Sort a section's parameters into groups; what no group names comes last, so that a new key is never left out."""
+    params = {param.key: param for param in SECTIONS[section]}
+    listed = {each for keys in groups.values() for each in keys}
+    rest = tuple(each for each in params if each not in listed)
+    built = []
+    for title, keys in {**groups, "More": rest}.items():
+        fields = []
+        for each in keys:
+            full = f"{key}.{each}" if key else each
+            param = params[each]
+            applies = not param.applies_to or not kind or kind in param.applies_to
+            # What the file says is shown even where it does not belong: that is how it can be removed.
+            if applies or doc.value(full) is not None:
+                fields.append(_field(doc, full, param))
+        if fields:
+            built.append(FormGroup(title, tuple(fields)))
+    return tuple(built)
+
+
+def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None = None) -> FormField:
+    value = doc.value(key)
+    label = _LABELS.get(param.key, param.key.replace("_", " ").capitalize())
+    return FormField(
+        key,
+        "Time" if param.key == "at" and key.startswith("events.") else label,
+        param,
+        text_of(value),
+        value is not None,
+        placeholder if placeholder is not None else _default_text(param),
+        tuple(FieldOption(each, each) for each in param.choices),
+        doc.problems_at(key),
+    )
+
+
+def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: AlgorithmCatalog) -> FormField:
+    """Fill in what can be chosen for the fields of a flow."""
+    key = field.param.key
+    if key in ("from", "to"):
+        hosts = [name for name, table in tables(doc, "nodes").items() if table.get("kind") != "router"]
+        return _with_names(field, hosts)
+    if key == "paths" and not field.is_set:
+        return replace(field, placeholder="all shortest paths" if kind == "mptcp" else "the shortest path")
+    if key not in ("controller", "scheduler"):
+        return field
+    algorithms = catalog.controllers if key == "controller" else catalog.schedulers
+    if kind == "tcp":
+        algorithms = tuple(each for each in algorithms if not each.is_coupled)
+    default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
+    options = tuple(FieldOption(each.name, each.name, each.summary) for each in algorithms)
+    return replace(
+        field,
+        text=text_of(doc.value(f"{field.key}.name")),
+        placeholder=default,
+        options=options,
+        problems=tuple(p for p in doc.problems_at(field.key) if p.key in (field.key, f"{field.key}.name")),
+    )
+
+
+def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog, kind: str) -> Iterator[FormField]:
+    """Yield the fields for the options of the algorithm that is chosen."""
+    chosen = text_of(doc.value(f"{field.key}.name")) or _DEFAULT_CONTROLLER.get(kind, "")
+    algorithms: tuple[Algorithm, ...] = catalog.controllers + catalog.schedulers
+    known = next((each for each in algorithms if each.name == chosen), None)
+    given = doc.value(field.key)
+    params = {param.key: param for param in known.options} if known else {}
+    for each in given if isinstance(given, dict) else ():
+        if each != "name" and each not in params:
+            # An option that this algorithm does not have: shown so that it can be removed.
+            params[each] = Param(each, Dimension.TEXT, f"{chosen or 'This algorithm'} has no such option.")
+    for param in params.values():
+        yield _field(doc, f"{field.key}.{param.key}", param)
+
+
+def _with_names(field: FormField, names: Sequence[str]) -> FormField:
+    return replace(field, options=tuple(FieldOption(name, name) for name in names))
+
+
+def _default_text(param: Param) -> str:
+    if param.default is None:
+        return ""
+    return param.format(param.default)
+
+
+def _own_problems(doc: ScenarioDoc, key: str) -> tuple[Problem, ...]:
+    """Return the problems of a part that no field of its form shows: the part itself, and keys it should not have."""
+    section = {"nodes": "node", "links": "link", "flows": "flow", "events": "event"}[key.split(".")[0]]
+    known = {param.key for param in SECTIONS[section]}
+    depth = len(split_key(key))
+    found = []
+    for problem in doc.problems_at(key):
+        rest = [str(step) for step in split_key(problem.key)[depth:]]
+        if rest and rest[0] == "reverse":
+            rest = rest[1:]
+        if not rest or rest[0] not in known:
+            found.append(problem)
+    return tuple(found)

@@ -1,0 +1,239 @@
+"""One row of a form: label, editor, a button back to the default, and below it what is wrong."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
+
+from subflow_app.core.form import FieldOption, FormField
+from subflow_app.core.form_text import TextCheck, check_text, read_text
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.toml_edit import TomlValue
+from subflow_app.qt import format as fmt
+from subflow_app.qt.icons import icon
+from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
+from subflow_app.qt.theme import Tokens
+from subflow_sim.params import Dimension
+
+_IN_WORDS = {
+    Dimension.RATE: fmt.rate,
+    Dimension.TIME: fmt.time,
+    Dimension.SIZE: fmt.size,
+    Dimension.QUEUE: fmt.packets,
+    Dimension.RATIO: fmt.ratio,
+}
+_UNIT_HINTS = {Dimension.RATIO: "%"}
+
+
+_Editor: TypeAlias = TextEditor | ChoiceEditor | FlagEditor | PairEditor
+
+
+class FieldRow(QObject):
+    """The widgets of one field, which a form puts into its grid."""
+
+    committed = Signal(str, object, int)  # key, TOML value or None, session
+    focused = Signal(str)  # key
+
+    def __init__(self, doc: ScenarioDoc, field: FormField, tokens: Tokens, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._doc = doc
+        self._field = field
+        self._tokens = tokens
+        self._is_read_only = False
+        self.label = QLabel(field.label, parent)
+        self.editor = self._make_editor(field, parent)
+        self.reset = QToolButton(parent)
+        self.message = QLabel(parent)
+        self._message_icon = QLabel(parent)
+        self._set_up()
+        self.show_field(field)
+
+    @property
+    def key(self) -> str:
+        """Dotted key of the value."""
+        return self._field.key
+
+    @property
+    def field(self) -> FormField:
+        """What is shown."""
+        return self._field
+
+    def add_to(self, grid: QGridLayout, row: int) -> int:
+        """Put the widgets into a grid of four columns; returns the next free row."""
+        grid.addWidget(self.label, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(self.editor, row, 1, 1, 2)
+        grid.addWidget(self.reset, row, 3)
+        grid.addWidget(self._message_icon, row + 1, 1, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(self.message, row + 1, 2, 1, 2)
+        return row + 2
+
+    def fits(self, field: FormField) -> bool:
+        """Whether this row can show a field as it now is, without other widgets."""
+        return field.key == self._field.key and self._kind(field) is type(self.editor)
+
+    def show_field(self, field: FormField) -> None:
+        """Show what the file says now."""
+        self._field = field
+        if isinstance(self.editor, TextEditor):
+            self.editor.setPlaceholderText(field.placeholder)
+            self.editor.show_value(field.text)
+            if self.editor.is_changed:
+                self._check(self.editor.text())
+                return
+            self._show_suffix(read_text(field.param, field.text), None)
+        elif isinstance(self.editor, ChoiceEditor):
+            default = FieldOption(None, field.placeholder and f"{field.placeholder} (default)", "")
+            options = field.options if field.param.required else (default, *field.options)
+            self.editor.show_options(options, field.text if field.is_set else None)
+        elif isinstance(self.editor, PairEditor):
+            self.editor.show_pair(field.options, _pair(field) or ("", ""))
+        else:
+            value = {"true": True, "false": False}.get(field.text)
+            self.editor.show_flag(value, default=field.param.default is True)
+        self.reset.setEnabled(field.is_set and not self._is_read_only and not field.param.required)
+        self._show_reset()
+        problem = field.problems[0] if field.problems else None
+        self._say(problem.message if problem else "", problem.allowed if problem else "")
+
+    def set_read_only(self, read_only: bool) -> None:
+        """Allow looking only."""
+        self._is_read_only = read_only
+        if isinstance(self.editor, TextEditor):
+            self.editor.setReadOnly(read_only)
+        self.editor.setEnabled(not read_only)
+        self.show_field(self._field)
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Show in the colours of another theme."""
+        self._tokens = tokens
+        self.label.setStyleSheet(f"color: {tokens.muted_text};")
+        self.message.setStyleSheet(f"color: {tokens.error};")
+        self._message_icon.setPixmap(icon("error", tokens.error).pixmap(QSize(14, 14)))
+        self._show_reset()
+        self.editor.update()
+
+    def commit(self) -> None:
+        """Make what is typed count, as if the focus had left."""
+        if isinstance(self.editor, TextEditor):
+            self.editor.commit()
+
+    def set_focus(self) -> None:
+        """Put the cursor here."""
+        self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        if isinstance(self.editor, TextEditor):
+            self.editor.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell when the focus comes here."""
+        if event.type() == QEvent.Type.FocusIn and watched is self.editor:
+            self.focused.emit(self.key)
+        return super().eventFilter(watched, event)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _kind(field: FormField) -> type[QWidget]:
+        if _pair(field):
+            return PairEditor
+        is_list = field.param.dimension is Dimension.LIST
+        if (field.options and not is_list) or field.param.dimension is Dimension.CHOICE:
+            return ChoiceEditor
+        return FlagEditor if field.param.dimension is Dimension.FLAG else TextEditor
+
+    def _make_editor(self, field: FormField, parent: QWidget) -> _Editor:
+        editor: _Editor
+        if self._kind(field) is ChoiceEditor:
+            editor = ChoiceEditor(parent)
+            editor.committed.connect(self._on_chosen)
+        elif self._kind(field) is FlagEditor:
+            editor = FlagEditor(parent)
+            editor.committed.connect(self._on_chosen)
+        elif self._kind(field) is PairEditor:
+            editor = PairEditor(parent)
+            editor.committed.connect(self._on_chosen)
+        else:
+            editor = TextEditor(parent)
+            editor.edited.connect(self._check)
+            editor.committed.connect(self._on_typed)
+        editor.installEventFilter(self)
+        return editor
+
+    def _set_up(self) -> None:
+        field = self._field
+        name = field.key.replace(".", "_") or "scenario"
+        self.editor.setObjectName(f"field_{name}")
+        self.editor.setAccessibleName(f"{field.label} of {field.key.rpartition('.')[0] or 'the scenario'}")
+        self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        tip = f"{field.param.help}\nAllowed: {field.param.allowed_text()}."
+        if field.placeholder:
+            tip += f"\nDefault: {field.placeholder}."
+        for widget in (self.label, self.editor):
+            widget.setToolTip(tip)
+        self.label.setBuddy(self.editor)
+        self.message.setObjectName(f"message_{name}")
+        self.message.setWordWrap(True)
+        self.message.hide()
+        self._message_icon.hide()
+        self.reset.setObjectName(f"reset_{name}")
+        self.reset.setAutoRaise(True)
+        self.reset.setIconSize(QSize(14, 14))
+        self.reset.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.reset.setToolTip("Back to the default")
+        self.reset.setAccessibleName(f"Reset {field.label}")
+        self.reset.clicked.connect(self._on_reset)
+        self.apply_palette(self._tokens)
+
+    def _check(self, text: str) -> None:
+        """Say while it is typed whether the text will do."""
+        check = check_text(self._doc, self.key, self._field.param, text)
+        self._say(check.message, check.allowed)
+        self._show_suffix(check.value, check)
+
+    def _show_suffix(self, value: TomlValue | None, check: TextCheck | None) -> None:
+        """Show the unit in an empty field, and what a bare number amounts to."""
+        if not isinstance(self.editor, TextEditor):
+            return
+        param = self._field.param
+        suffix = ""
+        if value is None and not self._field.placeholder:
+            suffix = param.unit or _UNIT_HINTS.get(param.dimension, "")
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and param.dimension in _IN_WORDS:
+            is_wrong = bool(check.message if check else self._field.problems)
+            suffix = param.unit if is_wrong else f"= {_IN_WORDS[param.dimension](float(value), 6)}"
+        self.editor.set_suffix(suffix)
+
+    def _say(self, message: str, allowed: str) -> None:
+        text = message[:1].upper() + message[1:]
+        if text and allowed:
+            text += ("" if text.endswith((".", "?", "!")) else ".") + f"\nAllowed: {allowed}"
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
+        self._message_icon.setVisible(bool(text))
+        self.editor.setAccessibleDescription(text)
+        self.editor.set_wrong(bool(text))
+
+    def _show_reset(self) -> None:
+        # The button keeps its room when there is nothing to reset, so that editors line up.
+        self.reset.setIcon(icon("reset_value", self._tokens.muted_text) if self.reset.isEnabled() else QIcon())
+
+    def _on_typed(self, text: str) -> None:
+        self.committed.emit(self.key, read_text(self._field.param, text), self.editor.session)
+
+    def _on_chosen(self, value: object) -> None:
+        self.committed.emit(self.key, value, 0)
+
+    def _on_reset(self) -> None:
+        self.committed.emit(self.key, None, 0)
+
+
+def _pair(field: FormField) -> list[str] | None:
+    """Return the two names that a field holds, if it is one that offers names and holds two."""
+    if field.param.dimension is not Dimension.LIST or not field.options:
+        return None
+    value = read_text(field.param, field.text)
+    if not isinstance(value, list) or len(value) != 2 or not all(isinstance(each, str) for each in value):
+        return None
+    return [str(each) for each in value]

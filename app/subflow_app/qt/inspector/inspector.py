@@ -1,0 +1,346 @@
+"""The inspector: the parts of a scenario, the form of the selected one, the text of the file, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.form import form_for
+from subflow_app.core.outline import tables
+from subflow_app.core.scenario_doc import Change, ScenarioDoc, split_key
+from subflow_app.core.toml_edit import TomlEditError, TomlValue
+from subflow_app.qt import commands
+from subflow_app.qt.inspector.outline_model import KEY_ROLE, OutlineModel
+from subflow_app.qt.inspector.param_form import ParamForm
+from subflow_app.qt.inspector.problem_list import ProblemList
+from subflow_app.qt.inspector.source_editor import SourceEditor
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_sim.errors import Problem
+from subflow_sim.params import AlgorithmCatalog
+
+_FORM, _TEXT = 0, 1
+_MOST_OPEN = 8
+
+
+class Inspector(QWidget):
+    """Edits every value of a scenario, by forms or as text; both go through the undo stack.
+
+    Args:
+        doc: what is edited.
+        undo_stack: where edits go.
+        catalog: the controllers and schedulers that can be chosen.
+        tokens: colours; those in force by default.
+    """
+
+    key_changed = Signal(str)  # dotted key of what is shown now: "links.wifi", "" for the scenario
+    refused = Signal(str)  # an edit that could not be made, and why
+
+    def __init__(
+        self,
+        doc: ScenarioDoc,
+        undo_stack: QUndoStack,
+        catalog: AlgorithmCatalog,
+        tokens: Tokens | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._doc = doc
+        self._undo_stack = undo_stack
+        self._catalog = catalog
+        self._tokens = tokens or current_tokens()
+        self._key = ""
+        self._is_read_only = False
+        self._is_following = False
+        self.setObjectName("inspector")
+        self.setAccessibleName("Inspector")
+        self._tabs = QTabBar(self)
+        self._banner = QLabel(self)
+        self._pages = QStackedWidget(self)
+        self._tree = QTreeView(self)
+        self._outline = OutlineModel(doc, self._tokens, self)
+        self._form = ParamForm(self._tokens, self)
+        self._source = SourceEditor(self._tokens, self)
+        self._problems = ProblemList(self._tokens, self)
+        self._set_up()
+        self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
+        self.destroyed.connect(self._unsubscribe)
+        self.apply_palette(self._tokens)
+        self._show_document()
+        self._expand()
+
+    # --- what the window uses ---------------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        """Dotted key of what is shown; empty for the scenario as a whole."""
+        return self._key
+
+    @property
+    def form(self) -> ParamForm:
+        """The form of the selected part."""
+        return self._form
+
+    @property
+    def source(self) -> SourceEditor:
+        """The text of the file."""
+        return self._source
+
+    @property
+    def problem_list(self) -> ProblemList:
+        """The list at the bottom."""
+        return self._problems
+
+    @property
+    def outline_view(self) -> QTreeView:
+        """The list of parts."""
+        return self._tree
+
+    def set_document(self, doc: ScenarioDoc) -> None:
+        """Edit another document from now on."""
+        self._unsubscribe()
+        self._doc = doc
+        self._unsubscribe = doc.subscribe(self._on_document_changed)
+        self._key = ""
+        self._form.show_form(doc, None)
+        self._show_document()
+        self._expand()
+        self.key_changed.emit("")
+
+    def show_key(self, key: str) -> None:
+        """Show a part by its dotted key; a deeper key (`links.wifi.loss`) puts the cursor into its field."""
+        path = split_key(key)
+        part = key if len(path) <= 1 and (not path or path[0] in ("nodes", "links", "flows", "events")) else ""
+        if len(path) >= 2:
+            part = f"{path[0]}.{path[1]}"
+        if form_for(self._doc, part, self._catalog) is None:
+            return
+        self._set_key(part)
+        if key and ".".join(str(step) for step in path) != part:
+            self._tabs.setCurrentIndex(_FORM)
+            self._focus_field(key)
+
+    def focus_problem(self, problem: Problem) -> None:
+        """Go to the field of a problem; where there is none, to its line in the text."""
+        path = split_key(problem.key)
+        self.show_key(".".join(str(step) for step in path[:2]) if len(path) >= 2 else "")
+        self._tabs.setCurrentIndex(_FORM)
+        if not (problem.key and self._doc.is_toml and self._focus_field(problem.key)):
+            self._tabs.setCurrentIndex(_TEXT)
+            self._source.show_line(problem.line or 1)
+
+    def show_text(self) -> None:
+        """Show the text of the file."""
+        self._tabs.setCurrentIndex(_TEXT)
+        self._source.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_form(self) -> None:
+        """Show the form of the selected part."""
+        self._tabs.setCurrentIndex(_FORM)
+
+    def commit_pending(self) -> None:
+        """Make everything count that is typed but not entered yet; call it before saving or running."""
+        self._form.commit_pending()
+        self._source.commit()
+
+    def set_read_only(self, read_only: bool, reason: str = "") -> None:
+        """Allow looking only, for instance while a run goes; the reason is shown above the fields."""
+        if read_only:
+            self.commit_pending()
+        self._is_read_only = read_only
+        self._form.set_read_only(read_only)
+        self._source.setReadOnly(read_only)
+        self._banner.setText(reason)
+        self._banner.setVisible(bool(read_only and reason))
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Show in the colours of another theme."""
+        self._tokens = tokens
+        self._outline.apply_palette(tokens)
+        self._form.apply_palette(tokens)
+        self._source.apply_palette(tokens)
+        self._problems.apply_palette(tokens)
+        self._banner.setStyleSheet(
+            f"color: {tokens.text}; background: {tokens.info_fill}; border-bottom: 1px solid {tokens.border};"
+            "padding: 6px 14px;"
+        )
+        self._tree.setStyleSheet(
+            f"QTreeView {{ border: none; border-bottom: 1px solid {tokens.border}; padding: 4px 0; }}"
+            "QTreeView::item { padding: 3px 8px 3px 0; }"
+        )
+        self._tabs.setStyleSheet(
+            f"QTabBar {{ background: {tokens.window}; border-bottom: 1px solid {tokens.border}; }}"
+            f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 7px 14px 6px; border: none;"
+            " border-bottom: 2px solid transparent; }"
+            f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
+            f"QTabBar::tab:hover:!selected {{ color: {tokens.text}; background: {tokens.button_hover}; }}"
+            f"QTabBar::tab:focus {{ border-bottom-color: {tokens.accent}; }}"
+        )
+
+    # --- set up -----------------------------------------------------------------------------------------------------
+
+    def _set_up(self) -> None:
+        self._tabs.setObjectName("inspectorTabs")
+        self._tabs.addTab("Properties")
+        self._tabs.addTab("Text")
+        self._tabs.setExpanding(False)
+        self._tabs.setDrawBase(False)
+        self._tabs.currentChanged.connect(self._on_tab_changed)
+        self._banner.setObjectName("inspectorBanner")
+        self._banner.setWordWrap(True)
+        self._banner.hide()
+        tree = self._tree
+        tree.setObjectName("outline")
+        tree.setAccessibleName("Parts of the scenario")
+        tree.setModel(self._outline)
+        tree.setHeaderHidden(True)
+        tree.setFrameShape(QFrame.Shape.NoFrame)
+        tree.setUniformRowHeights(True)
+        tree.setRootIsDecorated(True)
+        tree.setIndentation(16)
+        tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        tree.header().setStretchLastSection(True)
+        tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        self._form.committed.connect(self._on_value_committed)
+        self._form.add_event_wanted.connect(self._add_event)
+        self._form.remove_event_wanted.connect(self._remove_event)
+        self._source.committed.connect(self._on_text_committed)
+        self._problems.activated.connect(self.focus_problem)
+        splitter = QSplitter(Qt.Orientation.Vertical, self)
+        splitter.setObjectName("inspectorSplitter")
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(tree)
+        splitter.addWidget(self._form)
+        splitter.setStretchFactor(0, 0)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([230, 400])
+        tree.setMinimumHeight(70)
+        self._pages.addWidget(splitter)
+        self._pages.addWidget(self._source)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._tabs)
+        layout.addWidget(self._banner)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self._problems)
+
+    # --- document -> widgets ----------------------------------------------------------------------------------------
+
+    def _on_document_changed(self, change: Change) -> None:
+        if change.kind == "events" and self._key.startswith("events."):
+            # Numbers have shifted: stay near, but never show an event that is not there.
+            count = len(self._doc.data.get("events", []))
+            number = min(int(self._key.partition(".")[2]), count - 1)
+            self._key = f"events.{number}" if number >= 0 else "events"
+        self._show_document()
+
+    def _show_document(self) -> None:
+        expanded = {
+            self._outline.index(row, 0).data(KEY_ROLE)
+            for row in range(self._outline.rowCount())
+            if self._tree.isExpanded(self._outline.index(row, 0))
+        }
+        if self._outline.show(self._doc):
+            for row in range(self._outline.rowCount()):
+                index = self._outline.index(row, 0)
+                self._tree.setExpanded(index, index.data(KEY_ROLE) in expanded)
+        if self._doc.is_toml and form_for(self._doc, self._key, self._catalog) is None:
+            self._set_key("")
+        self._follow_key()
+        # While the text is no TOML the form keeps its last state, greyed: its values would be guesses.
+        if self._doc.is_toml:
+            self._form.show_form(self._doc, form_for(self._doc, self._key, self._catalog))
+        self._form.setEnabled(self._doc.is_toml)
+        self._source.show_document(self._doc)
+        self._problems.show_problems(self._doc.problems)
+
+    def _set_key(self, key: str) -> None:
+        if key == self._key and self._form.form is not None:
+            return
+        self._form.commit_pending()
+        self._key = key
+        self._follow_key()
+        if self._doc.is_toml:
+            self._form.show_form(self._doc, form_for(self._doc, key, self._catalog))
+            self._form.verticalScrollBar().setValue(0)
+        self.key_changed.emit(key)
+
+    def _follow_key(self) -> None:
+        """Make the list show what the form shows."""
+        index = self._outline.index_of(self._key)
+        if index.isValid() and index != self._tree.currentIndex():
+            self._is_following = True
+            flags = QItemSelectionModel.SelectionFlag
+            self._tree.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+            self._tree.scrollTo(index)
+            self._is_following = False
+
+    def _expand(self) -> None:
+        """Open the short lists: what fits is shown, long lists wait."""
+        for row in range(self._outline.rowCount()):
+            index = self._outline.index(row, 0)
+            self._tree.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
+
+    def _focus_field(self, key: str) -> bool:
+        """Put the cursor into the field that holds a key; says whether there is one."""
+        wanted = [str(step) for step in split_key(key)]
+        while wanted:
+            row = self._form.row(".".join(wanted))
+            if row is not None:
+                row.set_focus()
+                return True
+            wanted.pop()
+        return False
+
+    # --- widgets -> document ----------------------------------------------------------------------------------------
+
+    def _on_current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if not self._is_following and current.isValid():
+            self._set_key(current.data(KEY_ROLE))
+
+    def _on_tab_changed(self, index: int) -> None:
+        self.commit_pending()
+        self._pages.setCurrentIndex(index)
+
+    def _on_value_committed(self, key: str, value: object, session: int) -> None:
+        self._try(lambda: commands.set_value(self._undo_stack, self._doc, key, value, session))  # type: ignore[arg-type]
+
+    def _on_text_committed(self, text: str, session: int) -> None:
+        commands.set_text(self._undo_stack, self._doc, text, session)
+
+    def _add_event(self) -> None:
+        links = list(tables(self._doc, "links"))
+        scenario = self._doc.last_valid
+        middle = scenario.duration_s / 2 if scenario else 1.0
+        values: dict[str, TomlValue] = {"at": f"{middle:g}s", "link": links[0] if links else "", "up": False}
+        if self._try(lambda: commands.add_event(self._undo_stack, self._doc, values)):
+            self.show_key(f"events.{len(self._doc.data['events']) - 1}.at")
+
+    def _remove_event(self, index: int) -> None:
+        self._try(lambda: commands.remove_event(self._undo_stack, self._doc, index))
+
+    def _try(self, edit: Callable[[], None]) -> bool:
+        """Make an edit; one that the file does not allow is told, and the fields show again what is."""
+        try:
+            edit()
+        except TomlEditError as error:
+            self.refused.emit(str(error))
+            self._show_document()
+            return False
+        return True

@@ -1,0 +1,226 @@
+"""A form: the fields of one part of the scenario under their headings, kept in step with the document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.form import Form, FormGroup
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.qt.icons import icon
+from subflow_app.qt.inspector.field_row import FieldRow
+from subflow_app.qt.theme import Tokens
+
+
+class ParamForm(QScrollArea):
+    """Shows a `Form`; reports what is committed and what the header's button asks for, and changes nothing itself."""
+
+    committed = Signal(str, object, int)  # key, TOML value or None, session
+    focused = Signal(str)  # key of the field that has the focus now
+    add_event_wanted = Signal()
+    remove_event_wanted = Signal(int)
+
+    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tokens = tokens
+        self._form: Form | None = None
+        self._rows: list[FieldRow] = []
+        self._headings: list[QLabel] = []
+        self._hints: list[QLabel] = []
+        self._is_read_only = False
+        self.setObjectName("paramForm")
+        self.setAccessibleName("Properties")
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    @property
+    def form(self) -> Form | None:
+        """What is shown."""
+        return self._form
+
+    def rows(self) -> Iterator[FieldRow]:
+        """Yield the rows from top to bottom."""
+        yield from self._rows
+
+    def row(self, key: str) -> FieldRow | None:
+        """Return the row of a key; None if the form has none."""
+        return next((row for row in self._rows if row.key == key), None)
+
+    def show_form(self, doc: ScenarioDoc, form: Form | None) -> None:
+        """Show a form. Widgets stay where the fields are the same, so that cursor and focus do too."""
+        fields = list(form.fields()) if form else []
+        is_same = (
+            self._form is not None
+            and form is not None
+            and form.key == self._form.key
+            and len(fields) == len(self._rows)
+            and all(row.fits(field) for row, field in zip(self._rows, fields, strict=True))
+        )
+        self._form = form
+        if not is_same:
+            self._build(doc, form)
+            return
+        for row, field in zip(self._rows, fields, strict=True):
+            row.show_field(field)
+        self._show_header()
+
+    def set_read_only(self, read_only: bool) -> None:
+        """Allow looking only."""
+        self._is_read_only = read_only
+        for row in self._rows:
+            row.set_read_only(read_only)
+        for button in self.findChildren(QToolButton, "headerAction"):
+            button.setEnabled(not read_only)
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Show in the colours of another theme."""
+        self._tokens = tokens
+        for row in self._rows:
+            row.apply_palette(tokens)
+        self._colour()
+
+    def commit_pending(self) -> None:
+        """Make everything count that is typed but not entered yet."""
+        for row in list(self._rows):
+            row.commit()
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _build(self, doc: ScenarioDoc, form: Form | None) -> None:
+        had_focus = self.focusWidget() is not None and self.isAncestorOf(self.focusWidget())
+        focused_key = next((row.key for row in self._rows if row.editor.hasFocus()), "")
+        self._rows, self._headings, self._hints = [], [], []
+        content = QWidget()
+        content.setObjectName("paramFormContent")
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(14, 10, 12, 14)
+        layout.setSpacing(0)
+        self._add_header(layout)
+        for group in form.groups if form else ():
+            self._add_group(doc, layout, group)
+        layout.addStretch(1)
+        # The old content may hold the editor that is telling us of its commit: Qt deletes it when that is over.
+        old = self.takeWidget()
+        if old is not None:
+            old.hide()
+            old.deleteLater()
+        self.setWidget(content)
+        self._colour()
+        self._show_header()
+        if self._is_read_only:
+            self.set_read_only(True)
+        again = self.row(focused_key)
+        if had_focus and again is not None:
+            again.set_focus()
+
+    def _add_header(self, layout: QVBoxLayout) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(4)
+        self._title = QLabel()
+        self._title.setObjectName("formTitle")
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setWordWrap(True)
+        font = self._title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.25)
+        font.setWeight(font.Weight.DemiBold)
+        self._title.setFont(font)
+        self._action = QToolButton()
+        self._action.setObjectName("headerAction")
+        self._action.setAutoRaise(True)
+        self._action.setIconSize(QSize(16, 16))
+        self._action.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._action.clicked.connect(self._on_action)
+        line.addWidget(self._title, 1)
+        line.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
+        self._subtitle = QLabel()
+        self._subtitle.setObjectName("formSubtitle")
+        self._subtitle.setTextFormat(Qt.TextFormat.PlainText)
+        self._subtitle.setWordWrap(True)
+        self._own_problem = QLabel()
+        self._own_problem.setObjectName("formProblem")
+        self._own_problem.setTextFormat(Qt.TextFormat.PlainText)
+        self._own_problem.setWordWrap(True)
+        layout.addLayout(line)
+        layout.addWidget(self._subtitle)
+        layout.addSpacing(6)
+        layout.addWidget(self._own_problem)
+
+    def _add_group(self, doc: ScenarioDoc, layout: QVBoxLayout, group: FormGroup) -> None:
+        if group.title:
+            heading = QLabel(group.title)
+            heading.setTextFormat(Qt.TextFormat.PlainText)
+            font = heading.font()
+            font.setWeight(font.Weight.DemiBold)
+            heading.setFont(font)
+            heading.setIndent(0)
+            self._headings.append(heading)
+            layout.addSpacing(16)
+            layout.addWidget(heading)
+        if group.hint:
+            hint = QLabel(group.hint)
+            hint.setWordWrap(True)
+            self._hints.append(hint)
+            layout.addWidget(hint)
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 6, 0, 0)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(5)
+        grid.setColumnMinimumWidth(0, self._label_width())
+        grid.setColumnStretch(2, 1)
+        next_row = 0
+        for field in group.fields:
+            row = FieldRow(doc, field, self._tokens, self.viewport())
+            row.committed.connect(self.committed)
+            row.focused.connect(self._on_focused)
+            next_row = row.add_to(grid, next_row)
+            self._rows.append(row)
+        layout.addLayout(grid)
+
+    def _label_width(self) -> int:
+        """One width for all forms, so that editors do not shift when another part is selected."""
+        return self.fontMetrics().horizontalAdvance("Receive buffer") + 6
+
+    def _show_header(self) -> None:
+        form = self._form
+        self._title.setText(form.title if form else "")
+        subtitle = " · ".join(filter(None, (form.kind, form.subtitle))) if form else ""
+        self._subtitle.setText(subtitle)
+        self._subtitle.setVisible(bool(subtitle))
+        problems = form.problems if form else ()
+        lines = [f"{p.key}: {p.message}" if p.key else p.message for p in problems]
+        self._own_problem.setText("\n".join(lines))
+        self._own_problem.setVisible(bool(problems))
+        key = form.key if form else ""
+        self._action.setVisible(key == "events" or key.startswith("events."))
+        self._action.setText("Add event" if key == "events" else "Remove")
+        self._action.setIcon(icon("add" if key == "events" else "delete"))
+        self._action.setToolTip("Add a timed change of a link" if key == "events" else "Remove this event")
+
+    def _colour(self) -> None:
+        if self._form is None and not self._rows:
+            return
+        tokens = self._tokens
+        self._subtitle.setStyleSheet(f"color: {tokens.muted_text};")
+        self._own_problem.setStyleSheet(f"color: {tokens.error};")
+        for hint in self._hints:
+            hint.setStyleSheet(f"color: {tokens.muted_text};")
+        for heading in self._headings:
+            heading.setStyleSheet(f"color: {tokens.text};")
+        self._show_header()
+
+    def _on_focused(self, key: str) -> None:
+        row = self.row(key)
+        if row is not None:
+            self.ensureWidgetVisible(row.editor, 0, 24)
+        self.focused.emit(key)
+
+    def _on_action(self) -> None:
+        key = self._form.key if self._form else ""
+        if key == "events":
+            self.add_event_wanted.emit()
+        elif key.startswith("events."):
+            self.remove_event_wanted.emit(int(key.partition(".")[2]))

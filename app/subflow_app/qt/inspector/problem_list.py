@@ -1,0 +1,121 @@
+"""The list of everything that is wrong with the scenario; a click leads to the field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
+
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens
+from subflow_sim.errors import Problem
+
+_MOST_ROWS = 4
+
+
+class ProblemModel(QAbstractListModel):
+    """One row per problem, in file order."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._problems: tuple[Problem, ...] = ()
+
+    def show(self, problems: Sequence[Problem]) -> None:
+        """List other problems."""
+        if tuple(problems) != self._problems:
+            self.beginResetModel()
+            self._problems = tuple(problems)
+            self.endResetModel()
+
+    def problem(self, row: int) -> Problem:
+        """Return the problem of a row."""
+        return self._problems[row]
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """Return how many there are."""
+        return 0 if parent.isValid() else len(self._problems)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return the text: where, and what."""
+        if not index.isValid():
+            return None
+        problem = self._problems[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            line = f"line {problem.line}" if problem.line else ""
+            where = problem.key or line
+            return f"{where}: {problem.message}" if where else problem.message
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return str(problem)
+        return None
+
+
+class ProblemList(QFrame):
+    """`3 problems` and the list of them; invisible while there are none."""
+
+    activated = Signal(object)  # Problem
+
+    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("problemPanel")
+        self._model = ProblemModel(self)
+        self._icon = QLabel(self)
+        self._title = QLabel(self)
+        self._title.setObjectName("problemCount")
+        font = self._title.font()
+        font.setWeight(font.Weight.DemiBold)
+        self._title.setFont(font)
+        self._view = QListView(self)
+        self._view.setObjectName("problemList")
+        self._view.setAccessibleName("Problems")
+        self._view.setModel(self._model)
+        self._view.setFrameShape(QFrame.Shape.NoFrame)
+        self._view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self._view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self._view.clicked.connect(self._on_activated)
+        self._view.activated.connect(self._on_activated)
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        line.addWidget(self._icon)
+        line.addWidget(self._title, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 7, 8, 6)
+        layout.setSpacing(3)
+        layout.addLayout(line)
+        layout.addWidget(self._view)
+        self.apply_palette(tokens)
+        self.hide()
+
+    @property
+    def model(self) -> ProblemModel:
+        """The rows."""
+        return self._model
+
+    @property
+    def view(self) -> QListView:
+        """The list itself."""
+        return self._view
+
+    def show_problems(self, problems: Sequence[Problem]) -> None:
+        """List other problems; without any, disappear."""
+        self._model.show(problems)
+        count = len(problems)
+        self._title.setText(f"{count} problem{'s' if count != 1 else ''}")
+        rows = min(max(count, 1), _MOST_ROWS)
+        height = self._view.sizeHintForRow(0) if count else 0
+        self._view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)
+        self.setVisible(count > 0)
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Show in the colours of another theme."""
+        self._icon.setPixmap(icon("error", tokens.error).pixmap(QSize(15, 15)))
+        self.setStyleSheet(
+            f"#problemPanel {{ background: {tokens.error_fill}; border: none; border-top: 1px solid {tokens.error}; }}"
+            f"#problemCount {{ color: {tokens.error}; }}"
+            f"QListView {{ background: transparent; border: none; color: {tokens.text}; }}"
+        )
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        self.activated.emit(self._model.problem(index.row()))
