@@ -6,9 +6,9 @@ import json
 import math
 import re
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, TypeGuard
 
 from subflow_sim.errors import ParamError
 from subflow_sim.scenario_model import QueueSpec
@@ -57,6 +57,7 @@ class Param:
         maximum: largest value, SI.
         exclusive_minimum: `minimum` itself is not allowed.
         choices: the values of a CHOICE; empty if they depend on the algorithms there are.
+        reserved: names that the file format knows but this version of the simulator does not have.
         allows_unlimited: "unlimited" is a value too.
         applies_to: kinds of the section that have this key (flow kinds, or "link" and "flow" for events); empty: all.
     """
@@ -70,6 +71,7 @@ class Param:
     maximum: float | None = None
     exclusive_minimum: bool = False
     choices: tuple[str, ...] = ()
+    reserved: tuple[str, ...] = ()
     allows_unlimited: bool = False
     applies_to: tuple[str, ...] = ()
 
@@ -77,6 +79,10 @@ class Param:
     def unit(self) -> str:
         """Symbol of the SI unit of parsed values; empty for what has none."""
         return _SI_UNITS.get(self.dimension, "")
+
+    def renamed(self, key: str) -> Param:
+        """The same parameter under another key."""
+        return replace(self, key=key)
 
     def parse(self, value: object) -> object:
         """Read a TOML value, or the text that a person typed into a field.
@@ -219,6 +225,8 @@ class Param:
                 value = parse_quantity(value, self.dimension)
             except ParamError as error:
                 raise self._with_unlimited(error) from None
+        elif self.dimension is Dimension.RATIO and self.maximum == 1 and _is_number(value) and 1 < value <= 100:
+            raise self._refuse(f'too large, did you mean "{format_quantity(value, Dimension.NUMBER)}%"?')
         return self._in_range(value)
 
     def _with_unlimited(self, error: ParamError) -> ParamError:
@@ -226,7 +234,7 @@ class Param:
 
     def _in_range(self, value: object) -> float:
         noun = _NOUNS.get(self.dimension, "a number")
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not _is_number(value):
             raise self._refuse(f"this is {kind_name(value)}, not {noun}")
         if math.isnan(value) if isinstance(value, float) else abs(value) > MAX_INTEGER:
             raise self._refuse("not a number" if isinstance(value, float) else "too large")
@@ -234,8 +242,7 @@ class Param:
         if low is not None and (value < low or (self.exclusive_minimum and value == low)):
             raise self._refuse(_too_small(value, low))
         if high is not None and value > high:
-            is_percent = self.dimension is Dimension.RATIO and high == 1 and value <= 100
-            raise self._refuse(f'too large, did you mean "{value:g}%"?' if is_percent else "too large")
+            raise self._refuse("too large")
         if not math.isfinite(value):
             raise self._refuse("must be finite")
         if self.dimension not in _WHOLE:
@@ -273,7 +280,9 @@ class Param:
         if self.dimension is Dimension.NAME and (not _NAME.match(name) or len(name) > MAX_NAME_LENGTH):
             raise self._refuse("not a name" if name else "empty")
         if self.choices and name not in self.choices:
-            raise self._refuse(f"not one of the choices{did_you_mean(name, self.choices)}")
+            is_reserved = name in self.reserved
+            hint = f"unknown{did_you_mean(name, self.choices)}"
+            raise self._refuse("not in this version" if is_reserved else hint)
         return name
 
     def _read_point(self, value: object) -> tuple[float, float]:
@@ -321,6 +330,10 @@ def _too_small(value: float, minimum: float) -> str:
     if minimum < 0 or value > 0:
         return "too small"
     return "must not be negative" if value < 0 else "must not be zero"
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def did_you_mean(word: str, known: tuple[str, ...] | list[str]) -> str:

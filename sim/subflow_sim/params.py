@@ -15,7 +15,20 @@ from subflow_sim.parameter import Param
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import Dimension
 
-__all__ = ["MAX_PATHS", "SECTIONS", "Algorithm", "AlgorithmCatalog", "Dimension", "Param", "params_by_key"]
+__all__ = [
+    "HEADER_BYTES",
+    "MAX_PATHS",
+    "QUEUE_TABLE",
+    "SECTIONS",
+    "Algorithm",
+    "AlgorithmCatalog",
+    "Dimension",
+    "Param",
+    "params_by_key",
+]
+
+HEADER_BYTES = 52
+"""IPv4, TCP and timestamps: what a packet weighs on the wire beyond its payload."""
 
 MAX_PATHS = 32
 """Subflows a flow can have at most: the core keeps them in a 32-bit mask."""
@@ -177,6 +190,7 @@ _FLOW = (
         '"mptcp" has a subflow on each path, "tcp" has one path, "cbr" sends at a constant rate whatever gets lost.',
         required=True,
         choices=("tcp", "mptcp", "cbr"),
+        reserved=("onoff",),
     ),
     Param("from", Dimension.NAME, "Host that sends the data.", required=True),
     Param("to", Dimension.NAME, "Host that receives the data.", required=True),
@@ -184,6 +198,10 @@ _FLOW = (
         "controller",
         Dimension.CHOICE,
         "Congestion controller: how the sender finds its rate. Left out: lia for mptcp, newreno for tcp.",
+        reserved=(
+            *("newreno", "cubic", "vegas", "bbr", "vivace", "uncoupled", "ewtcp", "lia", "olia", "balia", "wvegas"),
+            *("mpcc-loss", "mpcc-latency", "drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore", "clean-slate"),
+        ),
         applies_to=_TRANSPORT,
     ),
     Param(
@@ -191,6 +209,7 @@ _FLOW = (
         Dimension.CHOICE,
         "Packet scheduler: which subflow gets the next packet.",
         default="minrtt",
+        reserved=("minrtt", "roundrobin", "redundant", "blest", "ecf", "goodput", "mpcc-rate"),
         applies_to=("mptcp",),
     ),
     Param(
@@ -333,6 +352,19 @@ SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
     {"scenario": _SCENARIO, "node": _NODE, "link": _LINK, "flow": _FLOW, "event": _EVENT}
 )
 """The keys of a scenario file by section, in the order in which forms show them."""
+
+QUEUE_TABLE: tuple[Param, ...] = (
+    Param(
+        "discipline",
+        Dimension.CHOICE,
+        "How the queue decides what to drop: droptail drops what does not fit.",
+        default="droptail",
+        choices=("droptail",),
+        reserved=("red", "codel", "fq_codel"),
+    ),
+    next(param for param in _LINK if param.key == "queue").renamed("limit"),
+)
+"""The keys of a queue that is written as a table: `{ discipline = "droptail", limit = "67pkt" }`."""
 
 
 def params_by_key(section: str) -> Mapping[str, Param]:

@@ -1,0 +1,79 @@
+"""Reads `[[events]]`: what changes during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from subflow_sim.flow_reader import FlowReading
+from subflow_sim.link_reader import read_queue
+from subflow_sim.parameter import either
+from subflow_sim.params import SECTIONS
+from subflow_sim.scenario_model import Event
+from subflow_sim.section_reader import Context, read_section
+from subflow_sim.toml_lines import Path
+
+_LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
+
+
+def read_event(
+    context: Context,
+    index: int,
+    table: Mapping[str, Any],
+    links: Mapping[str, object],
+    flows: Mapping[str, FlowReading | None],
+) -> Event:
+    """Read an event; problems go to the report of the context.
+
+    Args:
+        context: what it is checked against.
+        index: its position in the file, from 0.
+        table: as parsed.
+        links: by name, also those that are not usable.
+        flows: by name; None where the flow is not usable.
+    """
+    report = context.report
+    path: Path = ("events", index)
+    targets = [key for key in ("link", "flow") if key in table]
+    target = targets[0] if len(targets) == 1 else None
+    specials = {"queue": lambda place, value: read_queue(context, place, value)}
+    values = read_section(report, path, table, SECTIONS["event"], kind=target, noun="event", specials=specials)
+    context.check_time((*path, "at"), values.get("at"))
+    if len(targets) != 1:
+        message = "names both a link and a flow" if targets else "names neither a link nor a flow"
+        report.add(path, message, 'one of link = "..." and flow = "..."')
+    link, flow = values.get("link"), values.get("flow")
+    if target == "link":
+        if link is not None:
+            context.check_name((*path, "link"), link, "link", links)
+        if not any(key in table for key in _LINK_CHANGES):
+            report.add(path, "changes nothing", f"at least one of {either(_LINK_CHANGES)}")
+    elif target == "flow":
+        if flow is not None and context.check_name((*path, "flow"), flow, "flow", flows):
+            _check_subflow(context, path, values, flows[flow])
+        if "open" not in table:
+            report.add(path, "changes nothing", "open = false or open = true")
+    return Event(
+        at_s=values.get("at", 0.0),
+        link=link,
+        direction=values.get("direction", "both"),
+        flow=flow,
+        **{key: values.get(key) for key in ("subflow", "loss", "queue", "up", "open")},
+        rate_bps=values.get("rate"),
+        delay_s=values.get("delay"),
+    )
+
+
+def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], reading: FlowReading | None) -> None:
+    if reading is None or reading.subflows is None:
+        return
+    flow = reading.flow
+    if flow.kind == "cbr":
+        context.report.add(
+            (*path, "flow"), "a cbr flow has no subflows to close", "its start and stop say when it sends"
+        )
+        return
+    ordinal = values.get("subflow")
+    if ordinal is not None and ordinal > reading.subflows:
+        has = "1 subflow" if reading.subflows == 1 else f"{reading.subflows} subflows"
+        context.report.add((*path, "subflow"), f'"{flow.name}" has {has}', f"1 to {reading.subflows}")

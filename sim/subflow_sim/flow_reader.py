@@ -1,0 +1,228 @@
+"""Reads `[flows.NAME]`: who sends to whom, by which algorithms, over which paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from subflow_sim.parameter import did_you_mean, either, kind_name
+from subflow_sim.params import MAX_PATHS, SECTIONS, Algorithm, params_by_key
+from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
+from subflow_sim.scenario_model import NO_CHOICE, Choice, Flow, OptionValue
+from subflow_sim.section_reader import Context, Noted, read_section
+from subflow_sim.toml_lines import Path
+
+_PARAMS = params_by_key("flow")
+_DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}
+
+
+@dataclass(frozen=True, slots=True)
+class FlowReading:
+    """What a `[flows.NAME]` table says.
+
+    Attributes:
+        flow: with placeholders where the report has problems.
+        subflows: how many it has; None if its paths are not usable.
+    """
+
+    flow: Flow
+    subflows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """The links as flows see them.
+
+    Attributes:
+        topology: those whose ends are known.
+        broken: names of the others, about which the report says enough already.
+    """
+
+    topology: Topology
+    broken: frozenset[str]
+
+
+def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any]) -> FlowReading:
+    """Read a flow; problems go to the report of the context."""
+    path: Path = ("flows", name)
+    kind = table.get("kind")
+    known_kind = kind if isinstance(kind, str) and kind in _PARAMS["kind"].choices else None
+    specials = {
+        "controller": lambda place, value: _read_choice(context, place, value, "controller"),
+        "scheduler": lambda place, value: _read_choice(context, place, value, "scheduler"),
+    }
+    values = read_section(
+        context.report, path, table, SECTIONS["flow"], kind=known_kind, noun="flow", specials=specials
+    )
+    _check_times(context, path, values)
+    _check_buffer(context, path, values)
+    paths = _read_paths(context, links, path, values, known_kind)
+    flow = Flow(
+        name=name,
+        kind=known_kind or "tcp",  # type: ignore[arg-type]  # one of the choices of its Param
+        source=values.get("from", ""),
+        destination=values.get("to", ""),
+        controller=_choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
+        # A single path leaves nothing to choose, but the transport is the same: it has a scheduler.
+        scheduler=_choice(context, values, "scheduler", None if known_kind == "cbr" else "minrtt"),
+        paths=paths or (),
+        count=values.get("count", 1),
+        start_s=values.get("start", 0.0),
+        stop_s=values.get("stop"),
+        size_bytes=values.get("size"),
+        recv_buffer_bytes=None if values.get("recv_buffer", inf) == inf else values["recv_buffer"],
+        rate_bps=values.get("rate"),
+        packet_bytes=values.get("packet", _PARAMS["packet"].default),
+    )
+    return FlowReading(flow, None if paths is None else len(paths))
+
+
+def _check_times(context: Context, path: Path, values: Mapping[str, Any]) -> None:
+    start, stop = values.get("start"), values.get("stop")
+    duration = context.duration_s
+    if start is not None and duration is not None and start >= duration:
+        allowed = f'a time before the end at "{_PARAMS["start"].format(duration)}"'
+        context.report.add((*path, "start"), "the run is over before the flow starts", allowed)
+    if start is not None and stop is not None and stop <= start:
+        allowed = f'a time after the start at "{_PARAMS["start"].format(start)}"'
+        context.report.add((*path, "stop"), "the flow would stop before it starts", allowed)
+
+
+def _check_buffer(context: Context, path: Path, values: Mapping[str, Any]) -> None:
+    buffer, mss = values.get("recv_buffer"), context.mss_bytes
+    if buffer is not None and mss is not None and buffer < mss:
+        allowed = f'at least the payload of a packet, "{mss}B", or "unlimited"'
+        context.report.add((*path, "recv_buffer"), "not even one packet fits, so nothing could be received", allowed)
+
+
+def _read_paths(
+    context: Context, links: Links, path: Path, values: Mapping[str, Any], kind: str | None
+) -> tuple[tuple[str, ...], ...] | None:
+    """The paths given or found; None after noting why there are none."""
+    source, destination = _read_end(context, path, values, "from"), _read_end(context, path, values, "to")
+    if "paths" not in values:
+        return None
+    given = values["paths"]
+    if given is not None and not _check_path_names(context, links, (*path, "paths"), given, kind):
+        return None
+    if source is None or destination is None:
+        return None
+    if source == destination:
+        context.report.add((*path, "to"), "the flow ends where it starts", "a host other than that of from")
+        return None
+    if given is None:
+        return _find_paths(context, links, path, source, destination, kind)
+    is_connected = True
+    for index, names in enumerate(given):
+        if links.broken.intersection(names):
+            is_connected = False
+            continue
+        problem = check_path(links.topology, source, destination, names)
+        if problem is not None:
+            place = (*path, "paths", index) + (() if problem.position is None else (problem.position,))
+            allowed = f'links that lead from "{source}" to "{destination}" by way of routers'
+            context.report.add(place, f"the path {problem.message}", allowed)
+            is_connected = False
+    return given if is_connected else None
+
+
+def _read_end(context: Context, path: Path, values: Mapping[str, Any], key: str) -> str | None:
+    """The host at an end of the flow, or None after noting that it is none."""
+    name: str | None = values.get(key)
+    if name is None or not context.check_name((*path, key), name, "node", context.nodes):
+        return None
+    if context.nodes[name].kind == "router":
+        hosts = [node.name for node in context.nodes.values() if node.kind == "host"]
+        context.report.add((*path, key), "this is a router: flows start and end at hosts", either(hosts))
+        return None
+    return name
+
+
+def _check_path_names(
+    context: Context, links: Links, path: Path, given: tuple[tuple[str, ...], ...], kind: str | None
+) -> bool:
+    """True if there is a right number of paths and each is made of links that exist."""
+    report = context.report
+    allowed = _PARAMS["paths"].allowed_text()
+    if not given:
+        report.add(path, "no path", f"{allowed}; leave it out to take the shortest")
+        return False
+    if len(given) > MAX_PATHS:
+        report.add(path, f"{len(given)} paths are too many", f"at most {MAX_PATHS}")
+        return False
+    is_right = kind in ("mptcp", None) or len(given) == 1
+    if not is_right:
+        report.add(path, f"a {kind} flow has one path, not {len(given)}", 'one path, or kind = "mptcp"')
+    known = {**links.topology.ends, **dict.fromkeys(links.broken)}
+    for index, names in enumerate(given):
+        if not names:
+            report.add((*path, index), "a path without links", allowed)
+            is_right = False
+        for position, name in enumerate(names):
+            is_right &= context.check_name((*path, index, position), name, "link", known)
+    return is_right
+
+
+def _find_paths(
+    context: Context, links: Links, path: Path, source: str, destination: str, kind: str | None
+) -> tuple[tuple[str, ...], ...] | None:
+    wanted = 1 if kind in ("tcp", "cbr") else MAX_PATHS + 1
+    paths = shortest_paths(links.topology, source, destination, wanted)
+    if len(paths) > MAX_PATHS:
+        message = f'there are more than {MAX_PATHS} shortest paths to "{destination}"'
+        context.report.add((*path, "to"), message, f"name up to {MAX_PATHS} of them with paths")
+    elif paths:
+        return paths
+    elif not links.broken:
+        host = forwarding_host(links.topology, source, destination)
+        reason = f': the way leads through "{host}", a host, and only routers forward' if host else ""
+        message = f'"{destination}" cannot be reached from "{source}"{reason}'
+        allowed = "a host that links and routers lead to"
+        context.report.add((*path, "to"), message, allowed)
+    return None
+
+
+def _choice(context: Context, values: Mapping[str, Any], key: str, default: str | None) -> Choice:
+    """The controller or scheduler that was read, or the default one with its default options."""
+    value = values.get(key)
+    if isinstance(value, Choice):
+        return value
+    algorithm = next((known for known in _algorithms(context, key) if known.name == default), None)
+    return NO_CHOICE if algorithm is None else Choice(algorithm.name, _defaults(algorithm))
+
+
+def _algorithms(context: Context, key: str) -> tuple[Algorithm, ...]:
+    return context.algorithms.controllers if key == "controller" else context.algorithms.schedulers
+
+
+def _read_choice(context: Context, path: Path, value: object, key: str) -> Choice:
+    """Read a controller or scheduler, plain or as a table with options."""
+    algorithms = _algorithms(context, key)
+    names = [algorithm.name for algorithm in algorithms]
+    report = context.report
+    table = value if isinstance(value, dict) else {"name": value}
+    name_path = (*path, "name") if isinstance(value, dict) else path
+    if "name" not in table:
+        report.add(name_path, "missing", either(names))
+        raise Noted
+    name = table["name"]
+    if not isinstance(name, str):
+        allowed = f'{either(names)}, or a table {{ name = "{names[0]}", option = value }}'
+        report.add(name_path, f"this is {kind_name(name)}, not the name of a {key}", allowed)
+        raise Noted
+    if name not in names:
+        is_reserved = name in _PARAMS[key].reserved
+        message = "not in this version" if is_reserved else f"unknown {key}{did_you_mean(name, names)}"
+        report.add(name_path, message, either(names))
+        raise Noted
+    algorithm = algorithms[names.index(name)]
+    options = read_section(report, path, table, algorithm.options, also_known=("name",))
+    if len(options) < len(algorithm.options):
+        raise Noted
+    return Choice(name, {option.key: options[option.key] for option in algorithm.options})
+
+
+def _defaults(algorithm: Algorithm) -> dict[str, OptionValue]:
+    return {option.key: option.default for option in algorithm.options}  # type: ignore[misc]  # of its dimension

@@ -1,0 +1,99 @@
+"""Values that replace those of a scenario file, given as "links.wifi.loss=1%" on the command line."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.report import Report, toml_text
+from subflow_sim.toml_lines import Path, dotted
+
+_FORM = 'KEY=VALUE, e.g. "links.wifi.loss=1%"'
+_SHORTHANDS = {"controller": "name", "scheduler": "name", "queue": "limit"}
+"""Keys whose plain value stands for a table with that one key: controller = "lia" is { name = "lia" }."""
+_NAMED = ("nodes", "links", "flows")
+
+
+def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Report) -> None:
+    """Put the values of overrides into a parsed scenario file, in order.
+
+    Args:
+        tree: what tomllib returned; changed in place.
+        overrides: "KEY=VALUE" each; a part of the key that is a number counts elements of an array from 0.
+        report: gets the overrides that cannot be applied, and is told which values came from here.
+    """
+    for override in overrides:
+        key, equals, text = override.partition("=")
+        key, text = key.strip(), text.strip()
+        if not equals or not key:
+            report.add_override(override, "", "not of the form KEY=VALUE", _FORM)
+            continue
+        path = _set(tree, key, _value(text), report)
+        if path is not None:
+            report.mark_overridden(path)
+
+
+def _value(text: str) -> object:
+    """A TOML value if the text is one, else the text. Dates are none: no parameter has one, but a name may look so."""
+    try:
+        parsed = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError):
+        return text
+    value = parsed["value"]
+    is_date = isinstance(value, datetime.date | datetime.time)
+    return text if is_date or set(parsed) != {"value"} else value
+
+
+def _set(tree: dict[str, Any], key: str, value: object, report: Report) -> Path | None:
+    """Set one value; the path it has in the tree, or None after a problem was noted."""
+    # both events.0.at and events[0].at
+    steps = re.sub(r"\[(\d+)\]", r".\1", key).split(".")
+    here: Any = tree
+    path: Path = ()
+    for position, step in enumerate(steps):
+        is_last = position == len(steps) - 1
+        if isinstance(here, list):
+            if not step.isdecimal() or len(step) > 9 or int(step) >= len(here):
+                allowed = f"an element from 0 to {len(here) - 1}" if here else "nothing, it is empty"
+                report.add_override(key, toml_text(value), f'"{dotted(path)}" has no element "{step}"', allowed)
+                return None
+            index = int(step)
+            path = (*path, index)
+            if is_last:
+                here[index] = value
+            else:
+                here = here[index]
+        elif isinstance(here, dict):
+            # A misspelt link would only be reported as a new link that lacks everything.
+            if len(path) == 1 and path[0] in _NAMED and step not in here:
+                kind = str(path[0]).removesuffix("s")
+                names = list(here)
+                message = f'there is no {kind} "{step}"{did_you_mean(step, names)}'
+                report.add_override(key, toml_text(value), message, either(names))
+                return None
+            path = (*path, step)
+            if is_last:
+                here[step] = value
+            else:
+                here = _table_at(here, path, report)
+        else:
+            report.add_override(key, toml_text(value), f'"{dotted(path)}" is no table', "a key of the scenario file")
+            return None
+    return path
+
+
+def _table_at(table: dict[str, Any], path: Path, report: Report) -> object:
+    """What stands at the last key of a path, made a table if it is absent or the shorthand of one."""
+    key = str(path[-1])
+    shorthand = _SHORTHANDS.get(key)
+    if key in table and shorthand is not None and not isinstance(table[key], dict):
+        table[key] = {shorthand: table[key]}
+    elif key not in table or (key == "rate" and not isinstance(table[key], dict)):
+        table[key] = {}  # a constant rate has no key to keep beside the steps that replace it
+        report.mark_overridden(path)
+    found: object = table[key]
+    return found

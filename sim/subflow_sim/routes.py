@@ -1,0 +1,134 @@
+"""Ways through a topology: checking the paths a file names, finding those it leaves out. Hosts do not forward."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Who is joined to whom.
+
+    Attributes:
+        ends: the two nodes of each link, by link name, in the order of the file.
+        hosts: the nodes that do not forward.
+    """
+
+    ends: Mapping[str, tuple[str, str]]
+    hosts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RouteProblem:
+    """Why a path is none: what is wrong, and at which position of it (None: with its end)."""
+
+    position: int | None
+    message: str
+
+
+def check_path(topology: Topology, source: str, destination: str, links: Sequence[str]) -> RouteProblem | None:
+    """Walk a path from source to destination.
+
+    Args:
+        topology: has every link of the path.
+        source: where the walk begins.
+        destination: where it has to end.
+        links: names of the links in order, at least one.
+
+    Returns:
+        The first thing that is wrong, or None.
+    """
+    here = source
+    visited = {source}
+    for position, name in enumerate(links):
+        ends = topology.ends[name]
+        if here not in ends:
+            came = f'after "{links[position - 1]}" the path stands' if position else "the path starts"
+            joined = f'"{ends[0]}" and "{ends[1]}"'
+            return RouteProblem(position, f'does not connect: {came} at "{here}", but "{name}" joins {joined}')
+        if here != source and here in topology.hosts:
+            return RouteProblem(position, f'leads through "{here}", which is a host: only routers forward')
+        here = ends[1] if here == ends[0] else ends[0]
+        if here in visited:
+            return RouteProblem(position, f'has a loop: "{name}" leads back to "{here}"')
+        visited.add(here)
+        if here == destination and position + 1 < len(links):
+            return RouteProblem(position + 1, f'goes on after it has reached "{destination}"')
+    if here != destination:
+        return RouteProblem(None, f'ends at "{here}", not at "{destination}"')
+    return None
+
+
+def shortest_paths(topology: Topology, source: str, destination: str, limit: int) -> tuple[tuple[str, ...], ...]:
+    """All paths with the fewest links, ordered by the position of their links in the file.
+
+    Args:
+        topology: the links; parallel ones give paths of their own.
+        source: first node.
+        destination: last node, another one.
+        limit: stop after that many.
+    """
+    distance = _distances(topology, destination)
+    if source not in distance:
+        return ()
+    closer: dict[str, list[tuple[str, str]]] = {}  # the links of a node that lead towards the destination
+    for name, ends in topology.ends.items():
+        for here, there in (ends, ends[::-1]):
+            forwards = there == destination or there not in topology.hosts
+            if forwards and distance.get(there, -1) == distance.get(here, -1) - 1:
+                closer.setdefault(here, []).append((name, there))
+    return tuple(islice(_walks(closer, source, destination), limit))
+
+
+def _walks(closer: Mapping[str, list[tuple[str, str]]], source: str, destination: str) -> Iterator[tuple[str, ...]]:
+    """Every walk over `closer`, depth first. A stack of its own: long chains would exceed Python's."""
+    walk: list[str] = []
+    choices = [iter(closer[source])]
+    while choices:
+        step = next(choices[-1], None)
+        if step is None:
+            choices.pop()
+            if walk:
+                walk.pop()
+            continue
+        name, there = step
+        if there == destination:
+            yield (*walk, name)
+        else:
+            walk.append(name)
+            choices.append(iter(closer[there]))
+
+
+def forwarding_host(topology: Topology, source: str, destination: str) -> str | None:
+    """A host that would have to forward for the destination to be reached, if that is all that is missing."""
+    as_routers = Topology(topology.ends, frozenset())
+    path = next(iter(shortest_paths(as_routers, source, destination, 1)), ())
+    here = source
+    for name in path[:-1]:
+        first, second = topology.ends[name]
+        here = second if here == first else first
+        if here in topology.hosts:
+            return here
+    return None
+
+
+def _distances(topology: Topology, destination: str) -> dict[str, int]:
+    """Links from each node to the destination on a way that only routers forward."""
+    neighbours: dict[str, list[str]] = {}
+    for first, second in topology.ends.values():
+        neighbours.setdefault(first, []).append(second)
+        neighbours.setdefault(second, []).append(first)
+    distance = {destination: 0}
+    waiting = deque([destination])
+    while waiting:
+        here = waiting.popleft()
+        if here in topology.hosts and here != destination:
+            continue
+        for there in neighbours.get(here, ()):
+            if there not in distance:
+                distance[there] = distance[here] + 1
+                waiting.append(there)
+    return distance

@@ -1,0 +1,170 @@
+"""From the text of a scenario file to a `Scenario`: parses, applies overrides, reads each section."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.event_reader import read_event
+from subflow_sim.flow_reader import FlowReading, Links, read_flow
+from subflow_sim.link_reader import LinkReading, read_link
+from subflow_sim.overrides import apply_overrides
+from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, kind_name
+from subflow_sim.params import SECTIONS, AlgorithmCatalog
+from subflow_sim.report import Report
+from subflow_sim.routes import Topology
+from subflow_sim.scenario_model import Event, Node, Scenario
+from subflow_sim.section_reader import Context, read_section
+from subflow_sim.toml_lines import toml_lines
+from subflow_sim.units import Dimension, format_quantity
+
+_NAME = re.compile(NAME_PATTERN)
+_FORMAT = 1
+
+
+def read_scenario(text: str, *, file: str, overrides: Sequence[str], algorithms: AlgorithmCatalog) -> Scenario:
+    """See `subflow_sim.scenario.parse_scenario`.
+
+    Raises:
+        ScenarioError: with all problems, in the order of the file.
+    """
+    text = text.removeprefix("\ufeff")  # some editors put a byte order mark in front, which TOML has not
+    tree = _parse_toml(text, file)
+    report = Report(file, toml_lines(text), tree)
+    apply_overrides(tree, overrides, report)
+    scenario = _read(tree, file, report, algorithms)
+    if report.problems:
+        raise ScenarioError(report.sorted_problems())
+    return scenario
+
+
+def _parse_toml(text: str, file: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        problem = Problem(file, None, "", "", "not valid TOML: nested too deeply", "")
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
+        message, line = str(error), None
+        match = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z", message)
+        if match is not None:
+            message = message[: match.start()]
+            line = int(match[1]) if match[1] else text.rstrip().count("\n") + 1
+            message += f" (column {match[2]})" if match[2] else " at the end of the file"
+        problem = Problem(file, line, "", "", f"not valid TOML: {message[:1].lower()}{message[1:]}", "")
+    raise ScenarioError([problem])
+
+
+def _read(tree: dict[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog) -> Scenario:
+    version = tree.get("format")
+    if isinstance(version, int) and version > _FORMAT:
+        # Everything else may mean something new, so it is not worth a word.
+        message = "made for a newer version of Subflow"
+        report.add(("format",), message, f"{_FORMAT}, the format that this version reads")
+        raise ScenarioError(report.sorted_problems())
+    sections = ("nodes", "links", "flows", "events")
+    values = read_section(report, (), tree, SECTIONS["scenario"], also_known=sections)
+    _check_beginning(report, values)
+
+    nodes, hosts = _read_nodes(report, tree)
+    context = Context(report, nodes, values.get("duration"), values.get("mss"), algorithms)
+    # Names whose tables are unusable count as known: one problem each is enough.
+    links: dict[str, LinkReading | None] = dict.fromkeys(_names(tree, "links"))
+    for name, table in _named_tables(report, tree, "links"):
+        links[name] = read_link(context, name, table)
+    joined = {name: reading.link.ends for name, reading in links.items() if reading is not None and reading.is_joined}
+    seen_by_flows = Links(Topology(joined, hosts), frozenset(links) - joined.keys())
+    flows: dict[str, FlowReading | None] = dict.fromkeys(_names(tree, "flows"))
+    for name, table in _named_tables(report, tree, "flows"):
+        flows[name] = read_flow(context, seen_by_flows, name, table)
+
+    events = [event for reading in links.values() if reading is not None for event in reading.events]
+    events += _read_events(context, tree.get("events", []), links, flows)
+    return Scenario(
+        name=values.get("name") or _name_of_file(file),
+        duration_s=values.get("duration", 1.0),
+        warmup_s=values.get("warmup", 0.0),
+        seed=values.get("seed", 1),
+        mss_bytes=values.get("mss", 1),
+        profile=values.get("profile", "linux"),
+        start_jitter_s=values.get("start_jitter", 0.0),
+        nodes=nodes,
+        links={name: reading.link for name, reading in links.items() if reading is not None},
+        flows={name: reading.flow for name, reading in flows.items() if reading is not None},
+        events=tuple(sorted(events, key=lambda event: event.at_s)),
+    )
+
+
+def _check_beginning(report: Report, values: Mapping[str, Any]) -> None:
+    duration = values.get("duration")
+    for key, consequence in (
+        ("warmup", "as long as the run or longer, so nothing would be left to measure"),
+        ("start_jitter", "as long as the run or longer, so flows might never start"),
+    ):
+        if duration is not None and values.get(key, 0.0) >= duration:
+            text = format_quantity(duration, Dimension.TIME)
+            report.add((key,), consequence, f'less than the duration of "{text}"')
+
+
+def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node], frozenset[str]]:
+    """The nodes, and the names of those that are hosts for sure.
+
+    Where the file does not tell, a node may end flows and be on the way of others: nothing follows from what it lacks.
+    """
+    nodes = {name: Node(name) for name in _names(tree, "nodes")}
+    hosts = set()
+    for name, table in _named_tables(report, tree, "nodes"):
+        values = read_section(report, ("nodes", name), table, SECTIONS["node"])
+        nodes[name] = Node(name, values.get("kind", "host"), values.get("at"))
+        if values.get("kind") == "host":
+            hosts.add(name)
+    return nodes, frozenset(hosts)
+
+
+def _names(tree: Mapping[str, Any], section: str) -> list[str]:
+    tables = tree.get(section)
+    return list(tables) if isinstance(tables, dict) else []
+
+
+def _named_tables(report: Report, tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The usable tables of `[nodes.NAME]` and the like, one by one."""
+    header = f"[{section}.NAME]"
+    if section not in tree:
+        report.add((section,), "missing", f"at least one table {header}")
+        return
+    tables = report.expect_table((section,), tree[section], f"tables {header}")
+    if tables is None:
+        return
+    if not tables:
+        report.add((section,), "empty", f"at least one table {header}")
+    for name, table in tables.items():
+        if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
+            allowed = f"letters, digits, - and _, at most {MAX_NAME_LENGTH} characters"
+            report.add((section, name), "not a name", allowed)
+        checked = report.expect_table((section, name), table, f"a table [{section}.{name}]")
+        if checked is not None:
+            yield name, checked
+
+
+def _read_events(
+    context: Context,
+    tables: object,
+    links: Mapping[str, LinkReading | None],
+    flows: Mapping[str, FlowReading | None],
+) -> Iterator[Event]:
+    if not isinstance(tables, list):
+        context.report.add(("events",), f"this is {kind_name(tables)}, not an array of tables", "[[events]]")
+        return
+    for index, table in enumerate(tables):
+        checked = context.report.expect_table(("events", index), table, "[[events]]")
+        if checked is not None:
+            yield read_event(context, index, checked, links, flows)
+
+
+def _name_of_file(file: str) -> str:
+    stem = PurePath(file).stem
+    shown = "".join(char for char in stem if char.isprintable())[:MAX_TEXT_LENGTH].strip()
+    return shown if shown and not file.startswith("<") else "scenario"

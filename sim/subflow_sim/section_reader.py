@@ -1,0 +1,124 @@
+"""Reads one table of a scenario file by the declaration of its keys, and what all sections need for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from subflow_sim.errors import ParamError
+from subflow_sim.parameter import Param, did_you_mean, either
+from subflow_sim.params import AlgorithmCatalog
+from subflow_sim.report import Report
+from subflow_sim.scenario_model import Node
+from subflow_sim.toml_lines import Path
+from subflow_sim.units import Dimension, format_quantity
+
+Special: TypeAlias = Callable[[Path, object], Any]
+"""Reads a value that is more than its `Param` says. Raises `Noted` once its problems are in the report."""
+
+
+class Noted(Exception):  # noqa: N818 - not an error by itself: the problem is in the report already
+    """A value is unusable, and the report says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the sections are checked against.
+
+    Attributes:
+        report: gets the problems.
+        nodes: by name.
+        duration_s: of the run; None if the file does not tell.
+        mss_bytes: payload of a full packet; None likewise.
+        algorithms: controllers and schedulers that may be named.
+    """
+
+    report: Report
+    nodes: Mapping[str, Node]
+    duration_s: float | None
+    mss_bytes: int | None
+    algorithms: AlgorithmCatalog
+
+    def check_time(self, path: Path, time_s: float | None) -> None:
+        """Note a time after the end of the run. The end itself is within the run: late, but it comes."""
+        if time_s is not None and self.duration_s is not None and time_s > self.duration_s:
+            end = format_quantity(self.duration_s, Dimension.TIME)
+            self.report.add(path, "after the end of the run, so it would never happen", f'a time up to "{end}"')
+
+    def check_name(self, path: Path, name: str, kind: str, known: Mapping[str, object]) -> bool:
+        """Note a name that nothing has; True if something has it."""
+        if name in known:
+            return True
+        names = list(known)
+        self.report.add(path, f'there is no {kind} "{name}"{did_you_mean(name, names)}', either(names))
+        return False
+
+
+def read_section(
+    report: Report,
+    path: Path,
+    table: Mapping[str, Any],
+    params: Sequence[Param],
+    *,
+    kind: str | None = None,
+    noun: str = "",
+    partial: bool = False,
+    specials: Mapping[str, Special] | None = None,
+    also_known: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Read the keys of a table.
+
+    Args:
+        report: gets the problems.
+        path: of the table.
+        table: as parsed.
+        params: declaration of its keys.
+        kind: which of the keys apply; None: the file does not tell, so none that depends on it is missing.
+        noun: what such a table is called where keys of another kind are refused, e.g. "flow".
+        partial: the table only overrides another one: nothing is missing from it and no default applies.
+        specials: readers for keys whose values are more than their `Param` says.
+        also_known: further keys that are read elsewhere.
+
+    Returns:
+        SI values by key: those given and valid, and the defaults of those left out. A key whose value is not usable is
+        absent.
+    """
+    values: dict[str, Any] = {}
+    for param in params:
+        place = (*path, param.key)
+        if param.key not in table:
+            if partial or (param.applies_to and kind not in param.applies_to):
+                continue
+            if param.required:
+                report.add(place, "missing", param.allowed_text())
+            else:
+                values[param.key] = param.default
+        elif kind is not None and param.applies_to and kind not in param.applies_to:
+            report.add(place, f"a {kind} {noun} has no {param.key}", f"only for {either(param.applies_to)}")
+        else:
+            try:
+                special = (specials or {}).get(param.key)
+                value = table[param.key]
+                values[param.key] = special(place, value) if special else read_value(report, place, param, value)
+            except Noted:
+                pass
+    known = [*(param.key for param in params), *also_known]
+    for key in table:
+        if key not in known:
+            relevant = [param.key for param in params if not param.applies_to or kind in (None, *param.applies_to)]
+            report.unknown_key((*path, key), [*relevant, *also_known])
+    return values
+
+
+def read_value(report: Report, path: Path, param: Param, value: object) -> Any:
+    """Read one value.
+
+    Raises:
+        Noted: if it is not allowed.
+    """
+    try:
+        return param.read(value)
+    except ParamError as error:
+        report.add(path, error.message, error.allowed)
+        raise Noted from error

@@ -1,0 +1,113 @@
+"""Scenario texts for tests of the reader, and a list of algorithms that does not change when the core learns more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.scenario import Scenario, parse_scenario
+
+CATALOG = AlgorithmCatalog(
+    controllers=(
+        Algorithm("newreno", "One path, halves on loss.", "RFC 5681"),
+        Algorithm("lia", "Coupled.", "RFC 6356", is_coupled=True),
+        Algorithm(
+            "uncoupled",
+            "One controller per subflow.",
+            "NSDI 2011",
+            (Param("base", Dimension.CHOICE, "What each runs.", default="newreno", choices=("newreno",)),),
+            is_coupled=True,
+        ),
+        Algorithm(
+            "tunable",
+            "Has options of each kind.",
+            "nowhere",
+            (
+                Param("gain", Dimension.NUMBER, "A number.", default=0.5, minimum=0.0, maximum=2.0),
+                Param("window", Dimension.TIME, "A time.", default=0.1, minimum=0.0, maximum=10.0),
+                Param("paced", Dimension.FLAG, "A flag.", default=True),
+            ),
+        ),
+    ),
+    schedulers=(Algorithm("minrtt", "Fastest first.", "Linux"),),
+)
+
+TWO_PATHS = """\
+format = 1
+name = "Two paths"
+duration = "60s"
+
+[nodes.client]
+[nodes.server]
+at = [600, 0]
+
+[links.wifi]
+ends = ["client", "server"]
+rate = "8Mbit/s"
+delay = "50ms"
+queue = "67pkt"
+loss = "2%"
+
+[links.lte]
+ends = ["client", "server"]
+rate = "16Mbit/s"
+
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+"""
+"""The smallest scenario that most tests need. Both links join client and server directly."""
+
+ROUTED = """\
+format = 1
+duration = "60s"
+nodes = { a = {}, b = {}, c = {}, r = { kind = "router" }, s = { kind = "router" } }
+
+[links.ar]
+ends = ["a", "r"]
+rate = 1e6
+[links.rs]
+ends = ["r", "s"]
+rate = 1e6
+[links.sb]
+ends = ["s", "b"]
+rate = 1e6
+[links.rb]
+ends = ["r", "b"]
+rate = 1e6
+[links.bc]
+ends = ["b", "c"]
+rate = 1e6
+[links.cs]
+ends = ["c", "s"]
+rate = 1e6
+
+[flows.f]
+kind = "mptcp"
+from = "a"
+to = "b"
+"""
+"""Hosts a, b, c and routers r, s: a-r, r-s, s-b, r-b, b-c, c-s."""
+
+
+def read(text: str, *overrides: str) -> Scenario:
+    """Parse with the list of algorithms above."""
+    return parse_scenario(text, file="test.toml", overrides=overrides, algorithms=CATALOG)
+
+
+def problems_of(text: str, *overrides: str) -> Sequence[Problem]:
+    """The problems that parsing reports; none if it succeeds."""
+    try:
+        read(text, *overrides)
+    except ScenarioError as error:
+        return error.problems
+    return ()
+
+
+def problem_of(text: str, *overrides: str) -> Problem:
+    """The only problem that parsing reports."""
+    problems = problems_of(text, *overrides)
+    assert len(problems) == 1, [str(problem) for problem in problems]
+    return problems[0]

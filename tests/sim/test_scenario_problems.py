@@ -1,0 +1,310 @@
+"""Scenario files that are wrong: each problem names line, key and value, and all are told at once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.helpers.scenario_texts import CATALOG, ROUTED, TWO_PATHS, problem_of, problems_of
+
+from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.scenario import parse_scenario
+
+EVENT = '[[events]]\nat = "30s"\n'
+CBR = 'kind = "cbr"\nrate = "1Mbit/s"\n'
+
+
+def test_a_problem_reads_as_one_line_with_place_key_value_and_way_out():
+    problem = Problem("demo.toml", 12, "links.wifi.loss", '"120%"', "too large", 'a ratio from 0 to "100%"')
+    assert str(problem) == 'demo.toml:12: links.wifi.loss = "120%": too large; allowed: a ratio from 0 to "100%"'
+    assert str(Problem("--set", None, "seed", "", "missing", "")) == "--set: seed: missing"
+    assert str(Problem("demo.toml", 3, "", "", "not valid TOML", "")) == "demo.toml:3: not valid TOML"
+
+
+def test_all_problems_are_told_at_once_in_the_order_of_the_file():
+    text = (
+        TWO_PATHS.replace('"60s"', '"-60s"')
+        .replace('"50ms"', '"50msec"')
+        .replace('["client", "server"]\nrate = "16Mbit/s"', '["client", "sever"]\nrat = "16Mbit/s"')
+        .replace('"mptcp"', '"mtcp"')
+    )
+    assert [(problem.line, problem.key) for problem in problems_of(text)] == [
+        (3, "duration"),
+        (12, "links.wifi.delay"),
+        (16, "links.lte.rate"),
+        (17, "links.lte.ends[1]"),
+        (18, "links.lte.rat"),
+        (21, "flows.download.kind"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("format = 1\nname = \n", 2, "invalid value"),
+        ("format = 1\nformat = 1\n", 2, "overwrite"),
+        ("[links.a]\n[links.b]\n[links.a]\n", 3, "twice"),
+        ('format = 1\nname = "open', 2, "not valid TOML"),
+        ("a = [1,\n\n", 1, "at the end of the file"),
+        ("a = " + "[" * 100_000, None, "nested too deeply"),
+        ("a = " + "9" * 5000, None, "not valid TOML"),
+    ],
+)
+def test_text_that_is_no_toml_is_one_problem(text, line, message):
+    problem = problem_of(text)
+    assert (problem.file, problem.key) == ("test.toml", "")
+    assert message in problem.message.lower() or message in problem.message
+    assert problem.line == line
+
+
+def test_an_empty_file_is_told_what_it_needs():
+    assert {problem.key for problem in problems_of("")} == {"format", "duration", "nodes", "links", "flows"}
+
+
+def test_a_newer_format_is_the_only_thing_told():
+    problem = problem_of(TWO_PATHS.replace("format = 1", "format = 2") + "strange = 1\n")
+    assert (problem.line, problem.key, problem.value) == (1, "format", "2")
+    assert "newer version" in problem.message
+
+
+LTE_ENDS = '["client", "server"]\nrate = "16'
+KIND = 'kind = "mptcp"'
+MANY_PATHS = "paths = [" + '["wifi"],' * 33 + "]"
+
+# What to replace in TWO_PATHS ("+": append) by what; key (of the flow if it begins with a dot), line, message, allowed
+WRONG = [
+    # the beginning
+    ("format = 1", "format = 0", "format", 1, "must not be zero", "1"),
+    ("format = 1", 'format = "1"', "format", 1, "this is text", "1"),
+    ("format = 1", "format = true", "format", 1, "this is true or false", "1"),
+    ('duration = "60s"', "", "duration", None, "missing", "60s"),
+    ('"60s"', "inf", "duration", 3, "too large", "1000000s"),
+    ('"60s"', "nan", "duration", 3, "not a number", "1000000s"),
+    ('"60s"', "2020-01-01", "duration", 3, "this is a date", "60s"),
+    ('"60s"', '"60s"\nwarmup = "60s"', "warmup", 4, "nothing would be left to measure", 'less than the duration of'),
+    ('"60s"', '"60s"\nstart_jitter = "61s"', "start_jitter", 4, "might never start", "60s"),
+    ('"60s"', '"60s"\nmss = 0', "mss", 4, "must not be zero", "65kB"),
+    ('"60s"', '"60s"\nprofile = "windows"', "profile", 4, "unknown", '"linux" or "textbook"'),
+    ('"60s"', '"60s"\nduraton = 5', "duraton", 4, 'did you mean "duration"', '"links"'),
+    ('"60s"', '"60s"\nevents = 5', "events", 4, "this is a whole number, not an array", "[[events]]"),
+    ('"60s"', '"60s"\nevents = [5]', "events[0]", 4, "not a table", "[[events]]"),
+    # nodes
+    ("[nodes.client]", '[nodes.client]\nkind = "switch"', "nodes.client.kind", 6, "unknown", '"host" or "router"'),
+    ("[nodes.client]", "[nodes.client]\nat = [1]", "nodes.client.at", 6, "list of 1", "[300, 0]"),
+    ("[nodes.client]", '[nodes.client]\n[nodes."a b"]', 'nodes."a b"', 6, "not a name", "letters"),
+    ("[nodes.client]", '[nodes.client]\n[nodes.""]', 'nodes.""', 6, "not a name", "letters"),
+    ("[nodes.client]", "[nodes]\nclient = 5", "nodes.client", 6, "not a table", "[nodes.client]"),
+    # links
+    ('rate = "16Mbit/s"', "", "links.lte.rate", 16, "missing", "8Mbit/s"),
+    ('"16Mbit/s"', '"16Mbs"', "links.lte.rate", 18, 'did you mean "Mbit/s"', '"kbit/s"'),
+    ('"16Mbit/s"', "0", "links.lte.rate", 18, "must not be zero", "8Mbit/s"),
+    ('"16Mbit/s"', '"2000Gbit/s"', "links.lte.rate", 18, "too large", "1000Gbit/s"),
+    ('"16Mbit/s"', "[1]", "links.lte.rate", 18, "this is a list", "8Mbit/s"),
+    ('"16Mbit/s"', '{ trace = "lte.up" }', "links.lte.rate.trace", 18, "not in this version", "steps"),
+    ('"16Mbit/s"', "{}", "links.lte.rate.steps", 18, "missing", "steps"),
+    ('"16Mbit/s"', "{ steps = [] }", "links.lte.rate.steps", 18, "no step", "steps"),
+    ('"16Mbit/s"', "{ steps = 5 }", "links.lte.rate.steps", 18, "no list", "steps"),
+    ('"16Mbit/s"', "{ steps = [[0]] }", "links.lte.rate.steps[0]", 18, "list of 1", "70s"),
+    ('"16Mbit/s"', "{ steps = [[1, 1e6]] }", "links.lte.rate.steps[0][0]", 18, "at the start", "0s"),
+    ('"16Mbit/s"', "{ steps = [[0, 0]] }", "links.lte.rate.steps[0][1]", 18, "must not be zero", "8Mbit/s"),
+    ('"16Mbit/s"', "{ steps = [[0, 9],\n[-1, 9]] }", "links.lte.rate.steps[1][0]", 19, "must not be negative", "60s"),
+    ('"16Mbit/s"', "{ steps = [[0, 9], [0, 8]] }", "links.lte.rate.steps[1][0]", 18, "not later", "ascending"),
+    ('"16Mbit/s"', "{ steps = [[0, 9], [61, 8]] }", "links.lte.rate.steps[1][0]", 18, "after the end", '"60s"'),
+    ('"16Mbit/s"', "{ steps = [[0, 9]], x = 1 }", "links.lte.rate.x", 18, "unknown key", "steps"),
+    ('"50ms"', '"1001s"', "links.wifi.delay", 12, "too large", "1000s"),
+    ('"67pkt"', "0", "links.wifi.queue", 13, "must not be zero", "67pkt"),
+    ('"67pkt"', '"1499B"', "links.wifi.queue", 13, "not even one packet fits", '"1500B"'),
+    ('"67pkt"', '{ limit = "1B" }', "links.wifi.queue.limit", 13, "not even one packet fits", '"1500B"'),
+    ('"67pkt"', '{ discipline = "red" }', "links.wifi.queue.discipline", 13, "not in this version", '"droptail"'),
+    ('"67pkt"', '{ discipline = "fifo" }', "links.wifi.queue.discipline", 13, "unknown", '"droptail"'),
+    ('"67pkt"', "{ limt = 5 }", "links.wifi.queue.limt", 13, 'did you mean "limit"', '"discipline"'),
+    ('"2%"', '"101%"', "links.wifi.loss", 14, "too large", "100%"),
+    ('"2%"', "2", "links.wifi.loss", 14, 'did you mean "2%"', "100%"),
+    ('"2%"', '{ model = "gilbert", p = 0.1 }', "links.wifi.loss", 14, "not in this version", "2%"),
+    ('"2%"', '"2%"\nreverse = 5', "links.wifi.reverse", 15, "not a table", "[links.wifi.reverse]"),
+    ('"2%"', '"2%"\nreverse.ends = []', "links.wifi.reverse.ends", 15, "same ends", "leave it out"),
+    ('"2%"', '"2%"\nreverse.los = 0', "links.wifi.reverse.los", 15, 'did you mean "loss"', '"delay"'),
+    ('"2%"', '"2%"\nreverse.loss = -1', "links.wifi.reverse.loss", 15, "must not be negative", "2%"),
+    (LTE_ENDS, '["client"]\nrate = "16', "links.lte.ends", 17, "list of 1", '"client"'),
+    (LTE_ENDS, '["client", "client"]\nrate = "16', "links.lte.ends", 17, "same node", "different"),
+    (LTE_ENDS, '["client", 5]\nrate = "16', "links.lte.ends", 17, "a whole number", "names"),
+    (LTE_ENDS, '["client", "sever"]\nrate = "16', "links.lte.ends[1]", 17, 'did you mean "server"', '"client" or'),
+    # flows
+    (KIND, "", ".kind", 20, "missing", '"mptcp"'),
+    ('"mptcp"', '"onoff"', ".kind", 21, "not in this version", '"cbr"'),
+    ('from = "server"', "", ".from", 20, "missing", "name"),
+    ('from = "server"', 'from = "sever"', ".from", 22, 'did you mean "server"', '"client" or "server"'),
+    ('to = "client"', 'to = "server"', ".to", 23, "ends where it starts", "a host"),
+    ("[nodes.client]", '[nodes.client]\nkind = "router"', ".to", 24, "router", '"server"'),
+    ("+", 'controller = "olia"', ".controller", 24, "not in this version", '"newreno", "lia"'),
+    ("+", 'controller = "newrno"', ".controller", 24, 'did you mean "newreno"', '"uncoupled"'),
+    ("+", "controller = 5", ".controller", 24, "not the name of a controller", '"lia"'),
+    ("+", "controller = {}", ".controller.name", 24, "missing", '"lia"'),
+    ("+", 'controller = { name = "lia", x = 1 }', ".controller.x", 24, "unknown key", '"name"'),
+    ("+", 'controller = { name = "tunable", gain = 3 }', ".controller.gain", 24, "too large", "2"),
+    ("+", 'controller = { name = "tunable", gian = 1 }', ".controller.gian", 24, 'did you mean "gain"', "paced"),
+    ("+", 'controller = { name = "uncoupled", base = "cubic" }', ".controller.base", 24, "unknown", "newreno"),
+    ("+", 'scheduler = "ecf"', ".scheduler", 24, "not in this version", '"minrtt"'),
+    ("+", "count = 0", ".count", 24, "must not be zero", "10000"),
+    ("+", "count = 10001", ".count", 24, "too large", "10000"),
+    ("+", "count = 1.5", ".count", 24, "not a whole number", "10000"),
+    ("+", 'start = "60s"', ".start", 24, "over before", '"60s"'),
+    ("+", 'start = "9s"\nstop = "9s"', ".stop", 25, "before it starts", '"9s"'),
+    ("+", "stop = 0", ".stop", 24, "before it starts", '"0s"'),
+    ("+", "size = 0", ".size", 24, "must not be zero", "8MB"),
+    ("+", 'recv_buffer = "1447B"', ".recv_buffer", 24, "not even one packet fits", '"1448B"'),
+    ("+", 'rate = "1Mbit/s"', ".rate", 24, "a mptcp flow has no rate", '"cbr"'),
+    ("+", "packet = 100", ".packet", 24, "a mptcp flow has no packet", '"cbr"'),
+    ("+", "paths = []", ".paths", 24, "no path", "leave it out"),
+    ("+", "paths = [[]]", ".paths[0]", 24, "without links", "wifi"),
+    ("+", 'paths = ["wifi"]', ".paths", 24, 'did you mean [["wifi"]]', "wifi"),
+    ("+", 'paths = [["wifi"],\n["wfi"]]', ".paths[1][0]", 25, 'did you mean "wifi"', '"wifi" or "lte"'),
+    ("+", 'paths = [["wifi", "lte"]]', ".paths[0][1]", 24, "goes on after", "routers"),
+    ("+", MANY_PATHS, ".paths", 24, "33 paths are too many", "at most 32"),
+    (KIND, 'kind = "tcp"\nscheduler = "minrtt"', ".scheduler", 22, "a tcp flow has no scheduler", '"mptcp"'),
+    (KIND, 'kind = "tcp"\npaths = [["wifi"], ["lte"]]', ".paths", 22, "one path, not 2", '"mptcp"'),
+    (KIND, CBR + 'paths = [["wifi"], ["lte"]]', ".paths", 23, "one path, not 2", '"mptcp"'),
+    (KIND, 'kind = "cbr"', ".rate", 20, "missing", "8Mbit/s"),
+    (KIND, CBR + "size = 1", ".size", 23, "a cbr flow has no size", '"mptcp"'),
+    (KIND, CBR + 'controller = "lia"', ".controller", 23, "a cbr flow has no controller", '"tcp"'),
+    (KIND, CBR + "packet = 63", ".packet", 23, "too small", "1500B"),
+    # events
+    ("+", EVENT, "events[0]", 24, "neither a link nor a flow", "link"),
+    ("+", EVENT + 'link = "wifi"\nflow = "download"', "events[0]", 24, "both a link and a flow", "one of"),
+    ("+", EVENT + 'link = "wifi"', "events[0]", 24, "changes nothing", '"up"'),
+    ("+", EVENT + 'link = "wifi"\ndirection = "forward"', "events[0]", 24, "changes nothing", '"up"'),
+    ("+", EVENT + 'flow = "download"', "events[0]", 24, "changes nothing", "open = false"),
+    ("+", EVENT + 'link = "wify"\nup = true', "events[0].link", 26, 'did you mean "wifi"', '"lte"'),
+    ("+", EVENT + 'link = "wifi"\nup = "no"', "events[0].up", 27, "this is text", "true or false"),
+    ("+", EVENT + 'link = "wifi"\nrate = 0', "events[0].rate", 27, "must not be zero", "8Mbit/s"),
+    ("+", EVENT + 'link = "wifi"\nqueue = "9B"', "events[0].queue", 27, "not even one packet", '"1500B"'),
+    ("+", EVENT + 'link = "wifi"\nup = true\nopen = true', "events[0].open", 28, "a link event has no open", '"flow"'),
+    ("+", EVENT + 'link = "wifi"\ndirection = "up"\nup = true', "events[0].direction", 27, "unknown", '"forward"'),
+    ("+", EVENT + 'flow = "upload"\nopen = false', "events[0].flow", 26, 'no flow "upload"', '"download"'),
+    ("+", EVENT + 'flow = "download"\nopen = false\nsubflow = 3', "events[0].subflow", 28, "has 2 subflows", "1 to 2"),
+    ("+", EVENT + 'flow = "download"\nopen = true\nsubflow = 0', "events[0].subflow", 28, "not be zero", "1 to 32"),
+    ("+", EVENT + 'flow = "download"\nopen = true\nloss = 0', "events[0].loss", 28, "flow event has no loss", '"link"'),
+    ("+", EVENT.replace("30", "61") + 'link = "wifi"\nup = true', "events[0].at", 25, "after the end", '"60s"'),
+    ("+", '[[events]]\nlink = "wifi"\nup = true', "events[0].at", 24, "missing", "60s"),
+    ("+", EVENT + 'link = "wifi"\nup = true\n[[events]]\nlink = "lte"\nup = true', "events[1].at", 28, "missing", "60s"),
+]  # fmt: skip
+
+
+def changed(old: str, new: str) -> str:
+    if old == "+":
+        return TWO_PATHS + new + "\n"
+    assert TWO_PATHS.count(old) == 1
+    return TWO_PATHS.replace(old, new)
+
+
+WRONG_IDS = [f"{row[2]}: {row[1]}"[:60] for row in WRONG]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "line", "message", "allowed"), WRONG, ids=WRONG_IDS)
+def test_what_is_wrong_is_named_with_its_line_and_what_is_allowed(old, new, key, line, message, allowed):
+    key = f"flows.download{key}" if key.startswith(".") else key
+    problems = {problem.key: problem for problem in problems_of(changed(old, new))}
+    assert key in problems
+    assert problems[key].line == line
+    assert message in problems[key].message
+    assert allowed in problems[key].allowed
+
+
+@pytest.mark.parametrize(("old", "new"), [row[:2] for row in WRONG], ids=WRONG_IDS)
+def test_one_mistake_is_told_once(old, new):
+    assert len(problems_of(changed(old, new))) == 1
+
+
+@pytest.mark.parametrize(
+    ("paths", "key", "message"),
+    [
+        ('[["ar", "sb"]]', "flows.f.paths[0][1]", 'after "ar" the path stands at "r", but "sb" joins "s" and "b"'),
+        ('[["rb"]]', "flows.f.paths[0][0]", 'the path starts at "a", but "rb" joins "r" and "b"'),
+        ('[["ar", "rs"]]', "flows.f.paths[0]", 'ends at "s", not at "b"'),
+        ('[["ar", "rs", "cs", "bc"]]', "flows.f.paths[0][3]", 'leads through "c", which is a host'),
+        ('[["ar", "ar", "ar", "rb"]]', "flows.f.paths[0][1]", 'has a loop: "ar" leads back to "a"'),
+        ('[["ar", "rs", "rs", "rb"]]', "flows.f.paths[0][2]", 'has a loop: "rs" leads back to "r"'),
+        ('[["ar", "rb", "bc"]]', "flows.f.paths[0][2]", 'goes on after it has reached "b"'),
+    ],
+)
+def test_a_path_that_is_none_says_where_the_walk_breaks(paths, key, message):
+    problem = problem_of(ROUTED, f"flows.f.paths={paths}")
+    assert problem.key == key
+    assert message in problem.message
+
+
+def test_every_wrong_path_of_a_flow_is_told():
+    problems = problems_of(ROUTED, 'flows.f.paths=[["ar"], ["ar", "rb"], ["rb"]]')
+    assert [problem.key for problem in problems] == ["flows.f.paths[0]", "flows.f.paths[2][0]"]
+
+
+def test_a_destination_out_of_reach_is_told():
+    island = ROUTED.replace('ends = ["b", "c"]', 'ends = ["b", "a"]').replace('ends = ["c", "s"]', 'ends = ["r", "s"]')
+    problem = problem_of(island, "flows.f.to=c")
+    assert (problem.key, problem.message) == ("flows.f.to", '"c" cannot be reached from "a"')
+
+
+def test_a_host_on_the_way_is_named_as_the_reason():
+    problem = problem_of(ROUTED.replace('["c", "s"]', '["b", "s"]'), "flows.f.to=c")
+    assert (
+        problem.message == '"c" cannot be reached from "a": the way leads through "b", a host, and only routers forward'
+    )
+
+
+def test_more_shortest_paths_than_a_flow_can_have_need_a_choice():
+    links = "".join(f'[links.x{n}]\nends = ["client", "server"]\nrate = 1e6\n' for n in range(31))
+    problem = problem_of(TWO_PATHS + links)
+    assert problem.key == "flows.download.to"
+    assert "more than 32 shortest paths" in problem.message
+
+
+def test_a_very_long_chain_of_routers_is_a_path():
+    count = 3000
+    nodes = "".join(f'[nodes.r{n}]\nkind = "router"\n' for n in range(count))
+    names = ["client", *(f"r{n}" for n in range(count)), "server"]
+    links = "".join(f'[links.l{n}]\nends = ["{a}", "{b}"]\nrate = 1e6\n' for n, (a, b) in enumerate(pairwise(names)))
+    flow = '[flows.f]\nkind = "tcp"\nfrom = "client"\nto = "server"\n'
+    scenario = parse_scenario(
+        f"format = 1\nduration = 1\n[nodes.client]\n[nodes.server]\n{nodes}{links}{flow}", algorithms=CATALOG
+    )
+    assert len(scenario.flows["f"].paths[0]) == count + 1
+
+
+def test_closing_subflows_of_a_cbr_flow_is_refused():
+    text = changed('kind = "mptcp"', CBR) + EVENT + 'flow = "download"\nopen = false\n'
+    assert problem_of(text).message == "a cbr flow has no subflows to close"
+
+
+def test_a_broken_link_is_not_blamed_again_on_flows_and_events_that_use_it():
+    text = TWO_PATHS.replace('["client", "server"]\nrate = "8', '["client", "x"]\nrate = "8')
+    text += 'paths = [["wifi"]]\n' + EVENT + 'link = "wifi"\nup = false\n'
+    assert problem_of(text).key == "links.wifi.ends[1]"
+
+
+def test_values_are_shown_on_one_line_shortened_and_without_control_characters():
+    long_name = problem_of(TWO_PATHS.replace('"Two paths"', f'"{"x" * 300}"'))
+    assert len(long_name.value) == 60
+    colour = problem_of(TWO_PATHS.replace('"Two paths"', r'"\u001b[31m\n"'))
+    assert colour.value == r'"\u001b[31m\u000a"'
+    assert len(problem_of(TWO_PATHS.replace('"Two paths"', f"[{'1, ' * 500}]")).value) <= 60
+    assert problem_of(TWO_PATHS.replace('"Two paths"', "{ a = 1, b = [true] }")).value == "{a = 1, b = [true]}"
+    assert problem_of(TWO_PATHS.replace('"60s"', "9" * 4000)).value == "9999…"
+
+
+SNIPPETS = st.sampled_from(
+    [row[1] for row in WRONG if row[0] == "+"]
+    + ['"', "[", "]", "=", "5", '"x"', "\n", "{", "}", "kind = 5\n", "[links.wifi]\n"]
+)
+
+
+@given(st.data())
+def test_no_text_makes_the_reader_fail_in_any_other_way(data):
+    text = TWO_PATHS
+    for _ in range(data.draw(st.integers(1, 4))):
+        cut = data.draw(st.integers(0, len(text)))
+        text = text[:cut] + data.draw(SNIPPETS) + text[cut + data.draw(st.integers(0, 12)) :]
+    with suppress(ScenarioError):
+        assert parse_scenario(text, algorithms=CATALOG).flows
