@@ -1,0 +1,102 @@
+"""Runs and their traces in one SQLite file. Takes and gives plain values; knows neither the simulator nor the app.
+
+    with open_store("subflow.db") as store:
+        with store.start_run(RunStart(...), [ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt")]) as run:
+            run.append(0, block)
+            run.finish("finished", summary, signature)
+        newest = store.runs(limit=1)[0]
+        cwnd = store.read(store.series(newest.id)[0].id)
+
+SQLAlchemy is loaded by `open_store`, and Alembic only when a file has to be made or upgraded.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from subflow_store.errors import (
+    RunClosed,
+    RunNotFound,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreForeign,
+    StoreFull,
+    StoreLocked,
+    StoreMissing,
+    StoreNewer,
+    StoreReadOnly,
+)
+from subflow_store.values import (
+    FINAL_STATUSES,
+    ColumnSpec,
+    MarkRow,
+    MarkTable,
+    PyramidData,
+    RunRow,
+    RunStart,
+    SeriesData,
+    SeriesInfo,
+)
+
+if TYPE_CHECKING:
+    from subflow_store.run_writer import RunWriter
+    from subflow_store.store import Store
+
+__all__ = [
+    "FINAL_STATUSES",
+    "ColumnSpec",
+    "MarkRow",
+    "MarkTable",
+    "PyramidData",
+    "RunClosed",
+    "RunNotFound",
+    "RunRow",
+    "RunStart",
+    "RunWriter",
+    "SeriesData",
+    "SeriesInfo",
+    "Store",
+    "StoreClosed",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreForeign",
+    "StoreFull",
+    "StoreLocked",
+    "StoreMissing",
+    "StoreNewer",
+    "StoreReadOnly",
+    "open_store",
+]
+
+
+def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> Store:
+    """Open a database of runs; a file that is missing is made, with its folder, and an older one is upgraded.
+
+    Runs that are marked as running but whose process has ended are marked as interrupted.
+
+    Args:
+        path: the file; ":memory:" stands for a database that lasts as long as the store.
+        read_only: change nothing; the file must exist, and may lie where nothing can be written.
+        busy_timeout_s: how long to wait for another process to let go of the file.
+
+    Raises:
+        StoreError: if the file cannot be used; its kinds say why, its text also what to do.
+    """
+    from subflow_store.store import Store
+
+    return Store(path, read_only=read_only, busy_timeout_s=busy_timeout_s)
+
+
+def __getattr__(name: str) -> Any:
+    """Load the two classes that need SQLAlchemy when they are first asked for."""
+    if name == "Store":
+        from subflow_store.store import Store
+
+        return Store
+    if name == "RunWriter":
+        from subflow_store.run_writer import RunWriter
+
+        return RunWriter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,342 @@
+"""One database file: opening it, its connections, and turning SQLite's errors into ours.
+
+There is one write connection, which the writer thread owns, and one read-only connection for each thread that reads.
+A database in memory has a single connection behind all of them, and a lock in place of SQLite's own isolation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import sqlalchemy as sa
+from sqlalchemy.pool import NullPool, StaticPool
+
+from subflow_store import upgrade
+from subflow_store.codec import CodecError
+from subflow_store.errors import (
+    RunClosed,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreMissing,
+    StoreReadOnly,
+)
+
+IN_MEMORY = ":memory:"
+
+_HEADER = b"SQLite format 3\0"
+_ELSEWHERE = "Choose another file with --db, or save the run as CSV."
+
+
+class Reader(NamedTuple):
+    """A connection for reading: through SQLAlchemy for rows, and the bare one beneath for blobs."""
+
+    core: sa.Connection
+    raw: sqlite3.Connection
+
+
+class Database:
+    """An open database, checked and brought up to date.
+
+    Attributes:
+        label: what messages call it: the path, or ":memory:".
+        path: the file, or None in memory.
+        read_only: whether it was opened for reading alone.
+    """
+
+    def __init__(self, target: str | os.PathLike[str], *, read_only: bool, busy_timeout_s: float) -> None:
+        """Open it, creating or upgrading the file where needed.
+
+        Raises:
+            StoreError: one of its kinds, if the file cannot be used.
+        """
+        is_memory = os.fspath(target) == IN_MEMORY
+        self.path: Path | None = None if is_memory else Path(target).expanduser().absolute()
+        self.label = IN_MEMORY if self.path is None else str(self.path)
+        self.read_only = read_only
+        self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        self._busy_timeout_s = busy_timeout_s
+        self._readers: dict[threading.Thread, Reader] = {}
+        self._readers_lock = threading.Lock()
+        self._is_open = True
+        self.write_connection: sa.Connection | None = None
+        with self.translated():
+            if self.path is None:
+                self._open_in_memory()
+            elif read_only:
+                self._open_for_reading(self.path)
+            else:
+                self._open_for_writing(self.path)
+
+    # Opening
+
+    def _open_in_memory(self) -> None:
+        # Shared cache or the memdb VFS would give every thread its own connection, but there a reader in a loop can
+        # lock the writer out for seconds, and the other way round. One connection and a fair turn each is enough.
+        self.write_lock = threading.RLock()
+        self._engine = sa.create_engine(
+            "sqlite://", creator=lambda: self._connect("file::memory:"), poolclass=StaticPool
+        )
+        self.write_connection = self._engine.connect()
+        upgrade.upgrade(self.write_connection, None, 0)
+
+    def _open_for_reading(self, path: Path) -> None:
+        if not path.exists():
+            raise StoreMissing("there is no such file", path=self.label, way_on="Check the name given with --db.")
+        _check_header(path)
+        self._engine = self._reading_engine(f"{path.as_uri()}?mode=ro")
+        try:
+            with self._engine.connect() as connection:
+                version = upgrade.check_version(connection, self.label)
+        except sa.exc.OperationalError as error:
+            if not _is_unwritable_wal(error):
+                raise
+            # SQLite shares a WAL database through a -shm file. On a medium where it cannot make one, nobody else can
+            # change the file either, and it may be read as it stands, unless a crash left changes in the -wal file.
+            wal = path.with_name(path.name + "-wal")
+            if wal.exists() and wal.stat().st_size > 0:
+                raise StoreReadOnly(
+                    "it was not closed properly and lies where nothing can be written",
+                    path=self.label,
+                    way_on=f"Copy it together with {wal.name} to a folder that can be written, and open it there.",
+                ) from error
+            self._engine = self._reading_engine(f"{path.as_uri()}?mode=ro&immutable=1")
+            with self._engine.connect() as connection:
+                version = upgrade.check_version(connection, self.label)
+        upgrade.check_up_to_date(version, self.label)
+
+    def _open_for_writing(self, path: Path) -> None:
+        self._make_folder(path)
+        _check_header(path)
+        if path.exists() and not os.access(path, os.W_OK):
+            raise self._unwritable()  # SQLite would open it silently for reading, and fail at the first change
+        uri = path.as_uri()
+        engine = sa.create_engine("sqlite://", creator=lambda: self._connect(f"{uri}?mode=rwc"), poolclass=NullPool)
+        connection = engine.connect()
+        try:
+            version = upgrade.check_version(connection, self.label)
+            if version == 0:
+                # Only an empty file takes this one; purging then gives space back without rewriting the file.
+                connection.exec_driver_sql("PRAGMA auto_vacuum = INCREMENTAL")
+            self._use_wal(connection)
+            connection.exec_driver_sql("PRAGMA synchronous = NORMAL")  # safe with WAL: a power cut loses, never breaks
+            connection.commit()
+            if version < upgrade.head():
+                upgrade.upgrade(connection, path, version)
+        except BaseException:
+            connection.close()
+            raise
+        self.write_connection = connection
+        self._engine = self._reading_engine(f"{uri}?mode=ro")
+
+    def _make_folder(self, path: Path) -> None:
+        if path.is_dir():
+            raise StoreError("this is a folder, not a file", path=self.label, way_on="Give the name of a file in it.")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreReadOnly(
+                f"its folder cannot be made ({error.strerror})", path=self.label, way_on=_ELSEWHERE
+            ) from error
+
+    def _use_wal(self, connection: sa.Connection) -> None:
+        """Turn write-ahead logging on: readers never wait for the writer, nor the writer for them."""
+        if connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal":
+            return
+        # The switch needs the file for itself, and SQLite does not wait for that by its busy timeout.
+        deadline = time.monotonic() + self._busy_timeout_s
+        while True:
+            try:
+                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                return
+            except sa.exc.OperationalError as error:
+                if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
+    def _reading_engine(self, uri: str) -> sa.Engine:
+        return sa.create_engine("sqlite://", creator=lambda: self._connect(uri), poolclass=NullPool)
+
+    def _connect(self, uri: str) -> sqlite3.Connection:
+        # isolation_level None: transactions begin where we say so, not before the first change. Connections are used
+        # by one thread at a time, but not always by the one that opened them.
+        connection = sqlite3.connect(
+            uri, uri=True, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    # Reading
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """The calling thread's connection for reading; SQLite's and the codecs' errors leave as ours.
+
+        Raises:
+            StoreError: one of its kinds.
+        """
+        if self.path is None:
+            with self.write_lock, self.translated():
+                yield self._reader()
+        else:
+            with self.translated():
+                yield self._reader()
+
+    def _reader(self) -> Reader:
+        thread = threading.current_thread()
+        reader = self._readers.get(thread)
+        if reader is not None:
+            return reader
+        with self._readers_lock:
+            self._check_open()
+            for gone in [other for other in self._readers if not other.is_alive()]:
+                self._readers.pop(gone).core.close()
+            core = self._engine.connect()
+            raw = core.connection.driver_connection
+            assert isinstance(raw, sqlite3.Connection)
+            reader = self._readers[thread] = Reader(core, raw)
+            return reader
+
+    def _check_open(self) -> None:
+        if not self._is_open:
+            raise StoreClosed("the store is closed", path=self.label)
+
+    # Closing
+
+    def close(self) -> None:
+        """Close all connections, the write connection last: it then folds the -wal file into the database."""
+        with self._readers_lock:
+            self._is_open = False
+            readers, self._readers = list(self._readers.values()), {}
+        for reader in readers:
+            reader.core.close()
+        if self.write_connection is not None:
+            self.write_connection.close()
+        self._engine.dispose()
+
+    # Errors
+
+    @contextlib.contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turn errors of SQLite, SQLAlchemy and the codecs raised inside into StoreError; others pass unchanged."""
+        try:
+            yield
+        except (sqlite3.Error, sa.exc.DBAPIError, CodecError) as error:
+            raise self.explain(error) from error
+
+    def explain(self, error: Exception) -> Exception:
+        """The StoreError that says what an error of SQLite means for the user; our own bugs come back unchanged."""
+        if isinstance(error, CodecError):
+            return self._corrupt(str(error))
+        make = _EXPLANATIONS.get(_primary_code(error) or -1)
+        if make is not None:
+            return make(self, _original(error))
+        return error
+
+    def _corrupt(self, detail: str) -> StoreError:
+        return StoreCorrupt(
+            f"the database is damaged ({detail})",
+            path=self.label,
+            way_on="Put a backup copy in its place, or choose another file with --db; this one is left as it is.",
+        )
+
+    def _locked(self, _error: Exception) -> StoreError:
+        return StoreLocked(
+            f"another program has kept it locked for more than {self._busy_timeout_s:g} s",
+            path=self.label,
+            way_on="Close that program and try again, or choose another file with --db.",
+        )
+
+    def _unwritable(self, _error: Exception | None = None) -> StoreError:
+        return StoreReadOnly("the file or its folder cannot be written", path=self.label, way_on=_ELSEWHERE)
+
+    def _unopenable(self, error: Exception) -> StoreError:
+        # "Cannot open" is also what SQLite says when it may not create its -wal and -shm files.
+        if self.path is not None and self.path.exists() and not os.access(self.path.parent, os.W_OK):
+            return self._unwritable(error)
+        return StoreError(f"the file cannot be opened ({error})", path=self.label, way_on=_ELSEWHERE)
+
+    def _full(self, _error: Exception) -> StoreError:
+        return StoreFull(
+            "there is no space left to write",
+            path=self.label,
+            way_on="Free some space, choose a file on another disk with --db, or save the run as CSV.",
+        )
+
+    def _failed_io(self, error: Exception) -> StoreError:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
+            return self._full(error)  # its shared-memory file could not grow
+        return StoreError(f"reading or writing failed ({error})", path=self.label, way_on=_ELSEWHERE)
+
+    def _refused(self, error: Exception) -> Exception:
+        if "immutable" in str(error):
+            return RunClosed("the run is closed and takes no more data", path=self.label)
+        return error
+
+
+_EXPLANATIONS: dict[int, Callable[[Database, Exception], Exception]] = {
+    sqlite3.SQLITE_BUSY: Database._locked,
+    sqlite3.SQLITE_LOCKED: Database._locked,
+    sqlite3.SQLITE_READONLY: Database._unwritable,
+    sqlite3.SQLITE_PERM: Database._unwritable,
+    sqlite3.SQLITE_CANTOPEN: Database._unopenable,
+    sqlite3.SQLITE_FULL: Database._full,
+    sqlite3.SQLITE_IOERR: Database._failed_io,
+    sqlite3.SQLITE_CORRUPT: lambda database, error: database._corrupt(str(error)),
+    sqlite3.SQLITE_NOTADB: lambda database, error: database._corrupt(str(error)),
+    sqlite3.SQLITE_CONSTRAINT: Database._refused,
+}
+"""What each primary result code of SQLite means here; a code that is missing is a bug of ours."""
+
+
+def unused_sibling(path: Path) -> Path:
+    """A file name beside `path` that nobody uses, for a file that will take its place when complete."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+
+
+def _original(error: Exception) -> Exception:
+    """The driver's own error inside one of SQLAlchemy's."""
+    original = getattr(error, "orig", None)
+    return original if isinstance(original, Exception) else error
+
+
+def _primary_code(error: Exception) -> int | None:
+    """SQLite's primary result code, without the extension in the high bytes."""
+    code = getattr(_original(error), "sqlite_errorcode", None)
+    return None if code is None else int(code) & 0xFF
+
+
+def _is_unwritable_wal(error: Exception) -> bool:
+    return _primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+
+
+def _check_header(path: Path) -> None:
+    """See at once whether an existing file is a SQLite database at all; an empty one will become one.
+
+    Raises:
+        StoreError: if it cannot be read.
+        StoreCorrupt: if it is something else.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_HEADER))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"the file cannot be read ({error.strerror})", path=str(path), way_on=_ELSEWHERE) from error
+    if start and start != _HEADER:
+        raise StoreCorrupt(
+            "this is not a database, or its beginning is damaged",
+            path=str(path),
+            way_on="Choose another file with --db; this one is left as it is.",
+        )

@@ -1,0 +1,249 @@
+"""Reading rows: runs, series, samples, pyramids and marks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from subflow_store import schema
+from subflow_store.codec import codec
+from subflow_store.database import Reader
+from subflow_store.ingest import MARK_FIELDS, group
+from subflow_store.schema import PYRAMID_STEPS
+from subflow_store.values import MarkTable, PyramidData, RunRow, SeriesData, SeriesInfo
+
+_TAG_SEPARATOR = "\x1f"
+_AFTER_ALL = 1 << 52  # a sample index beyond any series
+_ROUNDING = 1e-6  # in samples
+
+_RUN = schema.run.c
+_DOCUMENT = schema.run_document.c
+_SERIES = schema.series.c
+_SERIES_COLUMNS = [_SERIES[name] for name in SeriesInfo._fields]
+
+# The order of RunRow's fields, up to the documents.
+_RUN_COLUMNS = [
+    *(_RUN[name] for name in RunRow._fields[: RunRow._fields.index("deleted")]),
+    _RUN.deleted_at.is_not(None),
+    sa.select(sa.func.group_concat(schema.run_tag.c.tag, _TAG_SEPARATOR))
+    .where(schema.run_tag.c.run_id == _RUN.id)
+    .scalar_subquery(),
+]
+_SEED = RunRow._fields.index("seed")
+_STATUS = RunRow._fields.index("status")
+_STARTED_AT = RunRow._fields.index("started_at")
+_ENDED_AT = RunRow._fields.index("ended_at")
+
+_MATCHING_RUNS = sa.text("SELECT rowid FROM run_search WHERE run_search MATCH :words")
+
+
+def list_runs(
+    reader: Reader,
+    *,
+    search: str,
+    tag: str | None,
+    status: str | None,
+    include_deleted: bool,
+    limit: int | None,
+    offset: int,
+    gone: frozenset[int],
+) -> list[RunRow]:
+    """The runs that pass all filters, newest first.
+
+    Args:
+        reader: the connection.
+        search: words that must all begin some word in name, scenario, controllers, note or tags.
+        tag: a tag they must have.
+        status: the status they must have.
+        include_deleted: whether deleted runs are listed too.
+        limit: how many at most.
+        offset: how many to skip.
+        gone: runs which the file says are running, but which are known to be interrupted.
+    """
+    query = sa.select(*_RUN_COLUMNS).order_by(_RUN.id.desc())
+    parameters: dict[str, Any] = {}
+    words = _search_words(search)
+    if words:
+        query = query.where(_RUN.id.in_(_MATCHING_RUNS.columns(sa.column("rowid"))))
+        parameters["words"] = words
+    if tag is not None:
+        query = query.where(_RUN.id.in_(sa.select(schema.run_tag.c.run_id).where(schema.run_tag.c.tag == tag)))
+    if status is not None:
+        query = query.where(_status(gone) == status)
+    if not include_deleted:
+        query = query.where(_RUN.deleted_at.is_(None))
+    if limit is not None or offset:
+        query = query.limit(-1 if limit is None else limit).offset(offset)
+    return [_run_row(row, gone) for row in reader.core.execute(query, parameters)]
+
+
+def load_run(reader: Reader, run_id: int, gone: frozenset[int]) -> RunRow | None:
+    """One run with its documents, or None."""
+    row = reader.core.execute(sa.select(*_RUN_COLUMNS).where(_RUN.id == run_id)).first()
+    if row is None:
+        return None
+    query = sa.select(_DOCUMENT.kind, _DOCUMENT.text).where(_DOCUMENT.run_id == run_id)
+    documents = {row.kind: row.text for row in reader.core.execute(query)}
+    return _run_row(row, gone)._replace(
+        scenario_text=documents["scenario"],
+        summary=json.loads(documents.get("summary", "{}")),
+        machine=json.loads(documents["machine"]),
+    )
+
+
+def list_tags(reader: Reader) -> list[str]:
+    """The tags of all runs that are not deleted, sorted."""
+    query = (
+        sa.select(schema.run_tag.c.tag)
+        .join(schema.run, schema.run_tag.c.run_id == _RUN.id)
+        .where(_RUN.deleted_at.is_(None))
+        .distinct()
+        .order_by(schema.run_tag.c.tag)
+    )
+    return list(reader.core.execute(query).scalars())
+
+
+def list_series(reader: Reader, run_id: int) -> list[SeriesInfo]:
+    """The series of a run in the order of its columns."""
+    query = sa.select(*_SERIES_COLUMNS).where(_SERIES.run_id == run_id).order_by(_SERIES.id)
+    return [SeriesInfo._make(row) for row in reader.core.execute(query)]
+
+
+# Samples and marks. These go to the driver directly: SQLAlchemy's part in reading a small window would be several times
+# that of SQLite.
+
+
+def read_samples(reader: Reader, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
+    """The samples with t_from_s <= t <= t_to_s, or None if there is no such series."""
+    row = reader.raw.execute(
+        "SELECT t0_s, dt_s, codec, chunk_samples FROM series WHERE id = ?", (series_id,)
+    ).fetchone()
+    if row is None:
+        return None
+    t0_s, dt_s, codec_name, chunk_samples = row
+    first = 0 if t_from_s is None else _sample_index(t_from_s, t0_s, dt_s, math.ceil)
+    end = _AFTER_ALL if t_to_s is None else max(first, _sample_index(t_to_s, t0_s, dt_s, math.floor) + 1)
+    first_chunk = first // chunk_samples
+    chunks = reader.raw.execute(
+        "SELECT n, data FROM chunk WHERE series_id = ? AND idx BETWEEN ? AND ? ORDER BY idx",
+        (series_id, first_chunk, (end - 1) // chunk_samples),
+    ).fetchall()
+    values = _decode(codec_name, chunks)
+    read_from = first_chunk * chunk_samples
+    return SeriesData(t0_s + first * dt_s, dt_s, values[first - read_from : end - read_from])
+
+
+def read_pyramid(reader: Reader, series_id: int, level: int) -> PyramidData | None:
+    """A level of a series' pyramid, or None if there is no such series.
+
+    Where it is not stored (the run is still running, was interrupted, or is too short for this level to be worth
+    it), it is worked out of the level below, at last of the samples.
+    """
+    row = reader.raw.execute("SELECT t0_s, dt_s FROM series WHERE id = ?", (series_id,)).fetchone()
+    if row is None:
+        return None
+    t0_s, dt_s = row
+    stored = reader.raw.execute(
+        "SELECT level, n, codec, data FROM pyramid WHERE series_id = ? AND level <= ? ORDER BY level DESC LIMIT 1",
+        (series_id, level),
+    ).fetchone()
+    if stored is None:
+        samples = read_samples(reader, series_id, None, None)
+        if samples is None:
+            return None
+        found_step, vmin, vmax = 1, samples.values, samples.values
+    else:
+        found_level, n, codec_name, blob = stored
+        found_step = PYRAMID_STEPS[found_level]
+        vmin, vmax = codec(codec_name).decode(blob, 2 * n).reshape(2, n)
+    step = PYRAMID_STEPS[level]
+    if found_step != step:
+        vmin = group(np.fmin, vmin[np.newaxis], step // found_step)[0]
+        vmax = group(np.fmax, vmax[np.newaxis], step // found_step)[0]
+    return PyramidData(t0_s, step * dt_s, vmin, vmax)
+
+
+def read_marks(reader: Reader, run_id: int) -> MarkTable:
+    """The marks of a run by time; those of the same instant stay in the order in which they were added."""
+    rows = reader.raw.execute(
+        "SELECT field, codec, n, data FROM event_chunk WHERE run_id = ? AND stream = 'mark' ORDER BY idx", (run_id,)
+    ).fetchall()
+    columns = {}
+    for field, codec_name in MARK_FIELDS.items():
+        # Each row names its own codec; chunks of one stream may differ in it.
+        parts = [_decode(name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field]
+        columns[field] = np.concatenate(parts) if parts else np.empty(0, codec(codec_name).dtype)
+    order = np.argsort(columns["time_ns"], kind="stable")
+    names: dict[str, list[str]] = {"owner": [], "kind": []}
+    for field, name in reader.raw.execute(
+        "SELECT field, name FROM event_name WHERE run_id = ? AND stream = 'mark' ORDER BY field, idx", (run_id,)
+    ).fetchall():
+        names[field].append(name)
+    return MarkTable(
+        time_ns=columns["time_ns"][order],
+        owner_index=columns["owner"][order],
+        kind_index=columns["kind"][order],
+        value=columns["value"][order],
+        owners=tuple(names["owner"]),
+        kinds=tuple(names["kind"]),
+    )
+
+
+def _decode(codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
+    """The elements of consecutive chunks (elements, blob), as one array."""
+    decoder = codec(codec_name)
+    values = np.empty(sum(n for n, _ in chunks), decoder.dtype)
+    position = 0
+    for n, blob in chunks:
+        decoder.decode_into(blob, values[position : position + n])
+        position += n
+    return values
+
+
+def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[float], int]) -> int:
+    """The first sample at or after a time (math.ceil), or the last at or before it (math.floor); at least -1.
+
+    A time that differs from a sample's by rounding alone, like 0.1 + 0.2 from 0.3, counts as that sample's.
+    """
+    index = min(max((t_s - t0_s) / dt_s, -1.0), _AFTER_ALL - 1.0)
+    nearest = round(index)
+    whole = nearest if abs(index - nearest) < _ROUNDING else to_whole(index)
+    return max(whole, 0) if to_whole is math.ceil else whole
+
+
+# Rows
+
+
+def _status(gone: frozenset[int]) -> sa.ColumnElement[str]:
+    """A run's status as the user is to see it."""
+    if not gone:
+        return _RUN.status
+    return sa.case((_RUN.id.in_(gone), "interrupted"), else_=_RUN.status)
+
+
+def _run_row(row: Sequence[Any], gone: frozenset[int]) -> RunRow:
+    (*plain, deleted, tags) = row
+    plain[_SEED] &= (1 << 64) - 1
+    plain[_STARTED_AT] = datetime.fromisoformat(plain[_STARTED_AT])
+    if plain[_ENDED_AT] is not None:
+        plain[_ENDED_AT] = datetime.fromisoformat(plain[_ENDED_AT])
+    if plain[0] in gone:
+        plain[_STATUS] = "interrupted"
+    return RunRow._make([*plain, bool(deleted), _tags(tags), None, None, None])
+
+
+def _tags(joined: str | None) -> tuple[str, ...]:
+    return tuple(sorted(joined.split(_TAG_SEPARATOR))) if joined else ()
+
+
+def _search_words(search: str) -> str:
+    """What the user typed, as an FTS5 query: every word begins a word. Words of punctuation alone say nothing."""
+    words = [word for word in search.split() if any(character.isalnum() for character in word)]
+    return " AND ".join('"' + word.replace('"', '""') + '"*' for word in words)

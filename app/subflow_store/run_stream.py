@@ -1,0 +1,245 @@
+"""A running run on the writing thread: takes blocks and marks up in memory, commits them, and closes the run."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from subflow_store import schema
+from subflow_store.codec import SAMPLES
+from subflow_store.errors import RunClosed, StoreLocked
+from subflow_store.headline import headline
+from subflow_store.ingest import MarkIngest, SampleIngest
+from subflow_store.liveness import HEARTBEAT_S
+from subflow_store.schema import PYRAMID_STEPS
+
+COMMIT_INTERVAL_S = 0.5
+"""Data is committed this long after it came: what a crash can lose. A fast run thus costs one or two transactions."""
+
+_EAGER_BYTES = 8 << 20  # chunks waiting for a commit that make it happen at once
+
+_LONG_RUN_SAMPLES = 64 * PYRAMID_STEPS[2]
+"""From here on the coarse level of the pyramid is stored too; below, it is worked out of the fine one in no time."""
+
+_STORE_CHUNK = (
+    "INSERT INTO chunk (series_id, idx, n, data) VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (series_id, idx) DO UPDATE SET n = excluded.n, data = excluded.data"
+)
+_STORE_STATISTICS = "UPDATE series SET n = ?, vmin = ?, vmax = ?, mean = ? WHERE id = ?"
+_STORE_PYRAMID = "INSERT INTO pyramid (series_id, level, n, codec, data) VALUES (?, ?, ?, ?, ?)"
+_STORE_EVENTS = (
+    "INSERT INTO event_chunk (run_id, stream, idx, field, n, codec, data) VALUES (?, 'mark', ?, ?, ?, ?, ?)"
+    " ON CONFLICT (run_id, stream, idx, field) DO UPDATE SET n = excluded.n, data = excluded.data"
+)
+_STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, 'mark', ?, ?, ?)"
+_RENEW = "UPDATE run SET heartbeat_at = ?, simulated_s = ? WHERE id = ? AND status = 'running'"
+
+Transaction = Callable[[], AbstractContextManager[sa.Connection]]
+
+_log = logging.getLogger(__name__)
+
+
+class RunStream:
+    """Belongs to the writing thread; only `error` is read by others."""
+
+    def __init__(self, run_id: int, series_ids: Sequence[int], dt_s: float, label: str) -> None:
+        """Start with nothing to commit.
+
+        Args:
+            run_id: the run's row, with status running.
+            series_ids: its series, in the order of the blocks' columns.
+            dt_s: distance of two samples.
+            label: the database, for messages.
+        """
+        self.error: Exception | None = None
+        self._run_id = run_id
+        self._series_ids = tuple(series_ids)
+        self._dt_s = dt_s
+        self._label = label
+        self._samples = SampleIngest(len(series_ids))
+        self._marks = MarkIngest()
+        self._dirty_since: float | None = None
+        self._last_commit = time.monotonic()
+
+    # Taking up
+
+    def take_block(self, block: NDArray[np.float32]) -> None:
+        """Take up samples, float32 [n, n_columns]; does nothing once the stream has failed."""
+        self._take(lambda: self._samples.append(block))
+
+    def take_marks(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
+        """Take up marks; does nothing once the stream has failed."""
+        self._take(lambda: self._marks.append(rows))
+
+    def _take(self, append: Callable[[], None]) -> None:
+        if self.error is not None:
+            return
+        try:
+            append()
+        except Exception as error:
+            self.error = error  # a bug of ours, or no memory: the run's owner hears of it at the next call
+            return
+        if self._dirty_since is None:
+            self._dirty_since = time.monotonic()
+
+    # Committing
+
+    def due_at(self) -> float:
+        """When to commit next: soon after new data, and for the heartbeat."""
+        if self.error is not None:
+            return math.inf
+        heartbeat = self._last_commit + HEARTBEAT_S
+        if self._dirty_since is None:
+            return heartbeat
+        if self._samples.pending_bytes > _EAGER_BYTES:
+            return self._dirty_since
+        # Measured from the last attempt too, so that a locked database is not asked without a pause.
+        return min(heartbeat, max(self._dirty_since, self._last_commit) + COMMIT_INTERVAL_S)
+
+    def commit(self, transaction: Transaction) -> None:
+        """Write what has come since the last commit; a failure is remembered for the run's owner."""
+        try:
+            self.flush(transaction)
+        except StoreLocked as error:
+            # Somebody else is at work in the file, perhaps backing it up. The data waits here; try again later.
+            _log.warning("run %d: %s", self._run_id, error)
+            self._last_commit = time.monotonic()
+        except Exception as error:
+            self.error = error
+            self._give_up(transaction)
+
+    def flush(self, transaction: Transaction) -> None:
+        """As `commit`, but a failure is raised and everything stays to be tried again."""
+        with transaction() as connection:
+            self._write(connection)
+        self._mark_stored()
+
+    def close(
+        self, transaction: Transaction, status: str, summary: Mapping[str, Any], signature: str, wall_s: float | None
+    ) -> None:
+        """Write the rest and the summary and end the run, all in one transaction.
+
+        Args:
+            transaction: how to write.
+            status: one of FINAL_STATUSES.
+            summary: document as `subflow run --json` prints it.
+            signature: fingerprint of the run.
+            wall_s: seconds it took; None: as the summary says.
+
+        Raises:
+            StoreError: if it cannot be written; the run is then as it was, and closing can be tried again.
+        """
+        if self.error is not None:
+            raise self.error
+        figures = headline(summary)
+        with transaction() as connection:
+            self._write(connection)
+            self._write_pyramids(connection)
+            connection.execute(
+                sa.insert(schema.run_document),
+                {"run_id": self._run_id, "kind": "summary", "text": _json(summary)},
+            )
+            connection.execute(
+                sa.update(schema.run).where(schema.run.c.id == self._run_id),
+                {
+                    **figures._asdict(),
+                    "wall_s": figures.wall_s if wall_s is None else wall_s,
+                    "status": status,
+                    "signature": signature,
+                    "ended_at": datetime.now(UTC).isoformat(),
+                },
+            )
+        self._mark_stored()
+
+    def abandon(self, transaction: Transaction) -> None:
+        """Nobody will close the run: keep what there is, as interrupted. Failures are logged, no more."""
+        if self.error is None:
+            try:
+                self.flush(transaction)
+            except Exception as error:
+                _log.warning("run %d: its last samples are lost: %s", self._run_id, error)
+        self._give_up(transaction)
+
+    def _give_up(self, transaction: Transaction) -> None:
+        """Try to mark the run as interrupted; if even that fails, the next opening of the file does it."""
+        try:
+            with transaction() as connection:
+                mark_interrupted(connection, [self._run_id])
+        except Exception as error:
+            _log.warning("run %d cannot be marked as interrupted: %s", self._run_id, error)
+
+    def _write(self, connection: sa.Connection) -> None:
+        """All that is pending, and the heartbeat."""
+        simulated_s = self._samples.n_samples * self._dt_s
+        renewed = connection.exec_driver_sql(_RENEW, (datetime.now(UTC).isoformat(), simulated_s, self._run_id))
+        if renewed.rowcount == 0:
+            raise RunClosed(
+                f"run {self._run_id} was closed by another Subflow, which took this one for dead",
+                path=self._label,
+                way_on="Save the run as CSV, or run it again.",
+            )
+        chunks = [
+            (series_id, index, n, blob)
+            for index, n, blobs in self._samples.pending_chunks()
+            for series_id, blob in zip(self._series_ids, blobs, strict=True)
+        ]
+        if chunks:
+            n = self._samples.n_samples
+            statistics = zip(*self._samples.statistics(), self._series_ids, strict=True)
+            connection.exec_driver_sql(_STORE_CHUNK, chunks)
+            connection.exec_driver_sql(_STORE_STATISTICS, [(n, *row) for row in statistics])
+        if self._marks.has_pending:
+            connection.exec_driver_sql(_STORE_EVENTS, [(self._run_id, *row) for row in self._marks.pending_chunks()])
+            names = self._marks.pending_names()
+            if names:
+                connection.exec_driver_sql(_STORE_NAME, [(self._run_id, *row) for row in names])
+
+    def _write_pyramids(self, connection: sa.Connection) -> None:
+        for level in PYRAMID_STEPS:
+            if not self._series_ids or (level > 1 and self._samples.n_samples < _LONG_RUN_SAMPLES):
+                continue
+            n, blobs = self._samples.pyramid(level)
+            rows = zip(self._series_ids, blobs, strict=True)
+            connection.exec_driver_sql(
+                _STORE_PYRAMID, [(series_id, level, n, SAMPLES, blob) for series_id, blob in rows]
+            )
+
+    def _mark_stored(self) -> None:
+        self._samples.mark_stored()
+        self._marks.mark_stored()
+        self._dirty_since = None
+        self._last_commit = time.monotonic()
+
+
+def mark_interrupted(connection: sa.Connection, run_ids: Iterable[int]) -> None:
+    """End running runs whose writer is gone; their end is their last sign of life."""
+    connection.execute(
+        sa.update(schema.run)
+        .where(schema.run.c.id.in_(list(run_ids)), schema.run.c.status == "running")
+        .values(status="interrupted", ended_at=schema.run.c.heartbeat_at)
+    )
+
+
+def _json(document: Mapping[str, Any]) -> str:
+    """A document as strict JSON: what JSON cannot say, NaN and infinities, becomes null."""
+    return json.dumps(_finite(document), allow_nan=False, ensure_ascii=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return value

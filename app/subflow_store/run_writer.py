@@ -1,0 +1,153 @@
+"""The caller's side of a running run: start -> columns -> blocks and marks -> finish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from subflow_store.errors import RunClosed
+from subflow_store.run_stream import RunStream
+from subflow_store.values import FINAL_STATUSES
+from subflow_store.writer import Writer
+
+_MARK_BYTES = 200  # what a mark takes in memory as a tuple, about
+
+
+class RunWriter:
+    """Stores a run while it runs. `Store.start_run` makes it; one thread at a time may use it.
+
+    Appending returns at once: the store's own thread encodes and commits. What was committed survives a crash of the
+    program, and the run then shows as interrupted. If storing fails, the next `append`, `add_marks`, `flush` or
+    `finish` raises that failure; the data is the caller's still, to be saved elsewhere.
+
+    As a context manager it marks the run as interrupted unless `finish` was called.
+
+    Attributes:
+        run_id: the run's id in the store.
+    """
+
+    def __init__(self, writer: Writer, stream: RunStream, run_id: int, n_columns: int, label: str) -> None:
+        """For the store."""
+        self.run_id = run_id
+        self._writer = writer
+        self._stream = stream
+        self._n_columns = n_columns
+        self._n_samples = 0
+        self._label = label
+        self._is_open = True
+
+    @property
+    def n_samples(self) -> int:
+        """Samples appended so far, of each column."""
+        return self._n_samples
+
+    def append(self, first_sample: int, block: ArrayLike) -> None:
+        """Append samples of all columns.
+
+        Args:
+            first_sample: index of the block's first sample: as many as were appended before.
+            block: float32 [n_samples, n_columns], columns in the order given to `start_run`; it is copied.
+
+        Raises:
+            ValueError: if the block does not follow the last one or has another number of columns.
+            StoreError: if the run is closed, or storing an earlier block has failed.
+        """
+        values = np.array(block, np.float32, order="C")
+        if values.ndim != 2 or values.shape[1] != self._n_columns:
+            raise ValueError(f"a block of shape {values.shape} where [n_samples, {self._n_columns}] is due")
+        if first_sample != self._n_samples:
+            raise ValueError(f"a block from sample {first_sample} where sample {self._n_samples} is due")
+        self._check()
+        if len(values):
+            self._writer.post(lambda: self._stream.take_block(values), values.nbytes)
+            self._n_samples += len(values)
+
+    def add_marks(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
+        """Append marks.
+
+        Args:
+            rows: (time_ns, owner, kind, value) each.
+
+        Raises:
+            StoreError: if the run is closed, or storing something earlier has failed.
+        """
+        marks = [(int(time_ns), str(owner), str(kind), float(value)) for time_ns, owner, kind, value in rows]
+        self._check()
+        if marks:
+            self._writer.post(lambda: self._stream.take_marks(marks), _MARK_BYTES * len(marks))
+
+    def flush(self) -> None:
+        """Wait until everything appended so far is committed.
+
+        Raises:
+            StoreError: if the run is closed or storing fails.
+        """
+        self._check()
+
+        def flush() -> None:
+            if self._stream.error is None:
+                self._stream.flush(self._writer.transaction)
+
+        self._writer.call_bare(flush)
+        self._check()
+
+    def finish(
+        self, status: str, summary: Mapping[str, Any], signature: str = "", *, wall_s: float | None = None
+    ) -> None:
+        """End the run: write the rest, the pyramids and the summary. The run is immutable from then on.
+
+        The headline figures of the list (goodput, RTT, fairness, packets) are read from the summary.
+
+        Args:
+            status: "finished", "stopped" or "failed".
+            summary: the JSON document of the run, as far as there is one; NaN and infinities become null.
+            signature: fingerprint of the run.
+            wall_s: seconds the run took; None: as the summary's `wall_s` says.
+
+        Raises:
+            StoreError: if the run is closed or storing fails. If it was this call itself that failed (a full disk, a
+                lock), the run is still open and finishing can be tried again.
+        """
+        if status not in FINAL_STATUSES:
+            raise ValueError(f"status {status!r} is none of {', '.join(FINAL_STATUSES)}")
+        self._check()
+
+        def close() -> None:
+            self._stream.close(self._writer.transaction, status, summary, signature, wall_s)
+            self._writer.remove_stream(self._stream)
+
+        self._writer.call_bare(close)
+        self._is_open = False
+
+    def abandon(self) -> None:
+        """End the run without a summary, as interrupted, keeping what was appended; nothing if it has ended."""
+        if not self._is_open:
+            return
+
+        def abandon() -> None:
+            self._stream.abandon(self._writer.transaction)
+            self._writer.remove_stream(self._stream)
+
+        self._is_open = False
+        self._writer.call_bare(abandon)
+
+    def __enter__(self) -> RunWriter:
+        """This run."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Abandon the run unless it has been finished."""
+        self.abandon()
+
+    def _check(self) -> None:
+        """Raise what keeps the run from taking more."""
+        if self._stream.error is not None:
+            raise self._stream.error
+        if not self._is_open:
+            raise RunClosed(f"run {self.run_id} has ended and takes no more data", path=self._label)

@@ -1,0 +1,143 @@
+"""The tables as this version knows them, for queries. They are made by the migrations; a test compares the two.
+
+Blobs and long texts live in tables of their own (`chunk`, `pyramid`, `event_chunk`, `run_document`), so that listing
+runs or series touches only small rows.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+APPLICATION_ID = 0x53464C57
+"""PRAGMA application_id of our files: "SFLW". `file(1)` and we tell by it a Subflow database from any other."""
+
+CHUNK_SAMPLES = 4096
+"""Samples in a chunk: 41 s at 100 Hz. Against one blob a series this costs 9 % in size and buys live append, reading a
+window without the rest, and that a crash loses only what was not yet committed."""
+
+PYRAMID_STEPS = {1: 64, 2: 4096}
+"""Samples that one group of each pyramid level covers. Both divide CHUNK_SAMPLES or equal it."""
+
+metadata = sa.MetaData()
+
+run = sa.Table(
+    "run",
+    metadata,
+    sa.Column("id", sa.INTEGER, primary_key=True),
+    sa.Column("name", sa.TEXT, nullable=False),
+    sa.Column("scenario_name", sa.TEXT, nullable=False),
+    sa.Column("controllers", sa.TEXT, nullable=False),
+    sa.Column("seed", sa.INTEGER, nullable=False),  # unsigned 64 bit, stored as the signed number of the same bits
+    sa.Column("duration_s", sa.REAL, nullable=False),
+    sa.Column("warmup_s", sa.REAL, nullable=False),
+    sa.Column("sample_interval_s", sa.REAL, nullable=False),
+    sa.Column("mss_bytes", sa.INTEGER, nullable=False),
+    sa.Column("profile", sa.TEXT, nullable=False),
+    sa.Column("version", sa.TEXT, nullable=False),
+    sa.Column("status", sa.TEXT, nullable=False),
+    sa.Column("signature", sa.TEXT, nullable=False),
+    sa.Column("started_at", sa.TEXT, nullable=False),  # ISO 8601, UTC, like all times of day here
+    sa.Column("ended_at", sa.TEXT),
+    sa.Column("wall_s", sa.REAL),
+    sa.Column("simulated_s", sa.REAL, nullable=False),
+    sa.Column("packets", sa.INTEGER),
+    sa.Column("goodput_bps", sa.REAL),
+    sa.Column("mean_rtt_s", sa.REAL),
+    sa.Column("jain", sa.REAL),
+    sa.Column("note", sa.TEXT, nullable=False),
+    sa.Column("deleted_at", sa.TEXT),
+    sa.Column("writer_host", sa.TEXT, nullable=False),  # who writes it: see liveness.py
+    sa.Column("writer_boot", sa.TEXT, nullable=False),
+    sa.Column("writer_pid", sa.INTEGER, nullable=False),
+    sa.Column("writer_started", sa.TEXT, nullable=False),
+    sa.Column("heartbeat_at", sa.TEXT, nullable=False),
+    sqlite_strict=True,
+    sqlite_autoincrement=True,  # the id of a purged run is never given to another
+)
+
+run_document = sa.Table(
+    "run_document",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("kind", sa.TEXT, primary_key=True),  # scenario (TOML), summary (JSON), machine (JSON)
+    sa.Column("text", sa.TEXT, nullable=False),
+    sqlite_strict=True,
+)
+
+run_tag = sa.Table(
+    "run_tag",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("tag", sa.TEXT(collation="NOCASE"), primary_key=True),
+    sa.Index("run_tag_by_tag", "tag"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+
+series = sa.Table(
+    "series",
+    metadata,
+    sa.Column("id", sa.INTEGER, primary_key=True),
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("scope", sa.TEXT, nullable=False),
+    sa.Column("owner", sa.TEXT, nullable=False),
+    sa.Column("name", sa.TEXT, nullable=False),
+    sa.Column("unit", sa.TEXT, nullable=False),
+    sa.Column("t0_s", sa.REAL, nullable=False),
+    sa.Column("dt_s", sa.REAL, nullable=False),
+    sa.Column("n", sa.INTEGER, nullable=False),
+    sa.Column("dtype", sa.TEXT, nullable=False),
+    sa.Column("codec", sa.TEXT, nullable=False),
+    sa.Column("chunk_samples", sa.INTEGER, nullable=False),
+    sa.Column("vmin", sa.REAL),
+    sa.Column("vmax", sa.REAL),
+    sa.Column("mean", sa.REAL),
+    sa.UniqueConstraint("run_id", "scope", "owner", "name"),
+    sqlite_strict=True,
+    sqlite_autoincrement=True,
+)
+
+chunk = sa.Table(
+    "chunk",
+    metadata,
+    sa.Column("series_id", sa.INTEGER, sa.ForeignKey("series.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("idx", sa.INTEGER, primary_key=True),
+    sa.Column("n", sa.INTEGER, nullable=False),
+    sa.Column("data", sa.BLOB, nullable=False),
+    sqlite_strict=True,
+)
+
+pyramid = sa.Table(
+    "pyramid",
+    metadata,
+    sa.Column("series_id", sa.INTEGER, sa.ForeignKey("series.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("level", sa.INTEGER, primary_key=True),
+    sa.Column("n", sa.INTEGER, nullable=False),  # groups; the blob holds their n minima, then their n maxima
+    sa.Column("codec", sa.TEXT, nullable=False),
+    sa.Column("data", sa.BLOB, nullable=False),
+    sqlite_strict=True,
+)
+
+event_chunk = sa.Table(
+    "event_chunk",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("stream", sa.TEXT, primary_key=True),  # "mark"
+    sa.Column("idx", sa.INTEGER, primary_key=True),
+    sa.Column("field", sa.TEXT, primary_key=True),  # one row for each column of the stream
+    sa.Column("n", sa.INTEGER, nullable=False),
+    sa.Column("codec", sa.TEXT, nullable=False),
+    sa.Column("data", sa.BLOB, nullable=False),
+    sqlite_strict=True,
+)
+
+event_name = sa.Table(
+    "event_name",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("stream", sa.TEXT, primary_key=True),
+    sa.Column("field", sa.TEXT, primary_key=True),
+    sa.Column("idx", sa.INTEGER, primary_key=True),  # what the field's numbers stand for
+    sa.Column("name", sa.TEXT, nullable=False),
+    sqlite_strict=True,
+)

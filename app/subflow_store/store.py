@@ -1,0 +1,449 @@
+"""The store: everything that can be asked of a database of runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import weakref
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from subflow_store import queries, schema
+from subflow_store.codec import SAMPLES
+from subflow_store.database import Database, unused_sibling
+from subflow_store.errors import RunNotFound, StoreError, StoreReadOnly
+from subflow_store.liveness import ProcessIdentity, this_process
+from subflow_store.machine import describe_machine
+from subflow_store.run_stream import RunStream, mark_interrupted
+from subflow_store.run_writer import RunWriter
+from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
+from subflow_store.values import ColumnSpec, MarkTable, PyramidData, RunRow, RunStart, SeriesData, SeriesInfo
+from subflow_store.writer import Writer
+
+T = TypeVar("T")
+
+_RUN = schema.run.c
+
+
+class Store:
+    """An open database of runs. `open_store` makes it; close it, or use it as a context manager.
+
+    All methods may be called from any thread. Those that change something wait until it is committed; reading never
+    waits for writing (in a file; in memory each waits for the other's turn).
+    """
+
+    def __init__(self, target: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> None:
+        """As `open_store`."""
+        self._database = Database(target, read_only=read_only, busy_timeout_s=busy_timeout_s)
+        self._writer: Writer | None = None
+        self._gone: frozenset[int] = frozenset()
+        try:
+            gone = self._runs_without_writer()
+            if read_only:
+                self._gone = gone  # the file cannot be told, so every query is
+            else:
+                self._writer = Writer(self._database)
+                if gone:
+                    self._writer.call(lambda connection: mark_interrupted(connection, gone))
+        except BaseException:
+            _shut_down(self._writer, self._database)
+            raise
+        # At the program's end and when nobody holds the store any more, what is in memory is still written.
+        self._shut_down = weakref.finalize(self, _shut_down, self._writer, self._database)
+
+    @property
+    def path(self) -> Path | None:
+        """The file, absolute; None for a store in memory."""
+        return self._database.path
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it was opened for reading alone."""
+        return self._database.read_only
+
+    def close(self) -> None:
+        """Commit what is waiting, mark runs that are still open as interrupted, and let go of the file."""
+        self._shut_down()
+
+    def __enter__(self) -> Store:
+        """This store."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
+
+    # Storing a run
+
+    def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RunWriter:
+        """Begin to store a run; it is listed at once, as running.
+
+        Args:
+            start: what is known of it.
+            columns: its sampled signals; (scope, owner, name) must differ.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        if not 0 <= start.seed < 1 << 64:
+            raise ValueError(f"seed {start.seed} is not from 0 to 2**64 - 1")
+        now = datetime.now(UTC)
+        here = this_process()
+        row = {
+            "name": start.name,
+            "scenario_name": start.scenario_name,
+            "controllers": start.controllers,
+            "seed": start.seed - (1 << 64) if start.seed >= 1 << 63 else start.seed,
+            "duration_s": start.duration_s,
+            "warmup_s": start.warmup_s,
+            "sample_interval_s": start.sample_interval_s,
+            "mss_bytes": start.mss_bytes,
+            "profile": start.profile,
+            "version": start.version,
+            "status": "running",
+            "signature": "",
+            "started_at": (start.started_at_utc or now).astimezone(UTC).isoformat(),
+            "simulated_s": 0.0,
+            "note": "",
+            "writer_host": here.host,
+            "writer_boot": here.boot,
+            "writer_pid": here.pid,
+            "writer_started": here.started,
+            "heartbeat_at": now.isoformat(),
+        }
+        machine = describe_machine() if start.machine is None else dict(start.machine)
+        documents = {"scenario": start.scenario_text, "machine": json.dumps(machine, ensure_ascii=False)}
+
+        def insert(connection: sa.Connection) -> tuple[int, list[int]]:
+            inserted = connection.execute(sa.insert(schema.run), row).inserted_primary_key
+            assert inserted is not None
+            run_id = inserted[0]
+            connection.execute(
+                sa.insert(schema.run_document),
+                [{"run_id": run_id, "kind": kind, "text": text} for kind, text in documents.items()],
+            )
+            return run_id, [self._insert_series(connection, run_id, start, column) for column in columns]
+
+        writer = self._writing()
+        run_id, series_ids = writer.call(insert)
+        stream = RunStream(run_id, series_ids, start.sample_interval_s, self._database.label)
+        writer.call_bare(lambda: writer.add_stream(stream))
+        return RunWriter(writer, stream, run_id, len(columns), self._database.label)
+
+    @staticmethod
+    def _insert_series(connection: sa.Connection, run_id: int, start: RunStart, column: ColumnSpec) -> int:
+        row = (run_id, column.scope, column.owner, column.name, column.unit, start.sample_interval_s)
+        inserted = connection.exec_driver_sql(
+            "INSERT INTO series (run_id, scope, owner, name, unit, t0_s, dt_s, n, dtype, codec, chunk_samples)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'f4', ?, ?)",
+            (*row, start.sample_interval_s, SAMPLES, CHUNK_SAMPLES),
+        )
+        series_id = inserted.lastrowid
+        assert series_id is not None
+        return series_id
+
+    # Asking
+
+    def runs(
+        self,
+        *,
+        search: str = "",
+        tag: str | None = None,
+        status: str | None = None,
+        include_deleted: bool = False,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[RunRow]:
+        """The runs that pass all filters, newest first, without their documents.
+
+        Args:
+            search: words, each of which must begin some word in the run's name, scenario, controllers, note or tags.
+            tag: a tag the run must have; case does not matter.
+            status: the status it must have.
+            include_deleted: whether to list deleted runs too.
+            limit: how many at most.
+            offset: how many to skip.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return queries.list_runs(
+                reader,
+                search=search,
+                tag=tag,
+                status=status,
+                include_deleted=include_deleted,
+                limit=limit,
+                offset=offset,
+                gone=self._gone,
+            )
+
+    def run(self, run_id: int) -> RunRow:
+        """One run with its scenario text, summary and machine; deleted runs are found too.
+
+        Raises:
+            RunNotFound: if there is none of that id.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
+
+    def series(self, run_id: int) -> list[SeriesInfo]:
+        """The signals of a run, in the order of its columns.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            series = queries.list_series(reader, run_id)
+            if not series:
+                self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
+            return series
+
+    def read(self, series_id: int, t_from_s: float | None = None, t_to_s: float | None = None) -> SeriesData:
+        """The samples of a signal with t_from_s <= t <= t_to_s; a bound left out does not bound.
+
+        Raises:
+            RunNotFound: if there is no such series.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return self._found(queries.read_samples(reader, series_id, t_from_s, t_to_s), f"series {series_id}")
+
+    def read_pyramid(self, series_id: int, level: int) -> PyramidData:
+        """Minimum and maximum of a signal over groups of samples.
+
+        Args:
+            series_id: the signal.
+            level: 1 for groups of 64 samples, 2 for groups of 4096.
+
+        Raises:
+            RunNotFound: if there is no such series.
+            StoreError: if the file cannot be read.
+        """
+        if level not in PYRAMID_STEPS:
+            raise ValueError(f"pyramid level {level} is none of {', '.join(map(str, PYRAMID_STEPS))}")
+        with self._database.reading() as reader:
+            return self._found(queries.read_pyramid(reader, series_id, level), f"series {series_id}")
+
+    def marks(self, run_id: int) -> MarkTable:
+        """The marks of a run, by time.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            marks = queries.read_marks(reader, run_id)
+            if not len(marks):
+                self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
+            return marks
+
+    def tags(self) -> list[str]:
+        """The tags in use, sorted.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return queries.list_tags(reader)
+
+    # What may still change
+
+    def rename(self, run_id: int, name: str) -> None:
+        """Give a run another name.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if it cannot be written.
+        """
+        self._change_run(run_id, {"name": name})
+
+    def set_note(self, run_id: int, text: str) -> None:
+        """Replace a run's note.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if it cannot be written.
+        """
+        self._change_run(run_id, {"note": text})
+
+    def add_tag(self, run_id: int, tag: str) -> None:
+        """Put a tag on a run; nothing happens if it has it, in whatever case.
+
+        Raises:
+            ValueError: if the tag is blank.
+            RunNotFound: if there is no such run.
+            StoreError: if it cannot be written.
+        """
+        tag = " ".join(tag.split())
+        if not tag:
+            raise ValueError("a tag must not be blank")
+
+        def insert(connection: sa.Connection) -> None:
+            self._check_run(connection, run_id)
+            connection.exec_driver_sql(
+                "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, tag)
+            )
+
+        self._writing().call(insert)
+
+    def remove_tag(self, run_id: int, tag: str) -> None:
+        """Take a tag off a run; nothing happens if it does not have it.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if it cannot be written.
+        """
+
+        def remove(connection: sa.Connection) -> None:
+            self._check_run(connection, run_id)
+            connection.exec_driver_sql(
+                "DELETE FROM run_tag WHERE run_id = ? AND tag = ?", (run_id, " ".join(tag.split()))
+            )
+
+        self._writing().call(remove)
+
+    def delete(self, run_ids: Iterable[int]) -> None:
+        """Hide runs from lists; all of them can be brought back until `purge_deleted`. Unknown ids are passed over.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        self._set_deleted(run_ids, datetime.now(UTC).isoformat())
+
+    def undelete(self, run_ids: Iterable[int]) -> None:
+        """Bring deleted runs back. Unknown ids are passed over.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        self._set_deleted(run_ids, None)
+
+    def purge_deleted(self) -> int:
+        """Remove deleted runs for good and give their space back to the disk; a run that is still running stays.
+
+        Returns:
+            How many runs were removed.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+
+        def purge(connection: sa.Connection) -> int:
+            return connection.exec_driver_sql(
+                "DELETE FROM run WHERE deleted_at IS NOT NULL AND status <> 'running'"
+            ).rowcount
+
+        def give_space_back() -> None:
+            with writer.no_transaction() as connection:
+                connection.exec_driver_sql("PRAGMA incremental_vacuum").fetchall()  # a step for each page
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        writer = self._writing()
+        purged = writer.call(purge)
+        if purged:
+            writer.call_bare(give_space_back)
+        return purged
+
+    def save_copy(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the whole database to another file: compact, complete, with no -wal file beside it.
+
+        Args:
+            path: the new file.
+            overwrite: whether an existing file is replaced.
+
+        Raises:
+            StoreError: if the file exists and is not to be replaced, or cannot be written.
+        """
+        target = Path(path).expanduser().absolute()
+        if target == self.path:
+            raise StoreError("a copy cannot take the place of its original", path=str(target))
+        if target.exists() and not overwrite:
+            raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
+        part = unused_sibling(target)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with self._database.reading() as reader:
+                reader.raw.execute("VACUUM INTO ?", (str(part),))
+            part.replace(target)
+        except OSError as error:
+            raise StoreError(
+                f"the copy cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
+            ) from error
+        except StoreError as error:
+            # It is the copy that the user has to hear of, not the file that was read.
+            raise type(error)(error.problem, path=str(target), way_on="Choose another place.") from error
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    # Inside
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            raise StoreReadOnly(
+                "it was opened for reading only",
+                path=self._database.label,
+                way_on="Open it for writing, or choose another file with --db.",
+            )
+        return self._writer
+
+    def _runs_without_writer(self) -> frozenset[int]:
+        """Runs marked as running whose process has ended. Runs of living processes are left alone."""
+        now = datetime.now(UTC)
+        query = sa.select(
+            _RUN.id, _RUN.writer_host, _RUN.writer_boot, _RUN.writer_pid, _RUN.writer_started, _RUN.heartbeat_at
+        ).where(_RUN.status == sa.literal_column("'running'"))  # literal, for the partial index to be used
+        with self._database.reading() as reader:
+            rows = reader.core.execute(query).all()
+        return frozenset(
+            run_id
+            for run_id, *identity, heartbeat_at in rows
+            if ProcessIdentity(*identity).is_gone((now - datetime.fromisoformat(heartbeat_at)).total_seconds())
+        )
+
+    def _change_run(self, run_id: int, values: dict[str, str]) -> None:
+        def change(connection: sa.Connection) -> None:
+            self._check_run(connection, run_id)
+            connection.execute(sa.update(schema.run).where(_RUN.id == run_id).values(values))
+
+        self._writing().call(change)
+
+    def _set_deleted(self, run_ids: Iterable[int], deleted_at: str | None) -> None:
+        rows = [(deleted_at, int(run_id)) for run_id in run_ids]
+
+        def change(connection: sa.Connection) -> None:
+            connection.exec_driver_sql("UPDATE run SET deleted_at = ? WHERE id = ?", rows)
+
+        writer = self._writing()
+        if rows:
+            writer.call(change)
+
+    def _check_run(self, connection: sa.Connection, run_id: int) -> None:
+        row = connection.exec_driver_sql("SELECT 1 FROM run WHERE id = ?", (run_id,)).first()
+        self._found(row, f"run {run_id}")
+
+    def _found(self, value: T | None, what: str) -> T:
+        if value is None:
+            raise RunNotFound(
+                f"there is no {what}", path=self._database.label, way_on="`subflow runs` lists what there is."
+            )
+        return value
+
+
+def _shut_down(writer: Writer | None, database: Database) -> None:
+    """Apart from the store, so that its finalizer does not keep it alive."""
+    if writer is not None:
+        writer.close()
+    database.close()

@@ -1,0 +1,204 @@
+"""The plain values that go into the store and come out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FINAL_STATUSES = ("finished", "stopped", "failed", "interrupted")
+"""What a run can end as; `running` is the only other status."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSpec:
+    """One sampled signal of a run.
+
+    Attributes:
+        scope: "flow", "subflow" or "link".
+        owner: what the signal belongs to, e.g. "download.1/1" or "wifi/forward".
+        name: the signal with its unit as suffix, e.g. "cwnd_pkts".
+        unit: the unit's symbol, e.g. "pkt", "bit/s", "s".
+    """
+
+    scope: str
+    owner: str
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """What is known when a run begins; all of it stays unchanged afterwards, except the name.
+
+    Attributes:
+        name: what the user sees in the list of runs.
+        scenario_name: the scenario's own name.
+        scenario_text: the scenario file's full text (TOML), so that the run can be repeated.
+        seed: 0 <= seed < 2**64.
+        duration_s: simulated seconds that were asked for.
+        warmup_s: simulated seconds at the start which summaries leave out.
+        sample_interval_s: distance of two samples; sample k is at (k + 1) times this.
+        mss_bytes: payload bytes of a full packet.
+        profile: transport profile, "linux" or "textbook".
+        controllers: the congestion controllers used, for the list, e.g. "lia" or "lia, newreno".
+        version: version of Subflow that runs it.
+        started_at_utc: aware datetime; None stands for now.
+        machine: what the run ran on, as name -> text; None lets the store describe this machine.
+    """
+
+    name: str
+    scenario_name: str
+    scenario_text: str
+    seed: int
+    duration_s: float
+    sample_interval_s: float = 0.1
+    warmup_s: float = 0.0
+    mss_bytes: int = 1448
+    profile: str = "linux"
+    controllers: str = ""
+    version: str = ""
+    started_at_utc: datetime | None = None
+    machine: Mapping[str, str] | None = None
+
+
+class RunRow(NamedTuple):
+    """One run as the list shows it: plain columns only, so that hundreds load in about a millisecond.
+
+    `scenario_text`, `summary` and `machine` are loaded by `Store.run(id)` alone; in `Store.runs()` they are None.
+    Metrics are None while the run is running, and where the summary has no such figure.
+    """
+
+    id: int
+    name: str
+    scenario_name: str
+    controllers: str
+    seed: int
+    duration_s: float
+    warmup_s: float
+    sample_interval_s: float
+    mss_bytes: int
+    profile: str
+    version: str
+    status: str
+    """running, finished, stopped, failed or interrupted (its process ended without closing it)."""
+    signature: str
+    started_at: datetime
+    ended_at: datetime | None
+    wall_s: float | None
+    simulated_s: float
+    """Simulated time up to which samples are stored."""
+    packets: int | None
+    goodput_bps: float | None
+    """Sum over the flows."""
+    mean_rtt_s: float | None
+    jain: float | None
+    note: str
+    deleted: bool
+    tags: tuple[str, ...]
+    scenario_text: str | None = None
+    summary: Mapping[str, Any] | None = None
+    machine: Mapping[str, str] | None = None
+
+
+class SeriesInfo(NamedTuple):
+    """One stored signal without its samples: sample k (k = 0..n-1) is at t0_s + k * dt_s.
+
+    `vmin`, `vmax` and `mean` leave NaN samples out and are None where no number remains.
+    """
+
+    id: int
+    run_id: int
+    scope: str
+    owner: str
+    name: str
+    unit: str
+    t0_s: float
+    dt_s: float
+    n: int
+    dtype: str
+    codec: str
+    vmin: float | None
+    vmax: float | None
+    mean: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeriesData:
+    """Samples of one signal, whole or a window.
+
+    Attributes:
+        t0_s: time of the first value here.
+        dt_s: distance of two samples.
+        values: float32 [n], in the series' unit; NaN where the signal had no value.
+    """
+
+    t0_s: float
+    dt_s: float
+    values: NDArray[np.float32]
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """float64 [n]: the time of each value."""
+        return self.t0_s + self.dt_s * np.arange(len(self.values), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PyramidData:
+    """Minimum and maximum over groups of samples, for drawing long signals zoomed out.
+
+    Attributes:
+        t0_s: time of the first sample of the first group.
+        dt_s: distance of two groups.
+        vmin: float32 [n_groups], least value in each group; NaN where the group holds no number.
+        vmax: float32 [n_groups], greatest value in each group.
+    """
+
+    t0_s: float
+    dt_s: float
+    vmin: NDArray[np.float32]
+    vmax: NDArray[np.float32]
+
+
+class MarkRow(NamedTuple):
+    """One thing that happened at an instant, e.g. a loss or a link going down."""
+
+    time_ns: int
+    owner: str
+    kind: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkTable:
+    """The marks of a run by time, as columns.
+
+    Attributes:
+        time_ns: int64 [n], never falling.
+        owner_index: int32 [n], index into `owners`.
+        kind_index: int32 [n], index into `kinds`.
+        value: float64 [n], meaning depends on the kind.
+        owners: owner names.
+        kinds: kind names.
+    """
+
+    time_ns: NDArray[np.int64]
+    owner_index: NDArray[np.int32]
+    kind_index: NDArray[np.int32]
+    value: NDArray[np.float64]
+    owners: tuple[str, ...] = field(default=())
+    kinds: tuple[str, ...] = field(default=())
+
+    def __len__(self) -> int:
+        """Number of marks."""
+        return len(self.time_ns)
+
+    def rows(self) -> Iterator[MarkRow]:
+        """The marks one by one, names in place of indices."""
+        columns = (self.time_ns, self.owner_index, self.kind_index, self.value)
+        for time_ns, owner, kind, value in zip(*(column.tolist() for column in columns), strict=True):
+            yield MarkRow(time_ns, self.owners[owner], self.kinds[kind], value)
