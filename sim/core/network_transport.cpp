@@ -221,7 +221,9 @@ Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
         const Subflow& s = subflows_[i];
         if (!s.is_established || !s.sender.rtt().has_sample()) continue;
         if (i == self) view.self = count;
-        siblings_[count++] = {s.sender.effective_cwnd_pkts(), to_seconds(s.sender.rtt().srtt())};
+        // A path without any delay may round to an RTT of nil, which no rate can be computed from.
+        const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
+        siblings_[count++] = {s.sender.effective_cwnd_pkts(), to_seconds(srtt)};
     }
     view.all = std::span(siblings_).first(count);
     return view;

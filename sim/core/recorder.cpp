@@ -8,7 +8,7 @@ namespace subflow {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr std::size_t kMaxValues = std::size_t{1} << 30;
+constexpr std::size_t kMaxValues = std::size_t{1} << 28;
 
 // The columns of each scope, in the order in which sample() fills them.
 constexpr std::pair<std::string_view, std::string_view> kFlowColumns[] = {
@@ -52,7 +52,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
     capacity_ = static_cast<std::size_t>(network.scenario().duration / interval_);
     if (capacity_ * columns_.size() > kMaxValues)
         throw ScenarioError("the traces would hold " + std::to_string(capacity_ * columns_.size()) +
-                            " values, more than 2^30: sample less often or simulate less");
+                            " values, more than 2^28: sample less often or simulate less");
     data_.resize(capacity_ * columns_.size());
     read_counters(network);
 }

@@ -26,7 +26,7 @@ struct TraceColumn {
 // because columns never move and the count is published after the values.
 class Recorder {
 public:
-    // Throws ScenarioError if the columns would take more than 4 GiB.
+    // Throws ScenarioError if the columns would take more than 1 GiB.
     Recorder(const Network& network, Nanos interval);
 
     // Runs the network to `until`, sampling on the way.

@@ -58,7 +58,7 @@ class Simulation:
     @property
     def now_s(self) -> float:
         """Simulated time reached, in seconds."""
-        return self._core.now_ns * 1e-9
+        return self._core.now_ns / 1e9
 
     @property
     def finished(self) -> bool:
@@ -212,7 +212,7 @@ class Simulation:
 
     def _mark(self, mark: _core.Mark) -> Mark:
         owner = self._owner(_MARK_SCOPES.get(mark.kind, "subflow"), mark.owner)
-        return Mark(mark.time_ns * 1e-9, owner, mark.kind.name.lower(), mark.value, mark.time_ns)
+        return Mark(mark.time_ns / 1e9, owner, mark.kind.name.lower(), mark.value, mark.time_ns)
 
 
 def jain_index(rates_bps: NDArray[np.float64] | list[float]) -> float:

@@ -172,6 +172,16 @@ TEST(Network, MptcpUsesBothPathsInFull) {
     EXPECT_GT(network.link_result(2).utilisation, 0.97);
 }
 
+TEST(Network, PathsWithoutDelayKeepLiaFinite) {
+    // 53 bytes at 1 Tbit/s round to no time at all: the RTT is nil.
+    Scenario scenario = textbook(10_us);
+    scenario.mss = 1_B;
+    const PathOptions instant{.rate = BitsPerSec(1e12), .one_way = Nanos(0)};
+    add_mptcp(scenario, {add_path(scenario, instant), add_path(scenario, instant)}, "lia");
+    const Network network = finished(scenario);
+    EXPECT_GT(network.packets_delivered(), 1000);
+}
+
 TEST(Network, TheSecondSubflowJoinsOneRoundTripLater) {
     Scenario scenario = textbook(1_s);
     add_mptcp(scenario, {add_path(scenario), add_path(scenario, {.one_way = 30_ms})}, "lia");
