@@ -1,0 +1,80 @@
+"""The command line of Subflow: ``app`` is the list of commands, ``main`` runs it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subflow_app.cli import bench, catalogue, export, history, run
+from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
+from subflow_app.cli.terminal import print_line
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    cls=SubflowGroup,
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from subflow_app import __version__
+
+        print_line(f"subflow {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def subflow(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Desktop workbench for multipath congestion control.
+
+    Without arguments the window opens; `subflow FILE.toml` opens it on that scenario.
+    """
+    if context.invoked_subcommand is None:
+        _open_window(None)
+
+
+@app.command(WINDOW_COMMAND, hidden=True)
+def window(scenario: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None) -> None:
+    """Open the window, on a scenario file if one is given."""
+    _open_window(scenario)
+
+
+def _open_window(scenario: Path | None) -> None:
+    from subflow_app.qt.app import main as window_main
+
+    raise typer.Exit(window_main(None if scenario is None else str(scenario)))
+
+
+app.command()(run.run)
+app.add_typer(history.runs_app, name="runs")
+app.command()(history.show)
+app.command()(export.export)
+app.command()(bench.bench)
+app.command()(catalogue.controllers)
+app.command()(catalogue.schedulers)
+app.command()(catalogue.scenarios)
+app.command()(catalogue.schema)
+
+
+def main() -> int:
+    """Run the command line on ``sys.argv``; returns the exit code."""
+    try:
+        app(prog_name="subflow")
+    except SystemExit as end:
+        sys.stdout.flush()
+        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    return 0

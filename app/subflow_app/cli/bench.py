@@ -1,0 +1,95 @@
+"""``subflow bench``: how fast the simulator and the store are on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Json
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STORE = "store"
+
+
+def bench(
+    workloads: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORKLOAD...]", help="Which; left out: all of the simulator's. `store` is the store's."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure packets per CPU-second for each named workload; `bench store` measures the database."""
+    from subflow_app.core.errors import InputError
+    from subflow_sim.bench import WORKLOADS
+
+    names = list(dict.fromkeys(workloads or WORKLOADS))
+    for name in names:
+        if name not in (*WORKLOADS, STORE):
+            raise InputError(f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, STORE))}')
+    documents = [_simulator_document(name) for name in names if name != STORE]
+    store_document = _store_document() if STORE in names else None
+    if as_json:
+        document: dict[str, Any] = {"workloads": documents}
+        if store_document is not None:
+            document[STORE] = store_document
+        print_json(document)
+        return
+    if documents:
+        _print_workloads(documents)
+    if store_document is not None:
+        _print_store(store_document)
+
+
+def _simulator_document(name: str) -> dict[str, Any]:
+    from subflow_sim.bench import run_workload
+
+    print_note(f"measuring {name} ...")
+    result = run_workload(name)
+    return {
+        "name": result.name,
+        "description": result.description,
+        "packets": result.packets,
+        "cpu_s": result.cpu_s,
+        "packets_per_cpu_s": result.packets_per_cpu_s,
+    }
+
+
+def _store_document() -> dict[str, Any]:
+    from subflow_store.bench import run_store_benchmark
+
+    print_note(f"measuring {STORE} ...")
+    return dict(run_store_benchmark())
+
+
+def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+
+    columns = (
+        TextColumn("Workload", is_number=False),
+        TextColumn("What it is", is_number=False),
+        TextColumn("Packets"),
+        TextColumn("CPU s"),
+        TextColumn("Packets per CPU s"),
+    )
+    rows = tuple(
+        (
+            document["name"],
+            document["description"],
+            count_text(document["packets"]),
+            f"{document['cpu_s']:.2f}",
+            count_text(document["packets_per_cpu_s"]),
+        )
+        for document in documents
+    )
+    print_tables(TextTable("", columns, rows))
+
+
+def _print_store(document: dict[str, Any]) -> None:
+    for name, value in document.items():
+        print_line(f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}")

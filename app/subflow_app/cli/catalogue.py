@@ -1,0 +1,134 @@
+"""What there is to choose from: controllers, schedulers, shipped scenarios, and the schema of the file format."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Json
+from subflow_app.cli.terminal import print_json, print_line, print_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subflow_sim.params import Algorithm, Param
+
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options of this one.")]
+
+
+def controllers(name: Name = None, as_json: Json = False) -> None:
+    """List the congestion controllers, or the options of one."""
+    from subflow_sim.catalog import controllers as all_controllers
+
+    _show_algorithms("controller", all_controllers(), name, as_json=as_json)
+
+
+def schedulers(name: Name = None, as_json: Json = False) -> None:
+    """List the packet schedulers, or the options of one."""
+    from subflow_sim.catalog import schedulers as all_schedulers
+
+    _show_algorithms("scheduler", all_schedulers(), name, as_json=as_json)
+
+
+def scenarios(as_json: Json = False) -> None:
+    """List the shipped scenarios; `subflow run NAME` runs one."""
+    from subflow_app.core.resources import find_scenario, scenario_names
+    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_sim.scenario import load_scenario
+
+    found = [(name, find_scenario(name)) for name in scenario_names()]
+    titles = [load_scenario(path).name for _, path in found]
+    if as_json:
+        print_json(
+            [
+                {"name": name, "title": title, "path": str(path)}
+                for (name, path), title in zip(found, titles, strict=True)
+            ]
+        )
+        return
+    columns = (TextColumn("Name", is_number=False), TextColumn("Title", is_number=False))
+    print_tables(TextTable("", columns, tuple((name, title) for (name, _), title in zip(found, titles, strict=True))))
+
+
+def schema() -> None:
+    """Print the JSON Schema of scenario files."""
+    from subflow_sim.scenario import scenario_schema
+
+    print_json(scenario_schema())
+
+
+def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | None, *, as_json: bool) -> None:
+    if name is None:
+        if as_json:
+            print_json([_algorithm_document(algorithm) for algorithm in algorithms])
+        else:
+            _print_list(algorithms)
+        return
+    chosen = next((algorithm for algorithm in algorithms if algorithm.name == name), None)
+    if chosen is None:
+        from subflow_app.core.errors import InputError
+
+        raise InputError(f'there is no {noun} "{name}"; allowed are {", ".join(each.name for each in algorithms)}')
+    if as_json:
+        print_json(_algorithm_document(chosen))
+    else:
+        _print_one(chosen)
+
+
+def _print_list(algorithms: Sequence[Algorithm]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    columns = tuple(TextColumn(title, is_number=False) for title in ("Name", "What it is", "Source"))
+    print_tables(TextTable("", columns, tuple((each.name, each.summary, each.source) for each in algorithms)))
+
+
+def _print_one(algorithm: Algorithm) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    print_line(f"{algorithm.name}: {algorithm.summary}")
+    print_line(f"Source: {algorithm.source}")
+    if not algorithm.options:
+        print_line("It has no options.")
+        return
+    columns = tuple(TextColumn(title, is_number=False) for title in ("Option", "Unit", "Range", "Default", "Meaning"))
+    rows = tuple(
+        (option.key, option.unit, _range_text(option), option.format(option.default), option.help)
+        for option in algorithm.options
+    )
+    print_tables(TextTable("", columns, rows))
+
+
+def _range_text(option: Param) -> str:
+    """What values an option takes, e.g. ``0 … 1`` or ``reno, cubic``."""
+    if option.choices:
+        return ", ".join(option.choices)
+    low = None if option.minimum is None or math.isinf(option.minimum) else option.format(option.minimum)
+    high = None if option.maximum is None or math.isinf(option.maximum) else option.format(option.maximum)
+    if low is not None and high is not None:
+        return f"{low} … {high}"
+    if low is not None:
+        return f"{'greater than' if option.exclusive_minimum else 'at least'} {low}"
+    return f"at most {high}" if high is not None else ""
+
+
+def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
+    return {
+        "name": algorithm.name,
+        "summary": algorithm.summary,
+        "source": algorithm.source,
+        "options": [
+            {
+                "name": option.key,
+                "kind": option.dimension.value,
+                "unit": option.unit,
+                "minimum": option.minimum,
+                "maximum": option.maximum,
+                "choices": list(option.choices),
+                "default": option.default,
+                "help": option.help,
+            }
+            for option in algorithm.options
+        ],
+    }

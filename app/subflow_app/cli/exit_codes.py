@@ -1,0 +1,15 @@
+"""What the exit code of ``subflow`` says; part of the contract with scripts."""
+
+from __future__ import annotations
+
+OK = 0
+FAILED = 1
+"""The work was begun and failed: the simulation, the store, or a file that could not be written."""
+BAD_INPUT = 2
+"""What was asked for cannot be: a scenario with problems, an unknown run, a wrong option. Nothing was done."""
+INTERRUPTED = 130
+"""Ctrl-C (128 + SIGINT): the run was stopped, and kept with what it had."""
+TERMINATED = 143
+"""SIGTERM (128 + 15): the run was stopped, and kept with what it had."""
+BROKEN_PIPE = 141
+"""The reader of stdout went away (128 + SIGPIPE), e.g. ``subflow runs | head -3``."""

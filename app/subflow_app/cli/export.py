@@ -1,0 +1,87 @@
+"""``subflow export``: data and figures of a stored run as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number
+from subflow_app.cli.terminal import print_json, print_line
+
+if TYPE_CHECKING:
+    from subflow_app.core.exports import ExportPlan
+
+
+def export(
+    run: RunId,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write to; left out: ./run-N.")] = None,
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="Any of csv, svg, pdf, png; comma-separated.")
+    ] = "csv",
+    figure: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Any of throughput, cwnd, rtt, queue; or all.")
+    ] = None,
+    run_data: Annotated[
+        bool, typer.Option("--run-data", help="Also all the data of the run when --figure is given.")
+    ] = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Write the data (csv) and figures (svg, pdf, png) of a stored run.
+
+    csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
+    --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
+    """
+    from subflow_app.cli.history import shown_document
+    from subflow_app.core.exports import export_run
+    from subflow_app.core.traces import StoredTraces
+
+    plan = export_plan(formats, figure, run_data=run_data)
+    with opened_store(database, read_only=True) as store:
+        run_id = run_number(store, run)
+        row = store.run(run_id)
+        directory = out or Path(f"run-{run_id}")
+        written = export_run(
+            StoredTraces(store, run_id),
+            directory,
+            plan,
+            summary=shown_document(row),
+            scenario_text=row.scenario_text,
+        )
+    if as_json:
+        print_json({"run_id": run_id, "files": [str(path) for path in written]})
+        return
+    for path in written:
+        print_line(f"wrote {path}")
+
+
+def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPlan:
+    """What the options ask for.
+
+    Raises:
+        InputError: if a format or figure does not exist.
+    """
+    from subflow_app.core.exports import DATA_FORMAT, FORMATS, ExportPlan
+    from subflow_app.plots import PLOTS, PLOTS_BY_ID
+
+    kinds = _listed(formats, "--format", FORMATS)
+    names = tuple(PLOTS_BY_ID) if figure in (None, "all") else _listed(figure, "--figure", (*PLOTS_BY_ID, "all"))
+    return ExportPlan(
+        run_data=run_data or (figure is None and DATA_FORMAT in kinds),
+        figures=PLOTS if "all" in names else tuple(PLOTS_BY_ID[name] for name in names),
+        figure_formats=tuple(kind for kind in kinds if kind != DATA_FORMAT),
+        figure_data=figure is not None and DATA_FORMAT in kinds,
+    )
+
+
+def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of a comma-separated list, each once, in the order given."""
+    from subflow_app.core.errors import InputError
+
+    words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
+    for word in words:
+        if word not in allowed:
+            raise InputError(f'{option} = "{word}": allowed are {", ".join(allowed)}')
+    return words

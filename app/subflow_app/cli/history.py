@@ -1,0 +1,219 @@
+"""``subflow runs`` and ``subflow show``: what was run, found again, named, tagged, deleted and restored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
+from subflow_app.cli.terminal import print_json, print_line, print_tables
+
+if TYPE_CHECKING:
+    from subflow_app.core.summary_text import TextTable
+    from subflow_store import RunRow
+
+Tag = Annotated[str, typer.Argument(metavar="TAG")]
+
+runs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the stored runs, or manage them.")
+
+
+@runs_app.callback()
+def runs(
+    context: typer.Context,
+    search: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only runs with these words in name, scenario, tags or note.")
+    ] = "",
+    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Only runs with this tag.")] = None,
+    status: Annotated[
+        str | None, typer.Option(metavar="STATUS", help="Only running, finished, stopped, failed or interrupted ones.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="At most this many, the newest first.")] = None,
+    deleted: Annotated[bool, typer.Option("--deleted", help="Also the deleted ones that were not purged.")] = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """List the stored runs, newest first, or manage them with one of the commands below."""
+    if context.invoked_subcommand is not None:
+        # `subflow runs --db FILE delete 3` means that file too.
+        context.obj = database
+        return
+    _check_status(status)
+    with opened_store(database, read_only=True) as store:
+        rows = store.runs(search=search, tag=tag, status=status, include_deleted=deleted, limit=limit)
+    if as_json:
+        print_json([run_document(row) for row in rows])
+    elif rows:
+        print_tables(_runs_table(rows))
+    else:
+        print_line("no runs" if search or tag or status else "no runs yet: `subflow run demo` makes one")
+
+
+@runs_app.command()
+def rename(context: typer.Context, run: RunId, name: str, database: Database = None) -> None:
+    """Give a run another name."""
+    with opened_store(database or context.obj) as store:
+        store.rename(run_number(store, run), name)
+
+
+@runs_app.command()
+def tag(context: typer.Context, run: RunId, tag: Tag, database: Database = None) -> None:
+    """Add a tag to a run."""
+    text = tag_text(tag)
+    with opened_store(database or context.obj) as store:
+        store.add_tag(run_number(store, run), text)
+
+
+@runs_app.command()
+def untag(context: typer.Context, run: RunId, tag: Tag, database: Database = None) -> None:
+    """Take a tag off a run."""
+    text = tag_text(tag)
+    with opened_store(database or context.obj) as store:
+        store.remove_tag(run_number(store, run), text)
+
+
+@runs_app.command()
+def note(context: typer.Context, run: RunId, text: str, database: Database = None) -> None:
+    """Set the note of a run; an empty text removes it."""
+    with opened_store(database or context.obj) as store:
+        store.set_note(run_number(store, run), text)
+
+
+@runs_app.command()
+def delete(context: typer.Context, runs: RunIds, database: Database = None) -> None:
+    """Delete runs; until `purge`, `restore` brings them back."""
+    with opened_store(database or context.obj) as store:
+        numbers = [run_number(store, run) for run in runs]
+        store.delete(numbers)
+    restoring = f"subflow runs restore {' '.join(map(str, numbers))}"
+    print_line(f"deleted; until `subflow runs purge`, `{restoring}` brings back")
+
+
+@runs_app.command()
+def restore(context: typer.Context, runs: RunIds, database: Database = None) -> None:
+    """Bring deleted runs back."""
+    with opened_store(database or context.obj) as store:
+        store.undelete([run_number(store, run) for run in runs])
+
+
+@runs_app.command()
+def purge(context: typer.Context, database: Database = None) -> None:
+    """Remove deleted runs for good and give their space back to the disk."""
+    with opened_store(database or context.obj) as store:
+        count = store.purge_deleted()
+    print_line(f"{count} {'run' if count == 1 else 'runs'} removed for good")
+
+
+def show(run: RunId, database: Database = None, as_json: Json = False) -> None:
+    """Show what came out of a stored run."""
+    with opened_store(database, read_only=True) as store:
+        row = store.run(run_number(store, run))
+    document = shown_document(row)
+    if as_json:
+        print_json(document)
+        return
+    from subflow_app.core.summary_text import summary_line, summary_tables
+
+    print_line(f"run {row.id}: {row.name}" + (f" ({row.scenario_name})" if row.name != row.scenario_name else ""))
+    print_line(f"{row.status}, {_local_time(row)}, version {row.version}")
+    if row.tags:
+        print_line(f"tags: {', '.join(row.tags)}")
+    if row.note:
+        print_line(row.note)
+    print_line(summary_line(document))
+    print_line()
+    print_tables(*summary_tables(document))
+    print_line(f"signature {row.signature or 'unknown'}")
+
+
+def run_document(row: RunRow) -> dict[str, Any]:
+    """One run of ``subflow runs --json``: what the list shows, without the summary."""
+    return {
+        "run_id": row.id,
+        "name": row.name,
+        "scenario": row.scenario_name,
+        "status": row.status,
+        "seed": row.seed,
+        "duration_s": row.duration_s,
+        "warmup_s": row.warmup_s,
+        "simulated_s": row.simulated_s,
+        "wall_s": row.wall_s,
+        "started_at": row.started_at.isoformat(),
+        "signature": row.signature,
+        "packets": row.packets,
+        "goodput_bps": row.goodput_bps,
+        "mean_rtt_s": row.mean_rtt_s,
+        "jain": row.jain,
+        "controllers": row.controllers,
+        "version": row.version,
+        "tags": list(row.tags),
+        "note": row.note,
+    }
+
+
+def shown_document(row: RunRow) -> dict[str, Any]:
+    """The summary document of a stored run, with what was added to it since: name, tags, note."""
+    return {
+        # A run that ended without a summary (the machine went down) still answers with what is known of it.
+        "scenario": row.scenario_name,
+        "seed": row.seed,
+        "duration_s": row.duration_s,
+        "warmup_s": row.warmup_s,
+        "signature": row.signature,
+        "wall_s": row.wall_s,
+        "packets": row.packets,
+        **(row.summary or {}),
+        "run_id": row.id,
+        "name": row.name,
+        "status": row.status,
+        "started_at": row.started_at.isoformat(),
+        "version": row.version,
+        "tags": list(row.tags),
+        "note": row.note,
+    }
+
+
+def _runs_table(rows: list[RunRow]) -> TextTable:
+    from subflow_app.core.summary_text import TextColumn, TextTable, duration_text, mbit_text, milliseconds_text
+
+    columns = (
+        TextColumn("Run"),
+        TextColumn("Name", is_number=False),
+        TextColumn("Status", is_number=False),
+        TextColumn("Controllers", is_number=False),
+        TextColumn("Seed"),
+        TextColumn("Simulated"),
+        TextColumn("Goodput Mbit/s"),
+        TextColumn("RTT ms"),
+        TextColumn("Started", is_number=False),
+        TextColumn("Tags", is_number=False),
+    )
+    cells = tuple(
+        (
+            str(row.id),
+            row.name,
+            row.status,
+            row.controllers or "",
+            str(row.seed),
+            duration_text(row.simulated_s),
+            mbit_text(row.goodput_bps),
+            milliseconds_text(row.mean_rtt_s),
+            _local_time(row),
+            ", ".join(row.tags),
+        )
+        for row in rows
+    )
+    return TextTable("", columns, cells)
+
+
+def _local_time(row: RunRow) -> str:
+    return row.started_at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _check_status(status: str | None) -> None:
+    from subflow_app.core.errors import InputError
+    from subflow_store.values import FINAL_STATUSES
+
+    allowed = ("running", *FINAL_STATUSES)
+    if status is not None and status not in allowed:
+        raise InputError(f'--status = "{status}": allowed are {", ".join(allowed)}')

@@ -1,0 +1,97 @@
+"""Options and arguments that several commands share, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text for people.")]
+
+Database = Annotated[
+    Path | None,
+    typer.Option("--db", metavar="FILE", help="Database of runs; left out: the one in your data directory."),
+]
+
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="Number of a run, or `last`.")]
+
+RunIds = Annotated[list[str], typer.Argument(metavar="RUN...", help="Numbers of runs, or `last`.")]
+
+
+def database_path(database: Path | None) -> Path:
+    """The database to use; the directory of the default one is made on first use."""
+    if database is not None:
+        return database
+    from subflow_app.core.paths import default_database
+    from subflow_store.errors import StoreError
+
+    path = default_database()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(
+            f"its folder cannot be made: {reason}", path=str(path), way_on="Name another database with --db FILE."
+        ) from error
+    return path
+
+
+@contextmanager
+def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[Store]:
+    """The store, closed at the end.
+
+    Args:
+        database: the file; None for the default one.
+        read_only: for commands that only look. A default database that does not exist yet is made all the same, so
+            that `subflow runs` on a new machine lists nothing rather than failing.
+
+    Raises:
+        StoreError: if it cannot be opened, or does not exist and would only be read.
+    """
+    from subflow_store import open_store
+
+    path = database_path(database)
+    if read_only and database is None and not path.exists():
+        read_only = False
+    with open_store(path, read_only=read_only) as store:
+        yield store
+
+
+def run_number(store: Store, text: str) -> int:
+    """The run that the user means.
+
+    Raises:
+        InputError: if it is neither a number nor ``last``.
+        RunNotFound: if there is no such run.
+    """
+    from subflow_app.core.errors import InputError
+
+    if text == "last":
+        newest = store.runs(limit=1)
+        if not newest:
+            raise InputError("there are no runs yet: `subflow run demo` makes one")
+        return newest[0].id
+    # SQLite counts up to 2^63 - 1; more digits are no run either.
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise InputError(f'"{text}" is not a run: give its number as `subflow runs` lists it, or `last`')
+    # Asking for it is the check that it is there; the store's own operations on many runs pass over unknown ones.
+    return store.run(int(text)).id
+
+
+def tag_text(text: str) -> str:
+    """A tag as it is stored.
+
+    Raises:
+        InputError: if it is blank.
+    """
+    from subflow_app.core.errors import InputError
+
+    if not text.strip():
+        raise InputError("a tag must not be blank")
+    return text.strip()

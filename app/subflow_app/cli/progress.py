@@ -1,0 +1,100 @@
+"""Carries a run to its end from the terminal: progress bar on stderr, Ctrl-C and SIGTERM stop it and keep it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from subflow_app.cli.terminal import stderr_console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from subflow_app.core.runs import RunJob, RunProgress, RunResult
+
+# Ten updates a second look smooth and cost nothing.
+_UPDATE_S = 0.1
+
+
+class SignalStop:
+    """Remembers which signal asked to stop; 0 while none has."""
+
+    def __init__(self) -> None:
+        self.signal_number = 0
+
+
+def carry_out(job: RunJob) -> tuple[RunResult, SignalStop]:
+    """Run the job in a worker thread and show how far it is, until it ends or a signal stops it.
+
+    The main thread stays free for signals: Python handles them there alone, and the simulation would keep it away from
+    them for a whole chunk.
+    """
+    results: list[RunResult] = []
+    worker = threading.Thread(target=lambda: results.append(job.run()), name="subflow-run", daemon=True)
+    with _stopping_on_signals(job) as stop, _progress_bar(job.name) as bar:
+        worker.start()
+        while worker.is_alive():
+            worker.join(_UPDATE_S)
+            if bar is not None:
+                _show(bar, job.progress)
+    return results[0], stop
+
+
+@contextmanager
+def _stopping_on_signals(job: RunJob) -> Iterator[SignalStop]:
+    """The first Ctrl-C or SIGTERM stops the run; a second one ends the program as usual, in case that hangs."""
+    stop = SignalStop()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop  # signals are the business of whoever runs the main thread
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def on_signal(number: int, _frame: FrameType | None) -> None:
+        stop.signal_number = number
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        job.stop()
+
+    for number in before:
+        signal.signal(number, on_signal)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _progress_bar(name: str) -> Iterator[Progress | None]:
+    """A bar with simulated time, speed and time to go; none if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.text import Text
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[times]}", markup=False),
+    )
+    with Progress(*columns, console=stderr_console(), transient=True, auto_refresh=False) as bar:
+        title = Text(name)
+        title.truncate(40, overflow="ellipsis")
+        bar.add_task(title.plain, total=1.0, times="")
+        yield bar
+
+
+def _show(bar: Progress, progress: RunProgress) -> None:
+    from subflow_app.core.summary_text import duration_text, speed_text
+
+    times = (
+        f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
+        f"{duration_text(progress.eta_s)} to go"
+    )
+    bar.update(bar.task_ids[0], completed=progress.fraction, times=times, refresh=True)

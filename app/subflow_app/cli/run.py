@@ -1,0 +1,154 @@
+"""``subflow run``: simulate a scenario, keep the run, show what came out."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.options import Database, Json, opened_store, tag_text
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+
+if TYPE_CHECKING:
+    from subflow_app.core.runs import RunJob, RunResult
+    from subflow_store import Store
+
+
+def run(
+    scenario: Annotated[str, typer.Argument(metavar="FILE|NAME", help="Scenario file, or name of a shipped one.")],
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Seed instead of the one in the file.")] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, e.g. links.wifi.loss=1%. Repeatable."),
+    ] = None,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the run.")] = False,
+    as_json: Json = False,
+    sample_interval: Annotated[
+        str, typer.Option(metavar="TIME", help="Simulated time between two samples of the traces.")
+    ] = "100ms",
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="DIR", help="Also write data (CSV) and figures (SVG, PNG) there.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the run; left out: the scenario's.")] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TEXT", help="Tag the run. Repeatable.")] = None,
+) -> None:
+    """Simulate a scenario.
+
+    The run is kept in the database, also when it is stopped with Ctrl-C or fails half-way. Exit code: 0 when it
+    finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.runs import RunJob
+    from subflow_app.core.scenario_source import open_scenario
+    from subflow_sim.errors import SimError
+
+    interval_s = _interval(sample_interval)
+    tag_texts = [tag_text(tag) for tag in tags or ()]
+    source = open_scenario(scenario, overrides=overrides or (), seed=seed)
+    with ExitStack() as stack:
+        # A database that cannot be opened is said before anything is simulated: nothing is lost by stopping here.
+        store = None if no_store else stack.enter_context(opened_store(database))
+        try:
+            job = RunJob(source.scenario, source.text, store=store, sample_interval_s=interval_s, name=name)
+        except SimError as error:
+            # The file is well-formed, but this cannot be simulated, e.g. samples that would not fit the memory.
+            raise InputError(f"{scenario}: {error}") from error
+        code = _carry_out(job, store, tag_texts, export, as_json=as_json)
+    raise typer.Exit(code)
+
+
+def _carry_out(job: RunJob, store: Store | None, tags: list[str], export: Path | None, *, as_json: bool) -> int:
+    """Run, tell, export; returns the exit code."""
+    from subflow_app.cli.progress import carry_out
+
+    result, stop = carry_out(job)
+    # What could not be kept is saved before anything else can go wrong.
+    rescued = _rescue(job, result) if result.store_error is not None else None
+    if store is not None and result.run_id is not None:
+        for tag in tags:
+            store.add_tag(result.run_id, tag)
+    if result.error is None:
+        if as_json:
+            print_json(result.summary)
+        else:
+            _print_summary(result.summary)
+    exported = export is None or _export(job, result, export, as_json=as_json)
+    code = _tell_how_it_ended(job, result, stop.signal_number, rescued)
+    return code if exported else code or exit_codes.FAILED
+
+
+def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescued: Path | None) -> int:
+    kept = f"kept as run {result.run_id}" if result.run_id is not None else "not kept"
+    reached = f"t = {job.progress.sim_time_s:.3f} s of {job.progress.duration_s:g} s"
+    code = exit_codes.OK
+    if result.error is not None:
+        print_error(f"the simulation failed at {reached}, {kept}: {result.error}")
+        code = exit_codes.FAILED
+    elif result.status == "stopped":
+        print_note(f"stopped at {reached}, {kept}")
+        code = exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
+    if result.store_error is not None:
+        print_error(f"the run is not in the database: {result.store_error}")
+        if rescued is not None:
+            print_note(f"its data, summary and scenario are saved in {rescued}")
+        code = exit_codes.FAILED
+    return code
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import summary_line, summary_tables
+
+    print_line(str(summary["scenario"]))
+    print_line(summary_line(summary))
+    print_line()
+    print_tables(*summary_tables(summary))
+    kept = f"run {summary['run_id']}, " if summary.get("run_id") is not None else ""
+    print_line(f"{kept}signature {summary['signature']}")
+
+
+def _rescue(job: RunJob, result: RunResult) -> Path | None:
+    from subflow_app.core.errors import ExportError
+    from subflow_app.core.exports import save_rescue_copy
+
+    try:
+        return save_rescue_copy(job.traces, result.summary, job.scenario_text)
+    except ExportError as error:
+        print_error(str(error))
+        return None
+
+
+def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -> bool:
+    """Write data and figures; whether that went well. The run itself is safe by now."""
+    from subflow_app.core.errors import ExportError
+    from subflow_app.core.exports import ExportPlan, export_run
+
+    plan = ExportPlan(figure_formats=("svg", "png"))
+    try:
+        written = export_run(job.traces, directory, plan, summary=result.summary, scenario_text=job.scenario_text)
+    except ExportError as error:
+        print_error(str(error))
+        return False
+    if not as_json:
+        for path in written:
+            print_line(f"wrote {path}")
+    return True
+
+
+def _interval(text: str) -> float:
+    """The sampling interval in seconds."""
+    from subflow_app.core.errors import InputError
+    from subflow_sim.errors import ParamError
+    from subflow_sim.units import Dimension, parse_quantity
+
+    try:
+        interval_s = parse_quantity(text, Dimension.TIME)
+    except ParamError as error:
+        raise InputError(f'--sample-interval = "{text}": {error}') from error
+    if not interval_s > 0:
+        raise InputError(f'--sample-interval = "{text}": must be greater than 0, e.g. 100ms')
+    return interval_s

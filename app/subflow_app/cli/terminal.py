@@ -1,0 +1,79 @@
+"""Output: tables and messages for people, JSON for programs, and a progress bar on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from subflow_app.core.json_document import json_text
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from subflow_app.core.summary_text import TextTable
+
+# A pipe has no width; wide enough that no cell of ours is cut.
+_PIPE_WIDTH = 200
+
+
+def print_json(document: object) -> None:
+    """The one document of a command on stdout."""
+    sys.stdout.write(json_text(document))
+
+
+def print_line(text: str = "") -> None:
+    """A line of text on stdout, as it is: no markup, no wrapping."""
+    typer.echo(text)
+
+
+def print_note(text: str) -> None:
+    """A message on stderr."""
+    typer.echo(text, err=True)
+
+
+def print_error(text: str) -> None:
+    """An error on stderr, with the name of the program as usual."""
+    typer.echo(f"subflow: {text}", err=True)
+
+
+def print_tables(*tables: TextTable) -> None:
+    """Tables on stdout, numbers right-aligned, titles above."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    console = _console()
+    for number, table in enumerate(tables):
+        if number:
+            console.print()
+        drawn = Table(
+            title=table.title or None,
+            title_justify="left",
+            title_style="bold",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            show_edge=False,
+        )
+        for column in table.columns:
+            # Only text may wrap: a number on two lines is two numbers.
+            drawn.add_column(
+                Text(column.title), justify="right" if column.is_number else "left", no_wrap=column.is_number
+            )
+        for row in table.rows:
+            drawn.add_row(*(Text(cell) for cell in row))
+        console.print(drawn)
+
+
+def stderr_console() -> Console:
+    """A rich console on stderr."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _PIPE_WIDTH)

@@ -1,0 +1,57 @@
+"""``subflow bench``: prints what was measured, for people and programs. The workloads have their own tests."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from tests.cli.conftest import Subflow
+
+from subflow_sim import bench
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the workloads that were asked for; they take no time."""
+    names: list[str] = []
+
+    def run_workload(name: str) -> SimpleNamespace:
+        names.append(name)
+        return SimpleNamespace(
+            name=name, description="so it is", packets=1_500_000, cpu_s=0.5, packets_per_cpu_s=3_000_000.0
+        )
+
+    monkeypatch.setattr(bench, "run_workload", run_workload)
+    return names
+
+
+def test_all_workloads_of_the_simulator_by_default(subflow: Subflow, measured: list[str]) -> None:
+    document = subflow("bench", "--json").document
+
+    assert measured == list(bench.WORKLOADS)
+    assert [entry["packets_per_cpu_s"] for entry in document["workloads"]] == [3_000_000.0] * len(measured)
+
+
+def test_named_workloads_only(subflow: Subflow, measured: list[str]) -> None:
+    name = next(iter(bench.WORKLOADS))
+    answer = subflow("bench", name, name)
+
+    assert measured == [name]
+    assert "3 000 000" in answer.out
+    assert "Packets per CPU s" in answer.out
+
+
+def test_unknown_workload_names_the_allowed_ones(subflow: Subflow, measured: list[str]) -> None:
+    answer = subflow("bench", "dhrystone")
+
+    assert answer.code == 2
+    assert next(iter(bench.WORKLOADS)) in answer.err
+    assert measured == []
+
+
+def test_a_workload_is_really_measured(subflow: Subflow) -> None:
+    name = next(iter(bench.WORKLOADS))
+    (entry,) = subflow("bench", name, "--json").document["workloads"]
+
+    assert entry["packets"] > 0
+    assert entry["packets_per_cpu_s"] == pytest.approx(entry["packets"] / entry["cpu_s"])

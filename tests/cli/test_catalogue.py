@@ -1,0 +1,65 @@
+"""What there is to choose from: lists for people and programs."""
+
+from __future__ import annotations
+
+import pytest
+from tests.cli.conftest import Subflow
+
+from subflow_app.core.resources import scenario_names
+from subflow_sim.catalog import controllers, schedulers
+from subflow_sim.scenario import scenario_schema
+
+
+@pytest.mark.parametrize(("command", "listed"), [("controllers", controllers), ("schedulers", schedulers)])
+def test_every_algorithm_is_listed_with_summary_and_source(subflow: Subflow, command: str, listed: object) -> None:
+    document = subflow(command, "--json").document
+    text = subflow(command).out
+
+    assert [entry["name"] for entry in document] == [algorithm.name for algorithm in listed()]  # type: ignore[operator]
+    for entry in document:
+        assert entry["name"] in text
+        assert entry["summary"] in text
+        assert entry["source"] in text
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("controllers", each.name) for each in controllers()] + [("schedulers", each.name) for each in schedulers()],
+)
+def test_every_algorithm_tells_its_options(subflow: Subflow, command: str, name: str) -> None:
+    document = subflow(command, name, "--json").document
+    text = subflow(command, name).out
+
+    assert document["name"] == name
+    assert text.startswith(f"{name}: {document['summary']}")
+    for option in document["options"]:
+        assert option["help"] in text
+        assert option.keys() >= {"name", "kind", "unit", "minimum", "maximum", "choices", "default"}
+
+
+def test_unknown_algorithm_names_the_allowed_ones(subflow: Subflow) -> None:
+    answer = subflow("controllers", "renoo")
+
+    assert answer.code == 2
+    assert '"renoo"' in answer.err
+    assert "newreno" in answer.err
+
+
+def test_shipped_scenarios_are_listed_and_run_by_name(subflow: Subflow) -> None:
+    document = subflow("scenarios", "--json").document
+
+    assert [entry["name"] for entry in document] == list(scenario_names())
+    assert subflow("run", document[0]["name"], "--no-store", "--set", "duration=1s", "--set", "warmup=0s").code == 0
+    assert document[0]["title"] in subflow("scenarios").out
+
+
+def test_schema_is_one_json_document(subflow: Subflow) -> None:
+    assert subflow("schema").document == scenario_schema()
+
+
+def test_mistyped_scenario_name_is_guessed(subflow: Subflow) -> None:
+    name = scenario_names()[0]
+    answer = subflow("run", name + "x")
+
+    assert answer.code == 2
+    assert name in answer.err

@@ -1,0 +1,129 @@
+"""``subflow export``: CSVs that agree with the JSON, figures in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.cli.conftest import Subflow
+
+
+def columns(path: Path) -> dict[str, np.ndarray]:
+    with path.open(encoding="utf-8", newline="") as file:
+        heading, *rows = csv.reader(file)
+    values = np.array([[float(cell or "nan") for cell in row] for row in rows])
+    return dict(zip(heading, values.T, strict=True))
+
+
+def test_totals_of_the_csv_equal_the_goodput_of_the_json(
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path
+) -> None:
+    subflow("export", 1, "--db", database, "--out", tmp_path / "out")
+    flows = columns(tmp_path / "out" / "flows.csv")
+    subflows = columns(tmp_path / "out" / "subflows.csv")
+
+    # Sample k is the mean over the 0.1 s that end there; the 80 samples after 2 s of warm-up cover all of the 8 s.
+    dt_s = 0.1
+    counted = flows["time_s"] > stored_run["warmup_s"] + dt_s / 2
+    assert counted.sum() == 80
+    span_s = stored_run["duration_s"] - stored_run["warmup_s"]
+    for flow in stored_run["flows"]:
+        total_bits = (flows[f"{flow['name']}:goodput_bps"][counted] * dt_s).sum()
+        # float32 keeps 24 bits: 1 part in 10^7 per sample.
+        assert total_bits / span_s == pytest.approx(flow["goodput_bps"], rel=1e-6)
+        for ordinal, part in enumerate(flow["subflows"], start=1):
+            for name in ("goodput_bps", "throughput_bps"):
+                total_bits = (subflows[f"{flow['name']}/{ordinal}:{name}"][counted] * dt_s).sum()
+                assert total_bits / span_s == pytest.approx(part[name], rel=1e-6)
+
+
+def test_goodputs_of_the_subflows_sum_to_that_of_their_flow(
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path
+) -> None:
+    subflow("export", 1, "--db", database, "--out", tmp_path / "out")
+    flows = columns(tmp_path / "out" / "flows.csv")
+    subflows = columns(tmp_path / "out" / "subflows.csv")
+
+    both = subflows["download/1:goodput_bps"] + subflows["download/2:goodput_bps"]
+    np.testing.assert_allclose(both, flows["download:goodput_bps"], rtol=1e-6)
+
+
+def test_default_is_all_the_data_in_a_folder_of_the_runs_number(
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = subflow("export", "last", "--db", database)
+
+    assert answer.code == 0
+    names = ["subflows.csv", "flows.csv", "links.csv", "marks.csv", "summary.json", "scenario.toml"]
+    assert answer.out.splitlines() == [f"wrote run-1/{name}" for name in names]
+    summary = json.loads((tmp_path / "run-1" / "summary.json").read_text())
+    assert {key: summary[key] for key in stored_run} == stored_run
+
+
+@pytest.mark.usefixtures("stored_run")
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        (["--format", "svg"], {"throughput.svg", "cwnd.svg", "rtt.svg", "queue.svg"}),
+        (["--format", "svg,pdf,png", "--figure", "cwnd"], {"cwnd.svg", "cwnd.pdf", "cwnd.png"}),
+        (["--figure", "cwnd,rtt"], {"cwnd.csv", "rtt.csv"}),
+        (["--figure", "all"], {"throughput.csv", "cwnd.csv", "rtt.csv", "queue.csv"}),
+        (
+            ["--figure", "rtt", "--format", "png", "--run-data"],
+            {"rtt.png", "subflows.csv", "flows.csv", "links.csv", "marks.csv", "summary.json", "scenario.toml"},
+        ),
+    ],
+)
+def test_options_choose_what_is_written(
+    subflow: Subflow, database: Path, tmp_path: Path, words: list[str], files: set[str]
+) -> None:
+    answer = subflow("export", 1, "--db", database, "--out", tmp_path / "out", "--json", *words)
+
+    assert answer.code == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == files
+    assert {Path(path).name for path in answer.document["files"]} == files
+
+
+@pytest.mark.usefixtures("stored_run")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--format", "gif"], '"gif": allowed are csv, svg, pdf, png'), (["--figure", "cwn"], '"cwn": allowed are')],
+)
+def test_unknown_format_or_figure_is_bad_input(
+    subflow: Subflow, database: Path, words: list[str], message: str
+) -> None:
+    answer = subflow("export", 1, "--db", database, *words)
+
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_exported_figure_has_the_paths_as_labels(
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path
+) -> None:
+    subflow("export", 1, "--db", database, "--out", tmp_path, "--format", "svg", "--figure", "throughput")
+
+    text = (tmp_path / "throughput.svg").read_text(encoding="utf-8")
+    for label in (
+        "download · wifi",
+        "download · lte",
+        "download · total",
+        "cross · lte",
+        "noise",
+        "Throughput (Mbit/s)",
+    ):
+        assert f">{label}<" in text
+
+
+def test_unwritable_folder_is_exit_code_1(
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, scenario: Path
+) -> None:
+    answer = subflow("export", 1, "--db", database, "--out", scenario)
+
+    assert answer.code == 1
+    assert "choose another folder" in answer.err

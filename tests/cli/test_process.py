@@ -1,0 +1,95 @@
+"""``subflow`` as a process of its own: start-up, real signals, pipes. Few, because each costs a start."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SUBFLOW = [sys.executable, "-m", "subflow_app"]
+TIMEOUT_S = 60
+
+
+def call(*words: object) -> subprocess.CompletedProcess[str]:
+    """One command, started and waited for."""
+    return subprocess.run([*SUBFLOW, *map(str, words)], capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+
+
+def test_run_and_show_as_commands(scenario: Path, database: Path) -> None:
+    run = call("run", scenario, "--db", database, "--json")
+    show = call("show", "1", "--db", database, "--json")
+
+    assert run.returncode == show.returncode == 0
+    assert run.stderr == show.stderr == ""
+    assert json.loads(run.stdout)["signature"] == json.loads(show.stdout)["signature"]
+
+
+def test_bad_input_is_exit_code_2(scenario: Path) -> None:
+    answer = call("run", scenario, "--set", "links.wifi.loss=2")
+
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert answer.stderr.startswith("--set: links.wifi.loss = 2: ")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signal_during_a_run_keeps_it(scenario: Path, database: Path, number: int, code: int) -> None:
+    # The progress bar on a terminal tells that the run is on its way; 10^6 s would take minutes.
+    terminal, stderr = pty.openpty()
+    words = ["run", scenario, "--db", database, "--set", "duration=1e6", "--sample-interval", "1000s"]
+    process = subprocess.Popen([*SUBFLOW, *words], stdout=subprocess.PIPE, stderr=stderr, text=True)
+    os.close(stderr)
+    seen = b""
+    deadline = time.monotonic() + TIMEOUT_S
+    while b"to go" not in seen:
+        assert time.monotonic() < deadline
+        seen += os.read(terminal, 4096)
+    process.send_signal(number)
+    while b"kept as run 1" not in seen:
+        assert time.monotonic() < deadline
+        seen += os.read(terminal, 4096)
+    out, _ = process.communicate(timeout=TIMEOUT_S)
+    os.close(terminal)
+
+    assert process.returncode == code
+    assert "run 1, signature" in out
+    (run,) = json.loads(call("runs", "--db", database, "--json").stdout)
+    assert run["status"] == "stopped"
+    assert run["simulated_s"] < 1e6
+
+
+def test_reader_that_goes_away_is_no_error_worth_a_word(scenario: Path) -> None:
+    process = subprocess.Popen(
+        [*SUBFLOW, "run", scenario, "--no-store", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+
+    assert process.wait(TIMEOUT_S) == 141
+    assert err == b""
+
+
+def test_help_and_version_need_neither_simulator_nor_window() -> None:
+    # What start-up must not import: everything that costs more than the answer itself.
+    code = (
+        "import sys\n"
+        "from subflow_app.cli import app\n"
+        "try: app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'matplotlib', 'sqlalchemy', 'PySide6', 'subflow_sim', 'subflow_store', 'rich'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+
+    assert "Commands:" in answer.stdout
+    assert answer.stderr.strip() == "[]"

@@ -1,0 +1,82 @@
+"""The words before any command: help, version, and what opens the window."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.cli.conftest import Subflow
+
+from subflow_app import __main__, __version__, cli
+
+COMMANDS = ("run", "runs", "show", "export", "bench", "controllers", "schedulers", "scenarios", "schema")
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """What windows were opened on; none is."""
+    opened: list[str | None] = []
+    module = ModuleType("subflow_app.qt.app")
+    module.main = lambda scenario: opened.append(scenario) or 0  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
+    return opened
+
+
+def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None]) -> None:
+    assert subflow().code == 0
+    assert windows == [None]
+
+
+@pytest.mark.parametrize("name", ["two.toml", "not there.toml", "run"])
+def test_a_file_opens_the_window_on_it(subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str) -> None:
+    # Also one that does not exist: the window says so, and the user can open another.
+    path = tmp_path / name
+    if name == "run":
+        path.write_text("")
+
+    assert subflow(path).code == 0
+    assert windows == [str(path)]
+
+
+def test_exit_code_of_the_window_is_that_of_the_command(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("subflow_app.qt.app")
+    module.main = lambda scenario: 3  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
+
+    assert subflow().code == 3
+
+
+def test_help_lists_every_command(subflow: Subflow) -> None:
+    answer = subflow("--help")
+
+    assert answer.code == 0
+    listed = [line.split()[0] for line in answer.out.partition("Commands:")[2].splitlines() if line.strip()]
+    assert sorted(listed) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "runs rename", "runs tag", "runs untag", "runs note", "runs delete"])
+def test_every_command_explains_itself(subflow: Subflow, command: str) -> None:
+    answer = subflow(*command.split(), "--help")
+
+    assert answer.code == 0
+    assert f"Usage: subflow {command}" in answer.out
+
+
+def test_version_is_that_of_the_package(subflow: Subflow) -> None:
+    assert subflow("--version").out == f"subflow {__version__}\n"
+
+
+def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    def bug() -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr("subflow_app.core.resources.scenario_names", bug)
+
+    with pytest.raises(ZeroDivisionError, match="ours"):
+        subflow("scenarios")
+
+
+def test_entry_point_of_the_package_is_the_command_line() -> None:
+    assert __main__.main is cli.main
