@@ -26,7 +26,7 @@ from subflow_app.qt.topology.gestures import BandGesture, Gesture, MoveGesture, 
 from subflow_app.qt.topology.scene import TopologyScene
 
 _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
-_MOST_FIT_ZOOM = 1.25
+_MOST_FIT_ZOOM = 1.5
 _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
 _FIT_MARGIN = 28

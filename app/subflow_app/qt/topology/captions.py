@@ -41,7 +41,9 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str) -> LinkCapt
         forward, reverse = of_direction
         if forward == reverse:
             return forward
-        return f"{forward_arrow} {forward or 'none'}  {reverse_arrow} {reverse or 'none'}"
+        # A direction without loss or delay is not worth a word.
+        ways = ((forward_arrow, forward), (reverse_arrow, reverse))
+        return "  ".join(f"{arrow} {value}" for arrow, value in ways if value)
 
     directions = (link.forward, link.reverse)
     rate = both([_rate(d) for d in directions])

@@ -18,6 +18,8 @@ PARALLEL_SPACING = 92.0
 
 _CURVE_POINTS = 33
 _RANK_COST = 20.0
+_SHARES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)
+_FURTHER = (26.0, 54.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,11 @@ class LinkCurve:
         for index in order:
             inner = self.points[index] + self.normals[index] * offset
             outer = self.points[index + step] + self.normals[index + step] * offset
-            near, far = _length(inner - centre), _length(outer - centre)
-            if far >= distance:
-                share = 0.0 if far <= near else min(max((distance - near) / (far - near), 0.0), 1.0)
+            if _length(outer - centre) >= distance:
                 direction = (outer - inner) * step
-                return inner + (outer - inner) * share, _unit(direction)
+                return inner + (outer - inner) * _leaves_circle(inner - centre, outer - centre, distance), _unit(
+                    direction
+                )
         normal = self.normals[0]
         return centre, QPointF(-normal.y(), normal.x())
 
@@ -111,21 +113,27 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> list[QRec
         half_width: how far the drawn link reaches to each side of it, with the gap that the label is to keep.
         size: of the label.
     """
-    point, normal = curve.at(0.5)
+    normal = curve.at(0.5)[1]
     # Outside the bow; for a straight link above it, or right of it when it stands upright.
     best_side = curve.bulge or (1 if _is_upward(normal) else -1)
-    places = []
-    for share in (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78):
+
+    def place(share: float, side: int, gap: float) -> QRectF:
         point, normal = curve.at(share)
-        for side in (best_side, -best_side):
-            # The label's own reach towards the line, so that it clears a slanted line too.
-            reach = abs(normal.x()) * size.width() / 2 + abs(normal.y()) * size.height() / 2
-            centre = point + normal * (side * (half_width + reach))
-            places.append(
-                QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
-            )
-    # Near the middle and on the wrong side is worse than off the middle on the right one.
-    return places[0::2] + places[1::2]
+        # The label's own reach towards the line, so that it clears a slanted line too.
+        reach = abs(normal.x()) * size.width() / 2 + abs(normal.y()) * size.height() / 2
+        centre = point + normal * (side * (gap + reach))
+        return QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
+
+    # Off the middle is better than on the other side; further away, past the nodes, is where long labels of short
+    # links find room.
+    places = [place(share, side, half_width) for side in (best_side, -best_side) for share in _SHARES]
+    places += [
+        place(share, side, half_width + far)
+        for far in _FURTHER
+        for side in (best_side, -best_side)
+        for share in _SHARES[:3]
+    ]
+    return places
 
 
 def choose_place(places: Sequence[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]) -> QRectF:
@@ -176,6 +184,18 @@ def _segment_meets(a: QPointF, b: QPointF, rect: QRectF) -> bool:
         if start > end:
             return False
     return True
+
+
+def _leaves_circle(inner: QPointF, outer: QPointF, radius: float) -> float:
+    """Return at which share of the way from `inner` to `outer` the distance from the origin grows past a radius."""
+    way = outer - inner
+    a = QPointF.dotProduct(way, way)
+    b = 2 * QPointF.dotProduct(inner, way)
+    c = QPointF.dotProduct(inner, inner) - radius * radius
+    discriminant = b * b - 4 * a * c
+    if a == 0 or discriminant < 0:
+        return 0.0
+    return min(max((-b + math.sqrt(discriminant)) / (2 * a), 0.0), 1.0)
 
 
 def _is_upward(normal: QPointF) -> bool:

@@ -21,6 +21,7 @@ from subflow_app.qt.topology.look import Look, blend, paint_clock
 
 NODE_RADIUS = 26.0
 LANE_PITCH = 5.5
+_CORNER = 9.0
 _MOST_LANE_WIDTH = 44.0
 _LABEL_ZOOM = 0.5
 """Below this zoom labels of links are unreadable and only in the way."""
@@ -83,7 +84,7 @@ class NodeItem(CanvasItem):
         if self.is_router:
             path.addEllipse(QPointF(0, 0), r, r)
         else:
-            path.addRoundedRect(QRectF(-r, -r, 2 * r, 2 * r), 9, 9)
+            path.addRoundedRect(QRectF(-r, -r, 2 * r, 2 * r), _CORNER, _CORNER)
         return path
 
     def name_rect(self) -> QRectF:
@@ -156,6 +157,14 @@ class NodeItem(CanvasItem):
             painter.restore()
 
 
+def node_reach(x: float, y: float, *, is_router: bool) -> float:
+    """Return how far a node's figure reaches from its centre in the direction (x, y), a unit vector."""
+    if is_router:
+        return NODE_RADIUS
+    # A square whose corners are cut by their rounding.
+    return min(NODE_RADIUS / max(abs(x), abs(y), 1e-9), NODE_RADIUS * math.sqrt(2) - _CORNER * (math.sqrt(2) - 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Lane:
     """A subflow on a link: its owner, its colour, and whether it crosses the link from the first end to the second."""
@@ -185,6 +194,7 @@ class LinkItem(CanvasItem):
         self.name = name
         self.curve: LinkCurve | None = None
         self._lanes: tuple[Lane, ...] = ()
+        self._router_ends = (False, False)
         self._is_down = False
         self._dimmed_except: frozenset[str] | None = None
         self._live: dict[str, _Live] = {}
@@ -200,8 +210,9 @@ class LinkItem(CanvasItem):
         """How far it reaches to each side of its middle line."""
         return self._width() / 2
 
-    def set_content(self, item: PictureLink, lanes: Sequence[Lane]) -> None:
-        """Give it its subflows and its initial state."""
+    def set_content(self, item: PictureLink, lanes: Sequence[Lane], router_ends: tuple[bool, bool]) -> None:
+        """Give it its subflows, its initial state, and which of its ends is a router."""
+        self._router_ends = router_ends
         self._lanes = tuple(lanes)
         self._is_down = item.initially_down
         self.set_curve(self.curve)
@@ -309,7 +320,9 @@ class LinkItem(CanvasItem):
 
     def _arrow_head(self, curve: LinkCurve, lane: Lane, offset: float, pitch: float) -> QPolygonF:
         """Return the tip that shows where the data arrives, just outside the node."""
-        tip, way = curve.point_at_distance(NODE_RADIUS + 3, offset, from_end=lane.forward)
+        way = curve.normals[-1 if lane.forward else 0]
+        reach = node_reach(way.y(), way.x(), is_router=self._router_ends[1 if lane.forward else 0])
+        tip, way = curve.point_at_distance(reach + 3, offset, from_end=lane.forward)
         if not lane.forward:
             way = -way
         side = QPointF(-way.y(), way.x())

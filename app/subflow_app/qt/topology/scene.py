@@ -187,7 +187,8 @@ class TopologyScene(QGraphicsScene):
                 for hop in picture.paths[owner].hops
                 if hop.link == name
             ]
-            self._links[name].set_content(content, lanes)
+            first, second = content.link.ends
+            self._links[name].set_content(content, lanes, (first in picture.routers, second in picture.routers))
             self._lay_link(content)
             for direction, state in (("forward", content.link.forward), ("reverse", content.link.reverse)):
                 limit = state.queue.limit_pkts
