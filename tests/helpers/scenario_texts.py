@@ -91,6 +91,69 @@ to = "b"
 """
 """Hosts a, b, c and routers r, s: a-r, r-s, s-b, r-b, b-c, c-s."""
 
+FULL = """\
+format = 1
+name = "Everything"
+duration = "60s"
+warmup = "5s"
+seed = 7
+mss = 1000
+profile = "textbook"
+start_jitter = "10ms"
+
+[nodes.client]
+at = [0, 10.5]
+[nodes.server]
+kind = "host"
+
+[links.wifi]
+ends = ["client", "server"]
+rate = "8Mbit/s"
+delay = "50ms"
+queue = { discipline = "droptail", limit = "100kB" }
+loss = "2%"
+[links.wifi.reverse]
+rate = "unlimited"
+loss = 0
+
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = { name = "tunable", gain = 2, window = "20ms" }
+scheduler = "minrtt"
+paths = [["wifi"], ["wifi"]]
+count = 3
+start = "1s"
+stop = "30s"
+size = "8MB"
+recv_buffer = "64kB"
+
+[flows.noise]
+kind = "cbr"
+from = "client"
+to = "server"
+rate = "1Mbit/s"
+packet = "500B"
+
+[[events]]
+at = "20s"
+link = "wifi"
+direction = "forward"
+rate = "unlimited"
+delay = "10ms"
+loss = "1%"
+queue = "5pkt"
+up = false
+
+[[events]]
+at = "10s"
+flow = "download"
+subflow = 2
+open = false
+"""
+"""Every key of the format, none at its default."""
+
 
 def read(text: str, *overrides: str) -> Scenario:
     """Parse with the list of algorithms above."""

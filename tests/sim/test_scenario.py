@@ -6,7 +6,7 @@ import math
 import time
 
 import pytest
-from tests.helpers.scenario_texts import CATALOG, ROUTED, TWO_PATHS, read
+from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
 
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import (
@@ -21,68 +21,6 @@ from subflow_sim.scenario import (
     load_scenario,
     parse_scenario,
 )
-
-FULL = """\
-format = 1
-name = "Everything"
-duration = "60s"
-warmup = "5s"
-seed = 7
-mss = 1000
-profile = "textbook"
-start_jitter = "10ms"
-
-[nodes.client]
-at = [0, 10.5]
-[nodes.server]
-kind = "host"
-
-[links.wifi]
-ends = ["client", "server"]
-rate = "8Mbit/s"
-delay = "50ms"
-queue = { discipline = "droptail", limit = "100kB" }
-loss = "2%"
-[links.wifi.reverse]
-rate = "unlimited"
-loss = 0
-
-[flows.download]
-kind = "mptcp"
-from = "server"
-to = "client"
-controller = { name = "tunable", gain = 2, window = "20ms" }
-scheduler = "minrtt"
-paths = [["wifi"], ["wifi"]]
-count = 3
-start = "1s"
-stop = "30s"
-size = "8MB"
-recv_buffer = "64kB"
-
-[flows.noise]
-kind = "cbr"
-from = "client"
-to = "server"
-rate = "1Mbit/s"
-packet = "500B"
-
-[[events]]
-at = "20s"
-link = "wifi"
-direction = "forward"
-rate = "unlimited"
-delay = "10ms"
-loss = "1%"
-queue = "5pkt"
-up = false
-
-[[events]]
-at = "10s"
-flow = "download"
-subflow = 2
-open = false
-"""
 
 
 def test_every_key_of_the_format_is_read():

@@ -189,7 +189,7 @@ WRONG = [
     ("+", EVENT + 'flow = "download"\nopen = true\nloss = 0', "events[0].loss", 28, "flow event has no loss", '"link"'),
     ("+", EVENT.replace("30", "61") + 'link = "wifi"\nup = true', "events[0].at", 25, "after the end", '"60s"'),
     ("+", '[[events]]\nlink = "wifi"\nup = true', "events[0].at", 24, "missing", "60s"),
-    ("+", EVENT + 'link = "wifi"\nup = true\n[[events]]\nlink = "lte"\nup = true', "events[1].at", 28, "missing", "60s"),
+    ("+", EVENT + 'link = "lte"\nup = true\n[[events]]\nlink = "lte"\nup = true', "events[1].at", 28, "missing", "60s"),
 ]  # fmt: skip
 
 

@@ -1,0 +1,142 @@
+"""The scenarios that come with the program: readable, explained, drawn well, and as their sources say."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import pytest
+
+from subflow_sim.scenario import Scenario, load_scenario
+
+FOLDER = Path(__file__).parents[2] / "assets" / "scenarios"
+FILES = sorted(FOLDER.glob("*.toml"))
+PROMISED = {
+    *("demo", "t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"),
+    *("drlcc-sc1", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth"),
+}
+
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+
+
+def load(name: str) -> Scenario:
+    return load_scenario(FOLDER / f"{name}.toml")
+
+
+def round_trip_s(scenario: Scenario, path: tuple[str, ...]) -> float:
+    return sum(scenario.links[name].forward.delay_s + scenario.links[name].reverse.delay_s for name in path)
+
+
+def test_the_promised_scenarios_are_there():
+    assert {path.stem for path in FILES} >= PROMISED
+
+
+@each_file
+def test_a_scenario_explains_itself_before_it_begins(path):
+    text = path.read_text(encoding="utf-8")
+    comment = text[: text.index("format = 1")]
+    assert comment.startswith("# ")
+    assert len(comment.splitlines()) >= 4
+    assert max(len(line) for line in text.splitlines()) <= 120
+
+
+@each_file
+def test_no_scenario_loses_acknowledgements_at_random(path):
+    """algorithms: section 12, point 4. Data runs forward on every link, so that "reverse" is where the ACKs go."""
+    scenario = load_scenario(path)
+    for flow in scenario.flows.values():
+        for links in flow.paths:
+            here = flow.source
+            for name in links:
+                link = scenario.links[name]
+                assert link.ends[0] == here
+                assert link.reverse.loss == 0
+                here = link.ends[1]
+
+
+@each_file
+def test_the_picture_has_room_for_every_node(path):
+    nodes = list(load_scenario(path).nodes.values())
+    for first, second in combinations(nodes, 2):
+        assert first.at is not None
+        assert second.at is not None
+        assert math.dist(first.at, second.at) >= 130
+
+
+@each_file
+def test_every_node_and_link_is_used(path):
+    scenario = load_scenario(path)
+    used = {name for flow in scenario.flows.values() for links in flow.paths for name in links}
+    assert used == set(scenario.links)
+    assert {end for link in scenario.links.values() for end in link.ends} == set(scenario.nodes)
+
+
+@each_file
+def test_commands_in_the_comments_can_be_run(path):
+    commands = re.findall(r"^#\s+subflow run (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    for name, options in commands:
+        overrides = re.findall(r"--set (\S+)", options)
+        assert overrides
+        assert load_scenario(FOLDER / f"{name}.toml", overrides=overrides) != load(name)
+
+
+def test_mplibra_defaults_are_one_bandwidth_delay_product_of_queue():
+    """5 Mbit/s x 120 ms = 600 kbit = 50 packets of 1500 bytes (algorithms: section 0.3)."""
+    for name in ("t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"):
+        scenario = load(name)
+        bottlenecks = [link for link in scenario.links.values() if link.forward.rate_bps == 5e6]
+        assert bottlenecks
+        assert {link.forward.queue.limit_pkts for link in bottlenecks} == {50}
+        assert {link.forward.loss for link in bottlenecks} == {1e-5}
+        for flow in scenario.flows.values():
+            assert [round_trip_s(scenario, links) for links in flow.paths] == pytest.approx([0.12] * len(flow.paths))
+
+
+def test_shared_bottlenecks_are_shared_as_the_figures_show():
+    shares = {
+        "t-1link": {"bottleneck": 3},
+        "t-10a": {"top": 2, "bottom": 1},
+        "t-10b": {"top": 2, "bottom": 2},
+        "t-10c": {"shared": 2, "common": 2},
+        "t-10d": {"top": 10, "bottom": 1},  # a subflow and nine bursts
+    }
+    for name, expected in shares.items():
+        scenario = load(name)
+        paths = [links for flow in scenario.flows.values() for links in flow.paths]
+        assert {link: sum(link in links for links in paths) for link in expected} == expected
+
+
+def test_bursts_of_t_10d_follow_one_another_with_the_means_of_the_paper():
+    bursts = [flow for flow in load("t-10d").flows.values() if flow.kind == "cbr"]
+    times = [time for flow in bursts for time in (flow.start_s, flow.stop_s or 0.0)]
+    assert times == sorted(times)
+    assert all(flow.rate_bps == 5e6 for flow in bursts)
+    on = [(flow.stop_s or 0.0) - flow.start_s for flow in bursts]
+    off = [second.start_s - (first.stop_s or 0.0) for first, second in pairwise(bursts)]
+    assert sum(on) / len(on) == pytest.approx(1.0, abs=0.1)
+    assert sum(off) / len(off) == pytest.approx(10.0, abs=1.0)
+
+
+@pytest.mark.parametrize("name", ["drlcc-sc1", "drlcc-sc6", "drlcc-sc7"])
+def test_drl_cc_paths_have_their_delay_as_round_trip(name):
+    """algorithms: section 0.3; the queue is 8 Mbit/s x 100 ms / 12 kbit = 66.7 packets."""
+    scenario = load(name)
+    for link in scenario.links.values():
+        assert round_trip_s(scenario, (link.name,)) == pytest.approx(0.1)
+        assert (link.forward.rate_bps, link.forward.loss, link.forward.queue.limit_pkts) == (8e6, 0.02, 67)
+    mptcp = next(flow for flow in scenario.flows.values() if flow.kind == "mptcp")
+    assert (mptcp.count, len(mptcp.paths), mptcp.controller.name) == (5, 2, "lia")
+
+
+def test_scenarios_can_be_read_without_the_compiled_core():
+    """A scenario that can be checked anywhere: only the list of algorithms comes from the core, and it can be given."""
+    program = (
+        "import sys; from tests.helpers.scenario_texts import FULL, read; read(FULL); "
+        "sys.exit(any(name in sys.modules for name in ('subflow_sim._core', 'numpy', 'jsonschema')))"
+    )
+    root = Path(__file__).parents[2]
+    assert subprocess.run([sys.executable, "-c", program], cwd=root, timeout=60, check=False).returncode == 0
