@@ -18,6 +18,7 @@ from subflow_sim.scenario_model import (
     QueueSpec,
     Scenario,
 )
+from subflow_sim.schema import scenario_schema
 
 if TYPE_CHECKING:
     from subflow_sim.params import AlgorithmCatalog
@@ -35,6 +36,7 @@ __all__ = [
     "Scenario",
     "load_scenario",
     "parse_scenario",
+    "scenario_schema",
 ]
 
 MAX_FILE_BYTES = 4_000_000

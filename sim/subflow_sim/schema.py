@@ -1,0 +1,241 @@
+"""JSON Schema of scenario files, for editors that complete and check TOML. Built from the declaration of the keys.
+
+The schema is weaker than the reader, which also knows how values fit together: what the reader accepts is valid.
+`python -m subflow_sim.schema` prints it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, UNLIMITED, Param
+from subflow_sim.params import MAX_PATHS, QUEUE_TABLE, SECTIONS, Algorithm, params_by_key
+from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.units import UNITS, Dimension
+
+if TYPE_CHECKING:
+    from subflow_sim.params import AlgorithmCatalog
+
+Schema: TypeAlias = dict[str, Any]
+
+_NUMBER = r"\+?[0-9](_?[0-9])*(\.[0-9]+)?([eE][+-]?[0-9]+)?"
+_NAME: Schema = {"type": "string", "pattern": f"^{NAME_PATTERN}$", "maxLength": MAX_NAME_LENGTH}
+
+
+def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
+    """The schema of a scenario file as JSON values.
+
+    Args:
+        algorithms: controllers and schedulers that may be named; None: those of the compiled core.
+
+    Source: JSON Schema draft 2020-12.
+    """
+    if algorithms is None:
+        from subflow_sim.catalog import catalog
+
+        algorithms = catalog()
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Subflow scenario",
+        "description": "A network, the flows over it and what changes while they run. Quantities are text with a unit "
+        '("8Mbit/s", "50ms", "67pkt", "8MB", "2%") or plain numbers in bit/s, s, packets, bytes and as ratio.',
+        **_object(
+            SECTIONS["scenario"],
+            also={
+                "nodes": _named("node", "Hosts and routers by name."),
+                "links": _named("link", "Links between them by name."),
+                "flows": _named("flow", "Who sends to whom, by name."),
+                "events": {
+                    "description": "What changes during the run.",
+                    "type": "array",
+                    "items": {"$ref": "#/$defs/event"},
+                },
+            },
+            also_required=("nodes", "links", "flows"),
+        ),
+        "$defs": {
+            "node": _object(SECTIONS["node"]),
+            "link": _link(),
+            "flow": _flow(algorithms),
+            "event": _event(),
+            "queue": _object(QUEUE_TABLE),
+            "steps": _steps(),
+            "controller": _algorithm_choice(algorithms.controllers),
+            "scheduler": _algorithm_choice(algorithms.schedulers),
+        },
+    }
+
+
+def schema_text() -> str:
+    """The schema as it stands in `assets/scenario.schema.json`."""
+    return json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _object(
+    params: Sequence[Param], *, also: Mapping[str, Schema] | None = None, also_required: Sequence[str] = ()
+) -> Schema:
+    """A table with these keys and no others."""
+    # what only some kinds require is left to the conditions of that kind
+    required = [param.key for param in params if param.required and not param.applies_to]
+    properties = {param.key: _value(param) for param in params} | dict(also or {})
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": [*required, *also_required]} if required or also_required else {})
+
+
+def _named(definition: str, description: str) -> Schema:
+    return {
+        "description": description,
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": _NAME,
+        "additionalProperties": {"$ref": f"#/$defs/{definition}"},
+    }
+
+
+def _link() -> Schema:
+    params = SECTIONS["link"]
+    schema = _object(params)
+    direction = [param for param in params if param.key != "ends"]
+    reverse = _object(direction)
+    del reverse["required"]  # what is left out is as in the forward direction
+    for properties in (schema["properties"], reverse["properties"]):
+        properties["rate"]["anyOf"].append({"$ref": "#/$defs/steps"})
+        properties["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
+    schema["properties"]["ends"] |= {"minItems": 2, "maxItems": 2, "uniqueItems": True}
+    schema["properties"]["reverse"] = {
+        "description": "What differs in the direction from the second end to the first.",
+        **reverse,
+    }
+    return schema
+
+
+def _flow(algorithms: AlgorithmCatalog) -> Schema:
+    params = SECTIONS["flow"]
+    schema = _object(params)
+    properties = schema["properties"]
+    for key in ("controller", "scheduler"):
+        properties[key] = {"description": properties[key]["description"], "$ref": f"#/$defs/{key}"}
+    kinds = []
+    for kind in params_by_key("flow")["kind"].choices:
+        only = _conditions(params, kind)
+        if kind != "mptcp":
+            only["properties"]["paths"] = {"maxItems": 1}
+        kinds.append({"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": only})
+    return schema | {"allOf": kinds}
+
+
+def _event() -> Schema:
+    params = SECTIONS["event"]
+    schema = _object(params)
+    schema["properties"]["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
+    targets = []
+    for target, other in (("link", "flow"), ("flow", "link")):
+        only = _conditions(params, target)
+        only["required"] = [target, *only.get("required", ())]
+        only["properties"][other] = False
+        targets.append(only)
+    return schema | {"oneOf": targets}
+
+
+def _conditions(params: Sequence[Param], kind: str) -> Schema:
+    """What holds for one kind of a table: keys it must and must not have."""
+    required = [param.key for param in params if param.required and kind in param.applies_to]
+    forbidden = [param.key for param in params if param.applies_to and kind not in param.applies_to]
+    conditions: Schema = {"properties": dict.fromkeys(forbidden, False)}
+    return conditions | ({"required": required} if required else {})
+
+
+def _steps() -> Schema:
+    time, rate = _plain(params_by_key("event")["at"]), _plain(params_by_key("link")["rate"])
+    return {
+        "type": "object",
+        "properties": {
+            "steps": {
+                "description": 'Pairs of time and rate, the first at "0s".',
+                "type": "array",
+                "minItems": 1,
+                "items": {"type": "array", "prefixItems": [time, rate], "items": False, "minItems": 2},
+            }
+        },
+        "required": ["steps"],
+        "additionalProperties": False,
+    }
+
+
+def _algorithm_choice(algorithms: Sequence[Algorithm]) -> Schema:
+    """A name, or a table of name and options."""
+    names: list[Schema] = [
+        {"const": algorithm.name, "description": f"{algorithm.summary} ({algorithm.source})"}
+        for algorithm in algorithms
+    ]
+    tables = [
+        _object(algorithm.options, also={"name": name}, also_required=("name",))
+        for algorithm, name in zip(algorithms, names, strict=True)
+    ]
+    return {"oneOf": [*names, *tables]}
+
+
+def _value(param: Param) -> Schema:
+    """A key with its description and default."""
+    schema: Schema = {"description": param.help, **_plain(param)}
+    if param.default is not None:
+        schema["default"] = _default(param)
+    return schema
+
+
+def _default(param: Param) -> object:
+    if isinstance(param.default, QueueSpec) or param.default == math.inf:
+        return param.format(param.default)
+    if param.dimension in (Dimension.COUNT, Dimension.NUMBER, Dimension.FLAG):
+        return param.default
+    return param.format(param.default)
+
+
+def _plain(param: Param) -> Schema:
+    """What values the parameter takes."""
+    match param.dimension:
+        case Dimension.TEXT:
+            return {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_LENGTH}
+        case Dimension.NAME:
+            return dict(_NAME)
+        case Dimension.CHOICE:
+            return {"enum": list(param.choices)} if param.choices else {"type": "string"}
+        case Dimension.FLAG:
+            return {"type": "boolean"}
+        case Dimension.POINT:
+            return {"type": "array", "items": _bounds(param, "number"), "minItems": 2, "maxItems": 2}
+        case Dimension.LIST:
+            return {"type": "array", "items": _NAME}
+        case Dimension.PATHS:
+            path = {"type": "array", "items": _NAME, "minItems": 1}
+            return {"type": "array", "items": path, "minItems": 1, "maxItems": MAX_PATHS}
+        case Dimension.COUNT | Dimension.NUMBER:
+            return _bounds(param, "integer" if param.dimension is Dimension.COUNT else "number")
+    return _quantity(param)
+
+
+def _quantity(param: Param) -> Schema:
+    units = [*UNITS[param.dimension], *(UNITS[Dimension.SIZE] if param.dimension is Dimension.QUEUE else ())]
+    pattern = rf"^\s*{_NUMBER}\s*({'|'.join(units)})\s*$"
+    is_whole = param.dimension in (Dimension.SIZE, Dimension.QUEUE)
+    forms: list[Schema] = [{"type": "string", "pattern": pattern}, _bounds(param, "integer" if is_whole else "number")]
+    if param.allows_unlimited:
+        forms.append({"const": UNLIMITED})
+    return {"anyOf": forms}
+
+
+def _bounds(param: Param, kind: str) -> Schema:
+    schema: Schema = {"type": kind}
+    if param.minimum is not None:
+        schema["exclusiveMinimum" if param.exclusive_minimum else "minimum"] = param.minimum
+    if param.maximum is not None:
+        schema["maximum"] = param.maximum
+    return schema
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

@@ -1,0 +1,122 @@
+"""The JSON Schema of scenario files: valid itself, up to date, no stricter than the reader, and of use to an editor."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
+from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
+
+from subflow_sim.errors import ScenarioError
+from subflow_sim.params import SECTIONS
+from subflow_sim.scenario import scenario_schema
+from subflow_sim.schema import schema_text
+
+ASSETS = Path(__file__).parents[2] / "assets"
+SCHEMA = scenario_schema(CATALOG)
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def complaint(text: str) -> str | None:
+    """What the schema has against a scenario file."""
+    error = best_match(VALIDATOR.iter_errors(tomllib.loads(text)))
+    return None if error is None else f"{error.json_path}: {error.message}"
+
+
+def test_the_schema_is_one():
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_file_in_assets_is_the_schema_of_this_version():
+    """When keys or the core's algorithms change: python -m subflow_sim.schema > assets/scenario.schema.json."""
+    assert (ASSETS / "scenario.schema.json").read_text(encoding="utf-8") == schema_text()
+
+
+def test_every_key_is_described():
+    definitions = {"scenario": SCHEMA, **SCHEMA["$defs"]}
+    for section, params in SECTIONS.items():
+        properties = definitions[section]["properties"]
+        assert [properties[param.key]["description"] for param in params] == [param.help for param in params]
+
+
+@pytest.mark.parametrize("path", sorted((ASSETS / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
+def test_shipped_scenarios_are_valid(path):
+    validator = Draft202012Validator(json.loads((ASSETS / "scenario.schema.json").read_text(encoding="utf-8")))
+    validator.validate(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("text", [TWO_PATHS, ROUTED, FULL])
+def test_what_the_reader_accepts_is_valid(text):
+    read(text)
+    assert complaint(text) is None
+
+
+SPELT_VALUES = """
+"8Mbit/s" "+8Mbit/s" 8e6 1_000 "unlimited" "50ms" "1e-3s" "2min" 0 0.5 1 -1 2.0 "67pkt" "100kB" "2%" "0.02" true false
+"linux" "both" "lia" [0,1] [["wifi"]] ["client","server"] {limit="5pkt"} {name="uncoupled",base="newreno"}
+{name="tunable",gain=1} {steps=[["0s",1e6],["5s","unlimited"]]}
+"""
+VALUES = st.sampled_from(SPELT_VALUES.split())
+KEYS = st.sampled_from(sorted({param.key for params in SECTIONS.values() for param in params}))
+TABLES = st.sampled_from(
+    ["", "[nodes.server]", "[links.wifi]", "[links.wifi.reverse]", "[flows.download]", "[[events]]"]
+)
+
+
+@given(st.lists(st.tuples(TABLES, KEYS, VALUES), min_size=1, max_size=3))
+def test_no_text_that_the_reader_accepts_is_invalid(changes):
+    text = TWO_PATHS
+    for table, key, value in changes:
+        addition = f"{key} = {value}\n"
+        if table == "[[events]]":
+            text += f'[[events]]\nat = "5s"\nlink = "wifi"\nup = true\n{addition}'
+        elif table == "[links.wifi.reverse]":
+            text += f"{table}\n{addition}"
+        else:
+            text = text.replace(f"{table}\n", f"{table}\n{addition}", 1) if table else addition + text
+    try:
+        read(text)
+    except ScenarioError:
+        return
+    assert complaint(text) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("format = 1", "format = 2"),
+        ("format = 1\n", ""),
+        ('"60s"', '"60 parsec"'),
+        ('"60s"', "0"),
+        ('"60s"', "true"),
+        ('"8Mbit/s"', '"8Mbs"'),
+        ('"8Mbit/s"', '{ trace = "x" }'),
+        ('"67pkt"', '"67"'),
+        ('"67pkt"', '{ discipline = "red" }'),
+        ('"2%"', "2"),
+        ("loss", "los"),
+        ('["client", "server"]\nrate = "8', '["client", "client"]\nrate = "8'),
+        ("[nodes.client]", '[nodes.client]\nkind = "switch"'),
+        ("[nodes.client]", '[nodes."a b"]'),
+        ('"mptcp"', '"onoff"'),
+        ('"mptcp"', '"cbr"'),  # needs a rate
+        ('"mptcp"', '"tcp"\nscheduler = "minrtt"'),
+        ('"mptcp"', '"tcp"\npaths = [["wifi"], ["lte"]]'),
+        ('"mptcp"', '"mptcp"\nrate = 1e6'),
+        ('"mptcp"', '"mptcp"\ncontroller = "olia"'),
+        ('"mptcp"', '"mptcp"\ncontroller = { name = "lia", x = 1 }'),
+        ('"mptcp"', '"mptcp"\ncount = 0'),
+        ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\n'),
+        ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\nlink = "wifi"\nflow = "download"\n'),
+        ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\nlink = "wifi"\nopen = true\n'),
+    ],
+)
+def test_an_editor_sees_common_mistakes(old, new):
+    assert TWO_PATHS.count(old) == 1
+    assert complaint(TWO_PATHS.replace(old, new)) is not None
