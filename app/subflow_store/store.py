@@ -347,7 +347,9 @@ class Store:
 
         def give_space_back() -> None:
             with writer.no_transaction() as connection:
-                connection.exec_driver_sql("PRAGMA incremental_vacuum").fetchall()  # a step for each page
+                vacuum = connection.exec_driver_sql("PRAGMA incremental_vacuum")
+                if vacuum.returns_rows:  # a step for each page; no rows at all when no page is free
+                    vacuum.fetchall()
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
         writer = self._writing()
