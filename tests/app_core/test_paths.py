@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,8 @@ def test_rescue_without_any_place_says_what_was_tried(tmp_path: Path, monkeypatc
     blocked = tmp_path / "a-file"
     blocked.write_text("")
     monkeypatch.setenv("XDG_DATA_HOME", str(blocked))
-    monkeypatch.setattr(paths.Path, "cwd", lambda: blocked)
-    monkeypatch.setattr(paths.tempfile, "gettempdir", lambda: str(blocked))
+    monkeypatch.setattr(Path, "cwd", lambda: blocked)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(blocked))
 
     with pytest.raises(ExportError, match="a-file"):
         paths.new_rescue_directory("x")

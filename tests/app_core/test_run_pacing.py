@@ -46,7 +46,7 @@ class ClockSimulation:
 def job_of(duration_s: float, speed_limit: float | None) -> RunJob:
     scenario = SimpleNamespace(name="clock", duration_s=duration_s, warmup_s=0.0, seed=1, flows={}, links={})
     return RunJob(
-        scenario,
+        scenario,  # type: ignore[arg-type]
         "",
         simulation_maker=lambda *_: ClockSimulation(duration_s),
         speed_limit=speed_limit,

@@ -51,4 +51,4 @@ def test_saving_again_says_why_it_fails(tmp_path: Path) -> None:
 
 def test_run_that_goes_on_cannot_be_saved_yet() -> None:
     with pytest.raises(RuntimeError, match="not over"):
-        finished_job().save_to(None)
+        finished_job().save_to(None)  # type: ignore[arg-type]

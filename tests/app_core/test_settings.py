@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from subflow_app.core import settings as settings_module
 from subflow_app.core.errors import SettingsError
 from subflow_app.core.paths import settings_path
 from subflow_app.core.settings import RECENT_FILES_KEPT, Settings, load_settings, save_settings
@@ -71,7 +71,7 @@ def test_failed_save_says_where_and_leaves_the_old_file(tmp_path: Path, monkeypa
     def full_disk(_handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(settings_module.os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(SettingsError, match=r"settings\.json: No space left"):
         save_settings(Settings(theme="light"), path)
 

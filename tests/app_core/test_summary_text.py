@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from subflow_app.core.summary_text import (
     summary_tables,
 )
 
-SUMMARY = {
+SUMMARY: dict[str, Any] = {
     "scenario": "Two paths",
     "seed": 7,
     "duration_s": 60.0,
@@ -72,6 +73,18 @@ def test_drops_while_a_link_is_down_are_shown_only_where_there_are_any() -> None
     table = link_table(down)
     assert table.columns[-1].title == "Drops while down pkt"
     assert table.rows[0][-1] == "5"
+
+
+def test_idle_link_directions_are_counted_not_listed() -> None:
+    busy = {"name": "core", "direction": "forward", "utilisation": 0.9}
+    idle = {"name": "access", "direction": "reverse", "utilisation": 0.009, "drops_queue": 0}
+    lossy = {"name": "access", "direction": "forward", "utilisation": 0.001, "drops_random": 1}
+
+    table = link_table({"links": [busy, idle, lossy, idle]})
+    assert [row[:2] for row in table.rows] == [("core", "forward"), ("access", "forward")]
+    assert table.title.startswith("Links (2 directions ")
+
+    assert len(link_table({"links": [idle, idle]}).rows) == 2
 
 
 def test_line_says_what_was_simulated_in_what_time() -> None:

@@ -44,7 +44,7 @@ def test_signal_during_a_run_keeps_it(scenario: Path, database: Path, number: in
     # The progress bar on a terminal tells that the run is on its way; 10^6 s would take minutes.
     terminal, stderr = pty.openpty()
     words = ["run", scenario, "--db", database, "--set", "duration=1e6", "--sample-interval", "1000s"]
-    process = subprocess.Popen([*SUBFLOW, *words], stdout=subprocess.PIPE, stderr=stderr, text=True)
+    process = subprocess.Popen([*SUBFLOW, *map(str, words)], stdout=subprocess.PIPE, stderr=stderr, text=True)
     os.close(stderr)
     seen = b""
     deadline = time.monotonic() + TIMEOUT_S

@@ -211,7 +211,12 @@ def test_signal_stops_the_run_which_is_kept(
     before = signal.getsignal(number)
     stopped = threading.Event()
     stop = runs.RunJob.stop
-    monkeypatch.setattr(runs.RunJob, "stop", lambda job: (stop(job), stopped.set()))
+
+    def stop_and_tell(job: runs.RunJob) -> None:
+        stop(job)
+        stopped.set()
+
+    monkeypatch.setattr(runs.RunJob, "stop", stop_and_tell)
 
     def send() -> None:
         # The handler runs in the main thread; the simulation, which is in another, waits here until it has.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -18,10 +19,19 @@ COMMANDS = ("run", "runs", "show", "export", "bench", "controllers", "schedulers
 def windows(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     """What windows were opened on; none is."""
     opened: list[str | None] = []
-    module = ModuleType("subflow_app.qt.app")
-    module.main = lambda scenario: opened.append(scenario) or 0  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
+
+    def window_main(scenario: str | None) -> int:
+        opened.append(scenario)
+        return 0
+
+    replace_window(monkeypatch, window_main)
     return opened
+
+
+def replace_window(monkeypatch: pytest.MonkeyPatch, window_main: Callable[[str | None], int]) -> None:
+    module = ModuleType("subflow_app.qt.app")
+    module.main = window_main  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
 
 
 def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None]) -> None:
@@ -41,9 +51,7 @@ def test_a_file_opens_the_window_on_it(subflow: Subflow, windows: list[str | Non
 
 
 def test_exit_code_of_the_window_is_that_of_the_command(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = ModuleType("subflow_app.qt.app")
-    module.main = lambda scenario: 3  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "subflow_app.qt.app", module)
+    replace_window(monkeypatch, lambda scenario: 3)
 
     assert subflow().code == 3
 

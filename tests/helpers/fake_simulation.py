@@ -177,12 +177,12 @@ class FakeSimulation:
         wave = np.sin(self._times / 3.0 + index)
         match column.name:
             case "throughput_bps" | "goodput_bps":
-                return 3e6 + 1e6 * wave
+                return np.asarray(3e6 + 1e6 * wave, np.float64)
             case "cwnd_pkts" | "inflight_pkts":
                 # A saw-tooth: up a packet per second, halved from 40.
-                return 20.0 + (self._times + index * 3.7) % 20.0
+                return np.asarray(20.0 + (self._times + index * 3.7) % 20.0, np.float64)
             case "srtt_s":
-                return np.where(self._times < 0.25, np.nan, 0.11 + 0.01 * wave)
+                return np.asarray(np.where(self._times < 0.25, np.nan, 0.11 + 0.01 * wave), np.float64)
             case "ssthresh_pkts":
                 return np.where(self._times < 1.0, np.nan, 20.0)
             case "pacing_rate_bps":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_json, print_note, print_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,5 +91,25 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
 
 
 def _print_store(document: dict[str, Any]) -> None:
-    for name, value in document.items():
-        print_line(f"{name}: {value:.4g}" if isinstance(value, float) else f"{name}: {value}")
+    """What the store takes, what the plainest SQLite code for the same blobs takes, and how many times as much."""
+    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text
+
+    workload = document["workload"]
+    columns = (
+        TextColumn("Operation", is_number=False),
+        TextColumn("Store"),
+        TextColumn("Plain SQLite"),
+        TextColumn("Ratio"),
+    )
+    reference, ratio = document["reference"], document["ratio"]
+    rows = tuple(
+        (
+            name,
+            f"{value:.3f}",
+            f"{reference[name]:.3f}" if name in reference else NOTHING,
+            f"{ratio[name]:.2f}" if name in ratio else NOTHING,
+        )
+        for name, value in document["store"].items()
+    )
+    title = f"A run of {count_text(workload['samples'])} samples in {workload['columns']} columns"
+    print_tables(TextTable(title, columns, rows))

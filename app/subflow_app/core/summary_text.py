@@ -84,8 +84,15 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per link direction; drops while a link was down have a column only where there are any."""
-    links = summary.get("links", ())
+    """One row per link direction that mattered; drops while a link was down have a column only where there are any.
+
+    Idle directions (access links, the way back of ACKs) are counted in the title: twenty rows of zeros hide the
+    bottleneck. If all are idle, all are shown.
+    """
+    all_links = summary.get("links", ())
+    links = [link for link in all_links if not _is_idle(link)] or all_links
+    left_out = len(all_links) - len(links)
+    title = f"Links ({left_out} directions without drops, used less than 1 %, left out)" if left_out else "Links"
     columns = (
         TextColumn("Link", is_number=False),
         TextColumn("Direction", is_number=False),
@@ -110,11 +117,16 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     if any(link.get("drops_down") for link in links):
         down = [(count_text(link.get("drops_down")),) for link in links]
         return TextTable(
-            "Links",
+            title,
             (*columns, TextColumn("Drops while down pkt")),
             tuple(row + more for row, more in zip(rows, down, strict=True)),
         )
-    return TextTable("Links", columns, tuple(rows))
+    return TextTable(title, columns, tuple(rows))
+
+
+def _is_idle(link: Mapping[str, Any]) -> bool:
+    drops = sum(_number(link.get(name)) or 0.0 for name in ("drops_queue", "drops_random", "drops_down"))
+    return not drops and (_number(link.get("utilisation")) or 0.0) < 0.01
 
 
 def mbit_text(rate_bps: object) -> str:
