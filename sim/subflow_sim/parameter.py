@@ -21,6 +21,9 @@ MAX_TEXT_LENGTH = 200
 MAX_QUEUE_BYTES = 10**12
 MAX_INTEGER = 2**63 - 1  # what SQLite and the core's counters hold
 
+_MOST_COMPARED = 1000  # comparing words takes some microseconds each
+_MOST_LISTED = 25
+
 _NAME = re.compile(rf"{NAME_PATTERN}\Z")
 _SI_UNITS = {
     Dimension.RATE: "bit/s",
@@ -340,14 +343,21 @@ def did_you_mean(word: str, known: tuple[str, ...] | list[str]) -> str:
     """', did you mean "delay"?' if one of the known words is close, else nothing."""
     import difflib
 
+    if len(known) > _MOST_COMPARED:
+        return ""
     close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
     return f', did you mean "{close[0]}"?' if close else ""
 
 
 def either(names: tuple[str, ...] | list[str]) -> str:
-    """Names as prose: '"a", "b" or "c"'."""
-    quoted = [f'"{name}"' for name in names]
-    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]])) if quoted else "nothing"
+    """Names as prose: '"a", "b" or "c"'; of very many only the first."""
+    if not names:
+        return "nothing"
+    listed = list(names) if len(names) <= _MOST_LISTED else list(names[: _MOST_LISTED - 1])
+    quoted = [f'"{name}"' for name in listed]
+    if len(listed) < len(names):
+        quoted.append(f"{len(names) - len(listed)} others")
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def _literal(text: str) -> object:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subflow_sim.errors import ParamError
+from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.params import SECTIONS, Dimension, Param, params_by_key
 from subflow_sim.scenario import QueueSpec
 
@@ -176,3 +177,16 @@ def test_the_text_of_a_value_parses_back_to_exactly_that_value(data, param):
 def test_a_value_of_the_wrong_kind_has_no_text():
     with pytest.raises(ValueError, match="no value of delay"):
         LINK["delay"].format(object())
+
+
+def test_names_are_listed_as_prose_and_of_very_many_only_the_first():
+    assert either([]) == "nothing"
+    assert either(["a"]) == '"a"'
+    assert either(["a", "b", "c"]) == '"a", "b" or "c"'
+    assert either([f"n{number}" for number in range(100)]).endswith('"n22", "n23" or 76 others')
+
+
+def test_a_close_word_is_suggested_unless_there_are_very_many():
+    assert did_you_mean("Wfi", ["lte", "wifi"]) == ', did you mean "wifi"?'
+    assert did_you_mean("satellite", ["lte", "wifi"]) == ""
+    assert did_you_mean("n1", [f"n{number}" for number in range(1001)]) == ""

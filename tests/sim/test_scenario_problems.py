@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import math
 from contextlib import suppress
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.helpers.scenario_texts import CATALOG, ROUTED, TWO_PATHS, problem_of, problems_of
+from tests.helpers.scenario_texts import CATALOG, ROUTED, TWO_PATHS, problem_of, problems_of, read
 
 from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.params import SECTIONS
 from subflow_sim.scenario import parse_scenario
 
 EVENT = '[[events]]\nat = "30s"\n'
@@ -308,3 +311,50 @@ def test_no_text_makes_the_reader_fail_in_any_other_way(data):
         text = text[:cut] + data.draw(SNIPPETS) + text[cut + data.draw(st.integers(0, 12)) :]
     with suppress(ScenarioError):
         assert parse_scenario(text, algorithms=CATALOG).flows
+
+
+WORDS = [
+    "format",
+    "nodes",
+    "links",
+    "flows",
+    "events",
+    "wifi",
+    "client",
+    "download",
+    "reverse",
+    "steps",
+    "limit",
+    "name",
+]
+KEYS = st.sampled_from(sorted({param.key for params in SECTIONS.values() for param in params} | set(WORDS)))
+SCALARS = st.sampled_from(
+    ["wifi", "client", "", "lia", "8Mbit/s", "nan", 0, 1, -1, 2**70, 0.5, math.inf, math.nan, True]
+)
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+
+
+def spelt(value: object) -> str:
+    """A value as TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {spelt(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(spelt, value)) + "]"
+    return json.dumps(value) if isinstance(value, str | bool) else str(value)
+
+
+@given(
+    st.fixed_dictionaries(
+        {}, optional=dict.fromkeys(("nodes", "links", "flows", "events", "format", "duration"), VALUES)
+    ),
+    st.sampled_from(
+        ["nodes.client", "links.wifi", "links.wifi.reverse", "flows.download", "events[0]", "nodes", "seed"]
+    ),
+    KEYS,
+    VALUES,
+)
+def test_no_value_in_any_place_makes_the_reader_fail_in_any_other_way(tree, place, key, value):
+    override = f"{place}.{key}={spelt(value)}"
+    for text in (TWO_PATHS + EVENT, "\n".join(f"{name} = {spelt(item)}" for name, item in tree.items())):
+        with suppress(ScenarioError):
+            read(text, override)
