@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
@@ -18,8 +19,9 @@ from subflow_app.qt.theme import DARK, LIGHT
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.captions import link_caption
 from subflow_app.qt.topology.geometry import crosses
-from subflow_app.qt.topology.items import LabelItem, LinkItem, NodeItem
+from subflow_app.qt.topology.items import CanvasItem, LabelItem, LinkItem, NodeItem
 
+ItemT = TypeVar("ItemT", bound=CanvasItem)
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 
 DEMO = """\
@@ -82,11 +84,10 @@ def make(qtbot: QtBot, stack: QUndoStack) -> Callable[[str], TopologyView]:
         view = TopologyView(ScenarioDoc(text), stack, LIGHT)
         qtbot.addWidget(view)
         view.resize(1000, 600)
-        view.show()
-        qtbot.waitExposed(view)
-        view.activateWindow()
+        with qtbot.waitActive(view):
+            view.show()
+            view.activateWindow()
         view.canvas.setFocus()
-        qtbot.waitUntil(view.canvas.hasFocus)
         return view
 
     return build
@@ -96,7 +97,7 @@ def doc_of(view: TopologyView) -> ScenarioDoc:
     return view._doc
 
 
-def items(view: TopologyView, kind: type) -> dict[str, object]:
+def items(view: TopologyView, kind: type[ItemT]) -> dict[str, ItemT]:
     return {item.key.partition(".")[2]: item for item in view.scene.items() if isinstance(item, kind)}
 
 
@@ -143,8 +144,8 @@ def test_captions_say_all_and_tell_directions_apart() -> None:
 @pytest.mark.parametrize("text", [DEMO, *(path.read_text() for path in SCENARIOS)])
 def test_labels_cover_neither_links_nor_nodes_nor_each_other(make: Callable[..., TopologyView], text: str) -> None:
     view = make(text)
-    labels = {name: QRectF(label.pos(), label.size) for name, label in items(view, LabelItem).items()}  # type: ignore[attr-defined]
-    curves = {name: link.curve for name, link in items(view, LinkItem).items()}  # type: ignore[attr-defined]
+    labels = {name: QRectF(label.pos(), label.size) for name, label in items(view, LabelItem).items()}
+    curves = {name: link.curve for name, link in items(view, LinkItem).items()}
 
     for name, rect in labels.items():
         assert [other for other, curve in curves.items() if curve and crosses(curve, rect)] == [], name
@@ -153,7 +154,7 @@ def test_labels_cover_neither_links_nor_nodes_nor_each_other(make: Callable[...,
             n.name
             for n in items(view, NodeItem).values()
             if n.outline().boundingRect().translated(n.pos()).intersects(rect)
-        ] == []  # type: ignore[attr-defined]
+        ] == []
 
 
 def test_dragging_a_node_is_one_step(make: Callable[..., TopologyView], stack: QUndoStack) -> None:
@@ -163,8 +164,7 @@ def test_dragging_a_node_is_one_step(make: Callable[..., TopologyView], stack: Q
     drag(view, start, start + QPoint(60, 40))
 
     zoom = view.canvas.zoom
-    at = doc_of(view).positions()["client"]
-    assert at == (pytest.approx(60 / zoom, abs=1), pytest.approx(40 / zoom, abs=1))
+    assert doc_of(view).positions()["client"] == pytest.approx((60 / zoom, 40 / zoom), abs=1)
     assert stack.count() == 1
     assert stack.text(0) == "Move client"
     assert view.selected == "nodes.client"
@@ -436,9 +436,9 @@ def test_the_legend_selects_the_flow_and_its_lanes_stand_out(make: Callable[...,
 
     assert told == ["flows.cross"]
     wifi = items(view, LinkItem)["wifi"]
-    assert wifi._dimmed_except == {"cross"}  # type: ignore[attr-defined]
+    assert wifi._dimmed_except == frozenset({"cross"})
     view.select("")
-    assert wifi._dimmed_except is None  # type: ignore[attr-defined]
+    assert wifi._dimmed_except is None
 
 
 def image(view: TopologyView) -> QImage:
@@ -460,9 +460,9 @@ def test_a_running_link_is_tinted_and_calms_down_again(make: Callable[..., Topol
     assert busy != idle
     assert down != busy
     # 60 of 67 packets.
-    assert wifi.queue_share == 0.0  # type: ignore[attr-defined]
+    assert wifi.queue_share == 0.0
     view.set_link_state("wifi/forward", 0.9, 60.0, True)
-    assert wifi.queue_share == pytest.approx(60 / 67)  # type: ignore[attr-defined]
+    assert wifi.queue_share == pytest.approx(60 / 67)
     view.clear_link_states()
     assert image(view) == idle
 
@@ -471,8 +471,8 @@ def test_small_changes_of_a_running_link_paint_nothing(make: Callable[..., Topol
     view = make()
     wifi = items(view, LinkItem)["wifi"]
 
-    assert wifi.set_live("forward", 0.500, 0.1, True)  # type: ignore[attr-defined]
-    assert not wifi.set_live("forward", 0.505, 0.1, True)  # type: ignore[attr-defined]
+    assert wifi.set_live("forward", 0.500, 0.1, True)
+    assert not wifi.set_live("forward", 0.505, 0.1, True)
 
 
 def test_a_theme_reaches_every_corner(make: Callable[..., TopologyView]) -> None:

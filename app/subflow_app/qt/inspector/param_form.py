@@ -93,6 +93,9 @@ class ParamForm(QScrollArea):
     def _build(self, doc: ScenarioDoc, form: Form | None) -> None:
         had_focus = self.focusWidget() is not None and self.isAncestorOf(self.focusWidget())
         focused_key = next((row.key for row in self._rows if row.editor.hasFocus()), "")
+        for row in self._rows:
+            # Going away takes the focus from an editor, which must not commit to the document we change over to.
+            row.blockSignals(True)
         self._rows, self._headings, self._hints = [], [], []
         content = QWidget()
         content.setObjectName("paramFormContent")

@@ -25,7 +25,9 @@ _CORNER = 9.0
 _MOST_LANE_WIDTH = 44.0
 _LABEL_ZOOM = 0.5
 """Below this zoom labels of links are unreadable and only in the way."""
-_NAME_ZOOM = 0.32
+_NAME_ZOOM = 0.18
+_LEAST_NAME_ZOOM = 0.62
+_MOST_NAME_SCALE = 3.5
 _UTILISATION_STEPS = 24
 
 
@@ -87,15 +89,15 @@ class NodeItem(CanvasItem):
             path.addRoundedRect(QRectF(-r, -r, 2 * r, 2 * r), _CORNER, _CORNER)
         return path
 
-    def name_rect(self) -> QRectF:
-        """Return where the name stands."""
+    def name_rect(self, scale: float = 1.0) -> QRectF:
+        """Return where the name stands when its letters are enlarged so much."""
         metrics = QFontMetricsF(self.look.bold)
-        width = metrics.horizontalAdvance(self.name) + 10
-        return QRectF(-width / 2, NODE_RADIUS + 5, width, metrics.height() + 2)
+        width = (metrics.horizontalAdvance(self.name) + 10) * scale
+        return QRectF(-width / 2, NODE_RADIUS + 5, width, (metrics.height() + 2) * scale)
 
     def boundingRect(self) -> QRectF:
-        """Return everything that is drawn, the glow of a selected node included."""
-        return QRectF(-38, -38, 76, 76).united(self.name_rect())
+        """Return everything that is drawn, the glow of a selected node and the name at its largest included."""
+        return QRectF(-38, -38, 76, 76).united(self.name_rect(_MOST_NAME_SCALE))
 
     def shape(self) -> QPainterPath:
         """Return what a click hits: the figure and its name."""
@@ -128,15 +130,24 @@ class NodeItem(CanvasItem):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         self._paint_glyph(painter, QColor(tokens.accent if self._is_chosen else tokens.node_border))
         if zoom >= _NAME_ZOOM or self._is_chosen or self._is_hovered:
-            rect = self.name_rect()
-            ground = QColor(tokens.base)
-            ground.setAlpha(215)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ground)
-            painter.drawRoundedRect(rect, 4, 4)
-            painter.setFont(self.look.bold)
-            painter.setPen(QColor(tokens.text))
-            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.name)
+            self._paint_name(painter, min(max(_LEAST_NAME_ZOOM / zoom, 1.0), _MOST_NAME_SCALE))
+
+    def _paint_name(self, painter: QPainter, scale: float) -> None:
+        """Draw the name; seen from afar its letters shrink less than the picture, so that it can still be read."""
+        tokens = self.look.tokens
+        rect = self.name_rect()
+        ground = QColor(tokens.base)
+        ground.setAlpha(215)
+        painter.save()
+        painter.translate(0, self.name_rect(scale).top() - rect.top() * scale)
+        painter.scale(scale, scale)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(rect, 4, 4)
+        painter.setFont(self.look.bold)
+        painter.setPen(QColor(tokens.text))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.name)
+        painter.restore()
 
     def _paint_glyph(self, painter: QPainter, colour: QColor) -> None:
         pen = QPen(colour, 1.9, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin)
@@ -295,10 +306,12 @@ class LinkItem(CanvasItem):
         painter.drawPath(self._middle)
         painter.setPen(self._pen(self._fill(), width - (3.2 if self._is_chosen else 2.2)))
         painter.drawPath(self._middle)
-        self._paint_lanes(painter, is_down=is_down)
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        self._paint_lanes(painter, zoom, is_down=is_down)
 
-    def _paint_lanes(self, painter: QPainter, *, is_down: bool) -> None:
-        lane_width = self._pitch() * 0.64
+    def _paint_lanes(self, painter: QPainter, zoom: float, *, is_down: bool) -> None:
+        # Seen from afar a lane takes the room of its edge before it gets too thin to have a colour.
+        lane_width = max(self._pitch() * 0.64, min(2.0 / zoom, self._width() / max(len(self._lanes), 1)))
         for lane, path, head in self._lane_paths:
             colour = QColor(lane.colour)
             faded = self._dimmed_except is not None and lane.owner not in self._dimmed_except
@@ -326,7 +339,9 @@ class LinkItem(CanvasItem):
         if not lane.forward:
             way = -way
         side = QPointF(-way.y(), way.x())
-        size = max(pitch * 1.1, 4.0)
+        # Tips that arrive side by side stay inside their lanes.
+        alone = sum(1 for each in self._lanes if each.ends_here and each.forward == lane.forward) == 1
+        size = max(pitch * (1.1 if alone else 0.6), 2.0)
         back = tip - way * (size * 1.9)
         return QPolygonF([tip, back + side * size, back - side * size])
 
