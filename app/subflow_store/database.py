@@ -7,6 +7,7 @@ A database in memory has a single connection behind all of them, and a lock in p
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import threading
@@ -145,9 +146,8 @@ class Database:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreReadOnly(
-                f"its folder cannot be made ({error.strerror})", path=self.label, way_on=_ELSEWHERE
-            ) from error
+            kind = StoreReadOnly if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else StoreError
+            raise kind(f"its folder cannot be made ({error.strerror})", path=self.label, way_on=_ELSEWHERE) from error
 
     def _use_wal(self, connection: sa.Connection) -> None:
         """Turn write-ahead logging on: readers never wait for the writer, nor the writer for them."""

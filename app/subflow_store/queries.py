@@ -22,26 +22,28 @@ from subflow_store.values import MarkTable, PyramidData, RunRow, SeriesData, Ser
 _TAG_SEPARATOR = "\x1f"
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
 _ROUNDING = 1e-6  # in samples
+_UNSIGNED = (1 << 64) - 1
+_NO_DOCUMENTS = (None, None, None)  # scenario_text, summary and machine in a list
 
 _RUN = schema.run.c
 _DOCUMENT = schema.run_document.c
 _SERIES = schema.series.c
 _SERIES_COLUMNS = [_SERIES[name] for name in SeriesInfo._fields]
 
-# The order of RunRow's fields, up to the documents.
-_RUN_COLUMNS = [
-    *(_RUN[name] for name in RunRow._fields[: RunRow._fields.index("deleted")]),
-    _RUN.deleted_at.is_not(None),
-    sa.select(sa.func.group_concat(schema.run_tag.c.tag, _TAG_SEPARATOR))
-    .where(schema.run_tag.c.run_id == _RUN.id)
-    .scalar_subquery(),
-]
+# RunRow's fields up to the documents, in their order. Plain text, and sent to the driver directly like the samples:
+# listing 500 runs takes a third longer through SQLAlchemy.
+_RUN_FIELDS = RunRow._fields[: RunRow._fields.index("deleted")]
+_SELECT_RUNS = f"""
+    SELECT {", ".join(_RUN_FIELDS)}, deleted_at IS NOT NULL,
+           (SELECT group_concat(tag, '{_TAG_SEPARATOR}') FROM run_tag WHERE run_id = run.id)
+    FROM run
+"""
 _SEED = RunRow._fields.index("seed")
 _STATUS = RunRow._fields.index("status")
 _STARTED_AT = RunRow._fields.index("started_at")
 _ENDED_AT = RunRow._fields.index("ended_at")
-
-_MATCHING_RUNS = sa.text("SELECT rowid FROM run_search WHERE run_search MATCH :words")
+_DELETED = RunRow._fields.index("deleted")
+_TAGS = RunRow._fields.index("tags")
 
 
 def list_runs(
@@ -67,30 +69,32 @@ def list_runs(
         offset: how many to skip.
         gone: runs which the file says are running, but which are known to be interrupted.
     """
-    query = sa.select(*_RUN_COLUMNS).order_by(_RUN.id.desc())
-    parameters: dict[str, Any] = {}
+    conditions, parameters = ["TRUE"], list[Any]()
     words = _search_words(search)
     if words:
-        query = query.where(_RUN.id.in_(_MATCHING_RUNS.columns(sa.column("rowid"))))
-        parameters["words"] = words
+        conditions.append("id IN (SELECT rowid FROM run_search WHERE run_search MATCH ?)")
+        parameters.append(words)
     if tag is not None:
-        query = query.where(_RUN.id.in_(sa.select(schema.run_tag.c.run_id).where(schema.run_tag.c.tag == tag)))
+        conditions.append("id IN (SELECT run_id FROM run_tag WHERE tag = ?)")
+        parameters.append(tag)
     if status is not None:
-        query = query.where(_status(gone) == status)
+        shown = f"iif(id IN ({', '.join(map(str, gone))}), 'interrupted', status)" if gone else "status"
+        conditions.append(f"{shown} = ?")
+        parameters.append(status)
     if not include_deleted:
-        query = query.where(_RUN.deleted_at.is_(None))
-    if limit is not None or offset:
-        query = query.limit(-1 if limit is None else limit).offset(offset)
-    return [_run_row(row, gone) for row in reader.core.execute(query, parameters)]
+        conditions.append("deleted_at IS NULL")
+    query = f"{_SELECT_RUNS} WHERE {' AND '.join(conditions)} ORDER BY id DESC LIMIT ? OFFSET ?"
+    parameters += [-1 if limit is None else limit, offset]
+    return [_run_row(row, gone) for row in reader.raw.execute(query, parameters).fetchall()]
 
 
 def load_run(reader: Reader, run_id: int, gone: frozenset[int]) -> RunRow | None:
     """One run with its documents, or None."""
-    row = reader.core.execute(sa.select(*_RUN_COLUMNS).where(_RUN.id == run_id)).first()
+    row = reader.raw.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchone()
     if row is None:
         return None
     query = sa.select(_DOCUMENT.kind, _DOCUMENT.text).where(_DOCUMENT.run_id == run_id)
-    documents = {row.kind: row.text for row in reader.core.execute(query)}
+    documents = {document.kind: document.text for document in reader.core.execute(query)}
     return _run_row(row, gone)._replace(
         scenario_text=documents["scenario"],
         summary=json.loads(documents.get("summary", "{}")),
@@ -116,8 +120,7 @@ def list_series(reader: Reader, run_id: int) -> list[SeriesInfo]:
     return [SeriesInfo._make(row) for row in reader.core.execute(query)]
 
 
-# Samples and marks. These go to the driver directly: SQLAlchemy's part in reading a small window would be several times
-# that of SQLite.
+# Samples and marks. SQLAlchemy's part in reading a small window would be several times that of SQLite.
 
 
 def read_samples(reader: Reader, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
@@ -221,26 +224,19 @@ def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[floa
 # Rows
 
 
-def _status(gone: frozenset[int]) -> sa.ColumnElement[str]:
-    """A run's status as the user is to see it."""
-    if not gone:
-        return _RUN.status
-    return sa.case((_RUN.id.in_(gone), "interrupted"), else_=_RUN.status)
-
-
 def _run_row(row: Sequence[Any], gone: frozenset[int]) -> RunRow:
-    (*plain, deleted, tags) = row
-    plain[_SEED] &= (1 << 64) - 1
-    plain[_STARTED_AT] = datetime.fromisoformat(plain[_STARTED_AT])
-    if plain[_ENDED_AT] is not None:
-        plain[_ENDED_AT] = datetime.fromisoformat(plain[_ENDED_AT])
-    if plain[0] in gone:
-        plain[_STATUS] = "interrupted"
-    return RunRow._make([*plain, bool(deleted), _tags(tags), None, None, None])
-
-
-def _tags(joined: str | None) -> tuple[str, ...]:
-    return tuple(sorted(joined.split(_TAG_SEPARATOR))) if joined else ()
+    values = list(row)
+    values[_SEED] &= _UNSIGNED
+    values[_STARTED_AT] = datetime.fromisoformat(values[_STARTED_AT])
+    if values[_ENDED_AT] is not None:
+        values[_ENDED_AT] = datetime.fromisoformat(values[_ENDED_AT])
+    values[_DELETED] = bool(values[_DELETED])
+    tags = values[_TAGS]
+    values[_TAGS] = tuple(sorted(tags.split(_TAG_SEPARATOR))) if tags else ()
+    if gone and values[0] in gone:
+        values[_STATUS] = "interrupted"
+    values += _NO_DOCUMENTS
+    return RunRow._make(values)
 
 
 def _search_words(search: str) -> str:

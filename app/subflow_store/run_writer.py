@@ -30,9 +30,12 @@ class RunWriter:
         run_id: the run's id in the store.
     """
 
-    def __init__(self, writer: Writer, stream: RunStream, run_id: int, n_columns: int, label: str) -> None:
+    def __init__(
+        self, store: object, writer: Writer, stream: RunStream, run_id: int, n_columns: int, label: str
+    ) -> None:
         """For the store."""
         self.run_id = run_id
+        self._store = store  # it closes itself when nobody holds it, which must not happen before the run has ended
         self._writer = writer
         self._stream = stream
         self._n_columns = n_columns

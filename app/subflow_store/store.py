@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 import weakref
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -136,7 +137,7 @@ class Store:
         run_id, series_ids = writer.call(insert)
         stream = RunStream(run_id, series_ids, start.sample_interval_s, self._database.label)
         writer.call_bare(lambda: writer.add_stream(stream))
-        return RunWriter(writer, stream, run_id, len(columns), self._database.label)
+        return RunWriter(self, writer, stream, run_id, len(columns), self._database.label)
 
     @staticmethod
     def _insert_series(connection: sa.Connection, run_id: int, start: RunStart, column: ColumnSpec) -> int:
@@ -446,6 +447,10 @@ class Store:
 
 def _shut_down(writer: Writer | None, database: Database) -> None:
     """Apart from the store, so that its finalizer does not keep it alive."""
+    if writer is not None and writer.is_current_thread():
+        # Work of its own was the last to hold the store: the thread cannot wait for its own end.
+        threading.Thread(target=_shut_down, args=(writer, database), name="subflow-store-closing").start()
+        return
     if writer is not None:
         writer.close()
     database.close()

@@ -113,6 +113,10 @@ class Writer:
             self._changed.notify_all()
         self._thread.join()
 
+    def is_current_thread(self) -> bool:
+        """Whether the caller is the writing thread itself."""
+        return threading.current_thread() is self._thread
+
     # For work, on the writing thread
 
     @contextlib.contextmanager
@@ -154,6 +158,7 @@ class Writer:
     def _run(self) -> None:
         while (job := self._take()) is not None:
             self._do(job)
+            del job  # it may be the last to hold the store
             self._commit_streams()
         for stream in self._streams:
             stream.abandon(self.transaction)

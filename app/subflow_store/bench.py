@@ -1,0 +1,219 @@
+"""How fast runs are stored and read, beside the plainest SQLite code that stores the same blobs.
+
+The workload is the one that the design was chosen by: 2 subflows x 10 signals x 20,000 samples (200 s at 100 Hz) of
+windows that grow and halve, rates and delays with noise, and nearly constant signals. The reference has a table each of
+runs, series and chunks, encodes as this store does, and has neither pyramids, statistics, tags, search, threads nor
+SQLAlchemy: what it takes less is the price of those.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from subflow_store.schema import CHUNK_SAMPLES
+from subflow_store.store import Store
+from subflow_store.values import ColumnSpec, RunStart
+
+N_SAMPLES = 20_000
+SAMPLE_INTERVAL_S = 0.01
+SUBFLOWS = ("download/1", "download/2")
+REPEATS = 8
+LISTED_RUNS = 500
+
+_UNITS = {
+    "cwnd_pkts": "pkt",
+    "ssthresh_pkts": "pkt",
+    "losses_pkts": "pkt",
+    "srtt_s": "s",
+    "rtt_s": "s",
+    "rttvar_s": "s",
+    "throughput_bps": "bit/s",
+    "queue_pkts": "pkt",
+    "inflight_pkts": "pkt",
+    "alpha": "",
+}
+_START = RunStart(
+    name="benchmark",
+    scenario_name="Two disjoint paths",
+    scenario_text="format = 1\n" * 40,
+    seed=1,
+    duration_s=N_SAMPLES * SAMPLE_INTERVAL_S,
+    sample_interval_s=SAMPLE_INTERVAL_S,
+    controllers="lia",
+    machine={},
+)
+_SUMMARY = {
+    "wall_s": 0.4,
+    "packets": 123456,
+    "flows": [{"goodput_bps": 3e6, "mean_rtt_s": 0.1}],
+    "fairness": {"jain": 1.0},
+}
+
+
+def run_store_benchmark() -> dict[str, Any]:
+    """Measure storing, reading and listing, best of several repeats, in a temporary folder.
+
+    Returns:
+        `store` and `reference`: milliseconds of each operation, CPU milliseconds of the insert, and megabytes a run;
+        `ratio`: the first by the second.
+    """
+    block = aimd_like_block()
+    with tempfile.TemporaryDirectory(prefix="subflow-bench-", ignore_cleanup_errors=True) as folder:
+        store = _measure_store(Path(folder, "store.db"), block)
+        reference = _measure_reference(Path(folder, "reference.db"), block)
+    return {
+        "workload": {"samples": int(block.size), "columns": block.shape[1], "repeats": REPEATS, "runs": LISTED_RUNS},
+        "store": store,
+        "reference": reference,
+        "ratio": {name: store[name] / value for name, value in reference.items()},
+    }
+
+
+def aimd_like_block(n_samples: int = N_SAMPLES, seed: int = 1) -> NDArray[np.float32]:
+    """Signals such as a run has.
+
+    Args:
+        n_samples: samples of each.
+        seed: of the noise.
+
+    Returns:
+        float32 [n_samples, 20], the columns of `columns()`.
+    """
+    random = np.random.default_rng(seed)
+    time_s = np.arange(n_samples) * SAMPLE_INTERVAL_S
+    signals = []
+    for subflow in range(len(SUBFLOWS)):
+        # A window that gains a packet a round trip of 0.1 s and halves every 8 s or so, never quite regularly.
+        losses = np.zeros(n_samples)
+        losses[np.cumsum(random.integers(600, 1000, n_samples // 600)).clip(max=n_samples - 1)] = 1.0
+        last_loss_s = np.maximum.accumulate(np.where(losses > 0, time_s, 0.0))
+        cwnd = np.floor(40.0 + subflow + 10.0 * (time_s - last_loss_s))
+        queue = np.maximum(cwnd - 67.0, 0.0) + random.normal(0.0, 0.5, n_samples)
+        rtt = 0.1 + 0.0015 * np.maximum(queue, 0.0) + random.normal(0.0, 0.001, n_samples)
+        srtt = np.convolve(rtt, np.full(8, 1 / 8), "same")
+        signals += [
+            cwnd,
+            np.where(last_loss_s > 0.0, 40.0 + subflow, np.nan),
+            losses,
+            srtt,
+            rtt,
+            np.abs(rtt - srtt),
+            cwnd * 1448 * 8 / srtt,
+            queue,
+            np.floor(cwnd - random.random(n_samples)),
+            np.full(n_samples, 0.5),
+        ]
+    return np.stack(signals, axis=1).astype(np.float32)
+
+
+def columns() -> list[ColumnSpec]:
+    """The signals of `aimd_like_block`."""
+    return [ColumnSpec("subflow", owner, name, unit) for owner in SUBFLOWS for name, unit in _UNITS.items()]
+
+
+def _measure_store(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
+    with Store(path) as store:
+
+        def insert() -> None:
+            run = store.start_run(_START, columns())
+            run.append(0, block)
+            run.finish("finished", _SUMMARY, "0123456789abcdef")
+
+        figures = _insert_figures(insert)
+        series = store.series(store.runs(limit=1)[0].id)
+        noisy = next(entry.id for entry in series if entry.name == "rtt_s")
+        figures["read_signal_ms"] = _best_ms(lambda: store.read(noisy))
+        figures["read_window_ms"] = _best_ms(lambda: store.read(noisy, 100.0, 110.0))
+        figures["read_run_ms"] = _best_ms(lambda: [store.read(entry.id) for entry in series])
+    with Store(path) as store:  # closing has folded the -wal file into the database
+        figures["megabytes_per_run"] = path.stat().st_size / 1e6 / REPEATS
+        for _ in range(LISTED_RUNS - REPEATS):
+            store.start_run(_START, columns()[:1]).finish("finished", _SUMMARY, "0123456789abcdef")
+        figures["list_runs_ms"] = _best_ms(store.runs)
+    return figures
+
+
+def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
+    """The same with nothing but sqlite3, numpy and zstandard."""
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute(
+        "CREATE TABLE run (id INTEGER PRIMARY KEY, name, scenario, seed, status, goodput, rtt, jain, started)"
+    )
+    database.execute("CREATE TABLE series (id INTEGER PRIMARY KEY, run_id, scope, owner, name, unit, t0, dt, n)")
+    database.execute("CREATE TABLE chunk (series_id, idx, n, data, PRIMARY KEY (series_id, idx))")
+    compress = zstandard.ZstdCompressor(level=3).compress
+    decompress = zstandard.ZstdDecompressor().decompress
+
+    def insert() -> None:
+        database.execute("BEGIN IMMEDIATE")
+        insert_run = "INSERT INTO run VALUES (NULL, ?, ?, 1, 'finished', 3e6, 0.1, 1.0, '2026-01-01T00:00:00+00:00')"
+        run_id = database.execute(insert_run, ("benchmark", "Two disjoint paths")).lastrowid
+        for spec, column in zip(columns(), block.T, strict=True):
+            insert_series = "INSERT INTO series VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
+            row = (run_id, spec.scope, spec.owner, spec.name, spec.unit, 0.01, 0.01, len(column))
+            series_id = database.execute(insert_series, row).lastrowid
+            chunks = []
+            for index, start in enumerate(range(0, len(column), CHUNK_SAMPLES)):
+                part = np.ascontiguousarray(column[start : start + CHUNK_SAMPLES])
+                planes = np.ascontiguousarray(part.view(np.uint8).reshape(-1, 4).T)
+                chunks.append((series_id, index, len(part), compress(planes.tobytes())))
+            database.executemany("INSERT INTO chunk VALUES (?, ?, ?, ?)", chunks)
+        database.execute("COMMIT")
+
+    def read(first: int, last: int) -> NDArray[np.float32]:
+        query = "SELECT n, data FROM chunk WHERE series_id = ? AND idx BETWEEN ? AND ? ORDER BY idx"
+        rows = database.execute(query, (noisy, first // CHUNK_SAMPLES, last // CHUNK_SAMPLES)).fetchall()
+        parts = [np.frombuffer(decompress(data), np.uint8).reshape(4, n).T for n, data in rows]
+        values: NDArray[np.float32] = np.concatenate(parts).reshape(-1).view(np.float32)
+        start = first // CHUNK_SAMPLES * CHUNK_SAMPLES
+        return values[first - start : last + 1 - start]
+
+    try:
+        figures = _insert_figures(insert)
+        noisy = database.execute("SELECT max(id) FROM series WHERE name = 'rtt_s'").fetchone()[0]
+        figures["read_signal_ms"] = _best_ms(lambda: read(0, N_SAMPLES - 1))
+        figures["read_window_ms"] = _best_ms(lambda: read(10_000, 11_000))
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        figures["megabytes_per_run"] = path.stat().st_size / 1e6 / REPEATS
+        copy = "INSERT INTO run SELECT NULL, name, scenario, seed, status, goodput, rtt, jain, started FROM run LIMIT 1"
+        for _ in range(LISTED_RUNS - REPEATS):
+            database.execute(copy)
+        figures["list_runs_ms"] = _best_ms(lambda: database.execute("SELECT * FROM run ORDER BY id DESC").fetchall())
+    finally:
+        database.close()
+    return figures
+
+
+def _insert_figures(insert: Callable[[], None]) -> dict[str, float]:
+    """Wall time of an insert, the CPU time it takes on all threads and on the calling one: best of the repeats each."""
+    clocks = {
+        "insert_ms": time.perf_counter,
+        "insert_cpu_ms": time.process_time,
+        "insert_caller_cpu_ms": time.thread_time,
+    }
+    best = dict.fromkeys(clocks, float("inf"))
+    for _ in range(REPEATS):
+        start = {name: clock() for name, clock in clocks.items()}
+        insert()
+        best = {name: min(best[name], 1e3 * (clock() - start[name])) for name, clock in clocks.items()}
+    return best
+
+
+def _best_ms(operation: Callable[[], object]) -> float:
+    best = float("inf")
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        operation()
+        best = min(best, time.perf_counter() - start)
+    return 1e3 * best

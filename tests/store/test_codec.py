@@ -1,0 +1,87 @@
+"""Blobs: what goes in comes out, bit for bit, and damage is noticed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from subflow_store.codec import CODECS, SAMPLES, CodecError, codec
+
+LENGTHS = st.integers(0, 300)
+
+
+@st.composite
+def arrays_of_each_codec(draw):
+    kind = draw(st.sampled_from(sorted(CODECS)))
+    values = draw(hnp.arrays(CODECS[kind].dtype, LENGTHS))
+    return CODECS[kind], values
+
+
+@given(arrays_of_each_codec())
+def test_every_codec_gives_back_the_same_bits(case) -> None:
+    kind, values = case
+    decoded = kind.decode(kind.encode(values), len(values))
+    # Bytes, not values: NaN differs from itself, and -0.0 equals 0.0.
+    assert decoded.tobytes() == values.tobytes()
+
+
+@given(hnp.arrays(np.float32, st.tuples(st.integers(1, 5), st.integers(1, 50))))
+def test_encoding_rows_together_equals_encoding_each(rows) -> None:
+    kind = codec(SAMPLES)
+    assert kind.encode_rows(rows) == [kind.encode(row) for row in rows]
+
+
+def test_rows_need_not_be_contiguous() -> None:
+    columns = np.arange(12, dtype=np.float32).reshape(4, 3)
+    kind = codec(SAMPLES)
+    assert kind.decode(kind.encode_rows(columns.T)[1], 4).tolist() == [1, 4, 7, 10]
+
+
+def test_sampled_signals_shrink_more_than_their_plain_bytes_do() -> None:
+    import zstandard
+
+    rtt = (0.1 + 0.001 * np.random.default_rng(1).random(4096)).astype(np.float32)
+    plain = zstandard.ZstdCompressor(level=3).compress(rtt.tobytes())
+    assert len(codec(SAMPLES).encode(rtt)) < 0.9 * len(plain)
+
+
+def test_event_times_cost_little() -> None:
+    # A mark a millisecond: differences are all alike, so 4096 of them take far less than their 8 bytes each.
+    times = 1_000_000 * np.arange(4096, dtype=np.int64)
+    assert len(codec("i8/delta/shuffle/zstd3").encode(times)) < 100
+
+
+def test_a_flipped_bit_never_gives_other_numbers() -> None:
+    values = np.random.default_rng(1).random(500).astype(np.float32)
+    kind = codec(SAMPLES)
+    blob = kind.encode(values)
+    noticed = 0
+    for position in range(len(blob)):
+        damaged = bytearray(blob)
+        damaged[position] ^= 0x10
+        try:
+            assert kind.decode(bytes(damaged), 500).tobytes() == values.tobytes()
+        except CodecError:
+            noticed += 1
+    # A zstd frame has a bit or two that mean nothing; to flip those is harmless.
+    assert noticed >= len(blob) - 2
+
+
+@pytest.mark.parametrize("blob", [b"", b"not zstd at all"])
+def test_what_is_no_blob_is_refused(blob: bytes) -> None:
+    with pytest.raises(CodecError):
+        codec(SAMPLES).decode(blob, 10)
+
+
+def test_another_number_of_values_is_noticed() -> None:
+    kind = codec(SAMPLES)
+    with pytest.raises(CodecError, match="40 bytes instead of 44"):
+        kind.decode(kind.encode(np.zeros(10, np.float32)), 11)
+
+
+def test_an_unknown_codec_is_named() -> None:
+    with pytest.raises(CodecError, match="f2/zfp"):
+        codec("f2/zfp")
