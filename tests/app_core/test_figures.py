@@ -22,7 +22,11 @@ CROWD = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",
 
 def drawn(plot: PlotSpec, curves: list[Curve]) -> tuple[list, list[str]]:
     """Lines on the axes and texts of the legend."""
-    figure = draw_figure(plot, curves, end_s=10.0)
+    return drawn_for(plot, curves, 10.0)
+
+
+def drawn_for(plot: PlotSpec, curves: list[Curve], end_s: float) -> tuple[list, list[str]]:
+    figure = draw_figure(plot, curves, end_s=end_s)
     texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     return list(figure.axes[0].get_lines()), texts
 
@@ -110,6 +114,36 @@ def test_legend_is_cut_where_it_would_outgrow_the_figure() -> None:
     assert len(lines) == 40
     assert len(texts) == 24
     assert texts[-1] == "and 17 more"
+
+
+def test_long_runs_show_rates_as_means_and_say_so() -> None:
+    scenario = make_scenario(duration_s=200.0)
+    curves = THROUGHPUT.curves(finished_traces(scenario))
+    figure = draw_figure(THROUGHPUT, curves, end_s=200.0)
+    line = figure.axes[0].get_lines()[0]
+
+    # 2000 samples of 0.1 s: ten of them, 1 s, are the least nice number that leaves at most 250 points.
+    assert figure.axes[0].get_ylabel() == "Throughput (Mbit/s), mean of 1 s"
+    np.testing.assert_allclose(line.get_xdata(), np.arange(1, 201), rtol=1e-9)
+    expected = curves[0].values.reshape(200, 10).mean(axis=1, dtype=np.float64) / 1e6
+    np.testing.assert_allclose(line.get_ydata(), expected, rtol=1e-6)
+
+
+def test_states_are_drawn_as_they_were_sampled() -> None:
+    plot = PLOTS_BY_ID["cwnd"]
+    figure = draw_figure(plot, plot.curves(finished_traces(make_scenario(duration_s=200.0))), end_s=200.0)
+
+    assert len(figure.axes[0].get_lines()[0].get_xdata()) == 2000
+    assert "mean" not in figure.axes[0].get_ylabel()
+
+
+def test_overlaid_rates_are_means_over_the_same_time() -> None:
+    scenario = make_scenario(duration_s=100.0)
+    runs = [finished_traces(scenario, interval_s=0.1), finished_traces(scenario, interval_s=0.5)]
+    lines, _ = drawn_for(THROUGHPUT, THROUGHPUT.overlay(runs), 100.0)
+
+    # 0.5 s is the mean of five samples of the first run and one of the second: 200 points each.
+    assert {len(line.get_xdata()) for line in lines} == {200}
 
 
 def test_queues_that_never_fill_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 from subflow_app import plots
 from subflow_app.core import palette
 from subflow_app.core.traces import FLOW, SUBFLOW, find_key
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, samples_to_average
 
 MIXED = make_scenario(
     make_flow("download", count=2), make_flow("cross", "tcp", ("wifi",)), make_flow("noise", "cbr", ("lte",))
@@ -101,6 +102,27 @@ def test_overlay_numbers_the_runs_and_keeps_their_titles() -> None:
         ("download/1", 1, "second"),
         ("download/2", 1, "second"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("interval_s", "duration_s", "samples"),
+    [(0.1, 10.0, 1), (0.1, 25.0, 1), (0.1, 60.0, 5), (0.1, 200.0, 10), (0.001, 60.0, 500), (1.0, 10.0, 1)],
+)
+def test_samples_are_averaged_in_nice_numbers(interval_s: float, duration_s: float, samples: int) -> None:
+    assert samples_to_average(interval_s, duration_s, 250) == samples
+
+
+def test_average_leaves_out_unknown_samples_and_keeps_the_last_partial_group() -> None:
+    curve = replace(
+        PLOTS_BY_ID["cwnd"].curves(finished_traces())[0],
+        time_s=np.array([1.0, 2.0, 3.0, 4.0, 5.0]),
+        values=np.array([1.0, np.nan, np.nan, np.nan, 7.0], np.float32),
+    )
+    mean = averaged(curve, 2)
+
+    assert mean.time_s.tolist() == [2.0, 4.0, 5.0]
+    np.testing.assert_array_equal(mean.values, np.array([1.0, np.nan, 7.0], np.float32))
+    assert averaged(curve, 1) is curve
 
 
 def test_rtt_is_undefined_before_its_first_sample_and_not_zero() -> None:

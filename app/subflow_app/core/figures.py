@@ -18,7 +18,7 @@ import numpy as np
 from subflow_app.core import palette
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.traces import LINK, Traces
-from subflow_app.plots import Curve, PlotSpec
+from subflow_app.plots import Curve, PlotSpec, averaged, samples_to_average
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,6 +57,10 @@ _LEGEND_ROW_IN = 0.19
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
 _MOST_SINGLE_CURVES = 12
 _MOST_LEGEND_ENTRIES = 24
+# More points of a rate than this are no line but a band of noise: 200 s are drawn as means of 1 s.
+_MOST_RATE_POINTS = 250
+# A queue that never holds more than this share of the longest one is left out.
+_IDLE_QUEUE = 0.05
 _LEGEND_WIDTH_CHARACTERS = 92
 _LEGEND_HANDLE_CHARACTERS = 7
 
@@ -107,6 +111,7 @@ def draw_figure(plot: PlotSpec, curves: Sequence[Curve], *, end_s: float) -> Fig
     """The figure of these curves; the time axis ends at `end_s` (s)."""
     from matplotlib.figure import Figure
 
+    curves, averaging = _readable(plot, curves, end_s)
     lines = _lines(curves)
     handles, columns = _legend(lines)
     rows = -(-len(handles) // columns) if handles else 0
@@ -115,7 +120,7 @@ def draw_figure(plot: PlotSpec, curves: Sequence[Curve], *, end_s: float) -> Fig
     for line in lines:
         _draw(axes, line, plot.scale)
     axes.set_xlabel("Time (s)")
-    axes.set_ylabel(plot.axis_text)
+    axes.set_ylabel(plot.axis_text + averaging)
     axes.set_xlim(0.0, end_s)
     axes.margins(y=0.05)
     if plot.from_zero:
@@ -125,10 +130,34 @@ def draw_figure(plot: PlotSpec, curves: Sequence[Curve], *, end_s: float) -> Fig
     return figure
 
 
+def _readable(plot: PlotSpec, curves: Sequence[Curve], end_s: float) -> tuple[list[Curve], str]:
+    """Rates averaged so far that they are lines and not noise, and the words that say so on the axis."""
+    intervals = [float(curve.time_s[1] - curve.time_s[0]) for curve in curves if len(curve.time_s) > 1]
+    if not plot.is_rate or not intervals:
+        return list(curves), ""
+    # All curves over the same time, also when the runs of an overlay were sampled differently.
+    span_s = min(intervals) * samples_to_average(min(intervals), end_s, _MOST_RATE_POINTS)
+    drawn = [averaged(curve, max(1, round(span_s / _interval(curve, span_s)))) for curve in curves]
+    return drawn, f", mean of {span_s:g} s" if span_s > 1.001 * min(intervals) else ""
+
+
+def _interval(curve: Curve, default_s: float) -> float:
+    return float(curve.time_s[1] - curve.time_s[0]) if len(curve.time_s) > 1 else default_s
+
+
+def _without_idle_links(curves: Sequence[Curve]) -> list[Curve]:
+    """The curves without queues that stay next to empty: they are lines at zero and cost a legend entry each."""
+    longest = max((float(np.max(curve.values, initial=0.0)) for curve in curves if curve.kind == LINK), default=0.0)
+    return [
+        curve
+        for curve in curves
+        if curve.kind != LINK or longest == 0.0 or np.max(curve.values, initial=0.0) > _IDLE_QUEUE * longest
+    ]
+
+
 def _lines(curves: Sequence[Curve]) -> list[_Line]:
     """What to draw: each curve, or the instances of each flow with their mean when there are too many curves."""
-    # A queue that never fills is a line at zero: it says nothing and costs a legend entry.
-    seen = [curve for curve in curves if curve.kind != LINK or np.any(curve.values > 0)] or list(curves)
+    seen = _without_idle_links(curves)
     fullest_run = max(sum(curve.run == run for curve in seen) for run in {curve.run for curve in seen})
     if fullest_run <= _MOST_SINGLE_CURVES:
         return [_Line(curve, curve.label, 1.0 if curve.kind == "total" else 1.2, 1.0) for curve in seen]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from subflow_app.plots import cwnd, queue, rtt, throughput
-from subflow_app.plots.spec import Curve, PlotSpec
+from subflow_app.plots.spec import Curve, PlotSpec, averaged, samples_to_average
 
-__all__ = ["PLOTS", "PLOTS_BY_ID", "Curve", "PlotSpec"]
+__all__ = ["PLOTS", "PLOTS_BY_ID", "Curve", "PlotSpec", "averaged", "samples_to_average"]
 
 PLOTS: tuple[PlotSpec, ...] = (throughput.PLOT, cwnd.PLOT, rtt.PLOT, queue.PLOT)
 

@@ -53,6 +53,8 @@ class PlotSpec:
         columns: the (scope, column) pairs that the plot reads; a run without any of them has no such plot.
         curves: reads the traces and returns the curves; the same number in the same order at every call for a run.
         from_zero: whether the axis starts at zero, as quantities do whose size matters more than their change.
+        is_rate: whether samples are means over the interval that ends there, so that the mean of several is the mean
+            over the longer interval (`averaged`); states at an instant have no such meaning.
     """
 
     id: str
@@ -63,6 +65,7 @@ class PlotSpec:
     columns: tuple[tuple[str, str], ...]
     curves: CurvesOf
     from_zero: bool = True
+    is_rate: bool = False
 
     @property
     def axis_text(self) -> str:
@@ -96,3 +99,35 @@ def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
         time_s, values = traces.read(key)
         curves.append(Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], time_s, values))
     return curves
+
+
+def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
+    """How many samples one point of a rate curve should be the mean of: 1, 2, 5, 10, 20, 50 ...
+
+    A rate sampled more often than a window is sent jumps between full and empty: 200 s at 100 ms are a solid block of
+    ink. The least of these numbers is taken that leaves at most `most_points` points.
+    """
+    samples = duration_s / interval_s
+    factor = 1
+    while True:
+        for step in (1, 2, 5):
+            if samples <= most_points * step * factor:
+                return step * factor
+        factor *= 10
+
+
+def averaged(curve: Curve, samples: int) -> Curve:
+    """The curve with the mean of so many samples in place of them, at the time of the last; NaN samples do not count.
+
+    The last point may be the mean of fewer, because a run need not end at a multiple.
+    """
+    if samples <= 1 or len(curve.values) == 0:
+        return curve
+    count = min(len(curve.time_s), len(curve.values))
+    starts = np.arange(0, count, samples)
+    known = ~np.isnan(curve.values[:count])
+    sums = np.add.reduceat(np.where(known, curve.values[:count], 0.0).astype(np.float64), starts)
+    how_many = np.add.reduceat(known.astype(np.int64), starts)
+    means = np.where(how_many > 0, sums / np.maximum(how_many, 1), np.nan)
+    ends = np.minimum(starts + samples, count) - 1
+    return replace(curve, time_s=curve.time_s[ends], values=means.astype(np.float32))

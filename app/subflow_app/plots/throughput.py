@@ -42,4 +42,5 @@ PLOT = PlotSpec(
     scale=1e-6,
     columns=((SUBFLOW, _COLUMN), (FLOW, _CBR_COLUMN)),
     curves=curves,
+    is_rate=True,
 )
