@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from subflow_app.core.scenario_doc import Change, ScenarioDoc, ScenarioFileError, split_key
 from subflow_app.core.toml_edit import TomlEditError
+
+SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 
 DEMO = """\
 format = 1
@@ -149,6 +152,45 @@ def test_a_node_that_is_not_there_cannot_be_moved(doc: ScenarioDoc) -> None:
     with pytest.raises(TomlEditError, match="'nobody'"):
         doc.move_node("nobody", (0, 0))
     assert doc.text == DEMO
+
+
+def leaves(value: Any, path: str = "") -> list[tuple[str, Any]]:
+    """Dotted keys and values of everything in a file that is not a table."""
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in leaves(item, f"{path}.{key}" if path else key)]
+    if path == "events":
+        return [leaf for index, item in enumerate(value) for leaf in leaves(item, f"events.{index}")]
+    return [(path, value)]
+
+
+def shared(before: list[str], after: list[str]) -> int:
+    """How many lines are alike from the start on."""
+    return next(
+        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+
+
+# The larger ones say nothing that these do not say too.
+@pytest.mark.parametrize("path", [p for p in SCENARIOS if p.stat().st_size < 1800], ids=lambda path: path.stem)
+def test_every_value_of_a_shipped_scenario_can_be_edited_in_place(path: Path) -> None:
+    text = path.read_text()
+    for key, value in leaves(ScenarioDoc(text).data):
+        doc = ScenarioDoc(text)
+
+        doc.set_value(key, "something else")
+
+        # All lines but those of the value itself are still there, in their order, to the last space.
+        before, after = text.splitlines(), doc.text.splitlines()
+        head, tail = shared(before, after), shared(before[::-1], after[::-1])
+        assert len(after) - head - tail <= 1, key
+        if not isinstance(value, list):
+            assert len(before) - head - tail == 1, key
+        assert doc.value(key) == "something else"
+        doc.set_value(key, None)
+        assert doc.value(key) is None
+        assert [line.split("#", 1)[1] for line in text.splitlines() if "#" in line] == [
+            line.split("#", 1)[1] for line in doc.text.splitlines() if "#" in line
+        ], "a comment is gone"
 
 
 def test_events_are_added_and_removed(doc: ScenarioDoc) -> None:

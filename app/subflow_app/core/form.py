@@ -148,7 +148,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     forward = (replace(forward[0], fields=(_with_names(ends_field, nodes),)), *forward[1:])
     reverse = []
     for each in ("rate", "delay", "queue", "loss"):
-        as_forward = text_of(doc.value(f"{key}.{each}")) or _default_text(params[each])
+        as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
         reverse.append(_field(doc, f"{key}.reverse.{each}", params[each], placeholder=f"as forward: {as_forward}"))
     way = f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else ""
     groups = (*forward, FormGroup(f"Reverse direction{way}", tuple(reverse), "Only where it differs from forward."))
@@ -232,7 +232,7 @@ def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None 
         param,
         text_of(value),
         value is not None,
-        placeholder if placeholder is not None else _default_text(param),
+        placeholder if placeholder is not None else default_text(param),
         tuple(FieldOption(each, each) for each in param.choices),
         doc.problems_at(key),
     )
@@ -281,7 +281,8 @@ def _with_names(field: FormField, names: Sequence[str]) -> FormField:
     return replace(field, options=tuple(FieldOption(name, name) for name in names))
 
 
-def _default_text(param: Param) -> str:
+def default_text(param: Param) -> str:
+    """Return what applies while a key is left out, as one would type it; empty if nothing general can be said."""
     if param.default is None:
         return ""
     return param.format(param.default)

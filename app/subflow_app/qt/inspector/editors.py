@@ -37,6 +37,7 @@ from subflow_app.core.form import FieldOption
 from subflow_app.qt.theme import current_tokens
 
 _TEXT_MARGIN = 3
+_CHOICE_INSET, _CHOICE_GAP = 8, 4
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # apart from those of the canvas
 
@@ -252,34 +253,30 @@ class _ChoiceDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Draw one choice."""
-        summary = index.data(_SUMMARY_ROLE)
-        if not summary:
-            super().paint(painter, option, index)
-            return
         tokens = current_tokens()
+        metrics = QFontMetrics(option.font)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         rect: QRect = option.rect
+        inside = rect.adjusted(_CHOICE_INSET, _CHOICE_GAP, -_CHOICE_INSET, -_CHOICE_GAP)
+        lines = [(str(index.data()), tokens.text), (str(index.data(_SUMMARY_ROLE) or ""), tokens.muted_text)]
         painter.save()
+        painter.setFont(option.font)
         if is_selected:
             painter.fillRect(rect, QColor(tokens.highlight))
-        inside = rect.adjusted(8, 4, -8, -4)
-        line = QFontMetrics(option.font).height()
-        painter.setPen(QColor(tokens.highlighted_text if is_selected else tokens.text))
-        painter.drawText(QRect(inside.left(), inside.top(), inside.width(), line), 0, str(index.data()))
-        if not is_selected:
-            painter.setPen(QColor(tokens.muted_text))
-        metrics = QFontMetrics(option.font)
-        text = metrics.elidedText(str(summary), Qt.TextElideMode.ElideRight, inside.width())
-        painter.drawText(QRect(inside.left(), inside.top() + line, inside.width(), line), 0, text)
+        for number, (text, colour) in enumerate(lines):
+            painter.setPen(QColor(tokens.highlighted_text if is_selected else colour))
+            line = QRect(inside.left(), inside.top() + number * metrics.height(), inside.width(), metrics.height())
+            elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, line.width())
+            painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, elided)
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return two lines' height where there is a summary."""
-        size = super().sizeHint(option, index)
-        line = QFontMetrics(option.font).height()
-        if index.data(_SUMMARY_ROLE):
-            return QSize(size.width(), 2 * line + 8)
-        return QSize(size.width(), max(size.height(), line + 8))
+        metrics = QFontMetrics(option.font)
+        summary = str(index.data(_SUMMARY_ROLE) or "")
+        width = max(metrics.horizontalAdvance(str(index.data() or "")), metrics.horizontalAdvance(summary))
+        height = metrics.height() * (2 if summary else 1)
+        return QSize(width + 2 * _CHOICE_INSET, height + 2 * _CHOICE_GAP)
 
 
 class FlagEditor(QCheckBox):

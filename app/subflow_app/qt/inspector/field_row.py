@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from subflow_app.core.form import FieldOption, FormField
+from subflow_app.core.form import FieldOption, FormField, default_text
 from subflow_app.core.form_text import TextCheck, check_text, read_text
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.toml_edit import TomlValue
@@ -102,8 +102,10 @@ class FieldRow(QObject):
         """Allow looking only."""
         self._is_read_only = read_only
         if isinstance(self.editor, TextEditor):
+            # Still enabled: what is running can be read well, selected and copied.
             self.editor.setReadOnly(read_only)
-        self.editor.setEnabled(not read_only)
+        else:
+            self.editor.setEnabled(not read_only)
         self.show_field(self._field)
 
     def apply_palette(self, tokens: Tokens) -> None:
@@ -200,6 +202,8 @@ class FieldRow(QObject):
         suffix = ""
         if value is None and not self._field.placeholder:
             suffix = param.unit or _UNIT_HINTS.get(param.dimension, "")
+        elif value is None and self._field.placeholder == default_text(param):
+            suffix = "default"
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and param.dimension in _IN_WORDS:
             is_wrong = bool(check.message if check else self._field.problems)
             suffix = param.unit if is_wrong else f"= {_IN_WORDS[param.dimension](float(value), 6)}"
