@@ -23,10 +23,8 @@ public:
 
     // Makes `source` fire at `time` or earlier: the handler of an early wake-up answers with its real deadline.
     void schedule(std::uint32_t source, Nanos time) {
-        if (time >= pending_[source]) return;
-        pending_[source] = time;
-        heap_.push_back({time, source});
-        sift_up(heap_.size() - 1);
+        if (time < pending_[source]) [[unlikely]]
+            push(source, time);
     }
 
     bool empty() const { return heap_.empty(); }
@@ -61,6 +59,12 @@ private:
         Nanos time;
         std::uint32_t source = 0;
     };
+
+    void push(std::uint32_t source, Nanos time) {
+        pending_[source] = time;
+        heap_.push_back({time, source});
+        sift_up(heap_.size() - 1);
+    }
 
     static bool before(const Entry& a, const Entry& b) {
         return a.time < b.time || (a.time == b.time && a.source < b.source);

@@ -159,6 +159,7 @@ private:
 
     // Hands packets to subflows for as long as windows, data and scheduler allow.
     void fill(Connection& connection);
+    void fill_single_path(Connection& connection);
     void retransmit_lost(std::uint32_t subflow);
     void transmit(std::uint32_t subflow, const Transmission& sent);
     bool send_next(Connection& connection);

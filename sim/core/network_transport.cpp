@@ -53,11 +53,26 @@ void Network::retransmit_lost(std::uint32_t index) {
 
 void Network::fill(Connection& c) {
     if (!c.is_started) return;
+    if (!c.is_multipath() && c.reinjections.empty()) [[likely]] {
+        fill_single_path(c);
+        return;
+    }
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         if (subflows_[i].is_established && subflows_[i].sender.has_lost()) retransmit_lost(i);
     }
     while (send_next(c)) {
     }
+}
+
+// What the general loop below comes to for a connection of one subflow, without asking a scheduler.
+void Network::fill_single_path(Connection& c) {
+    Subflow& s = subflows_[c.first_subflow];
+    if (!s.is_established) return;
+    if (s.sender.has_lost()) [[unlikely]]
+        retransmit_lost(c.first_subflow);
+    const std::uint32_t end = std::min(c.data_end, c.right_edge);
+    while (c.data_nxt < end && s.sender.has_window())
+        transmit(c.first_subflow, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
 }
 
 bool Network::send_next(Connection& c) {
@@ -85,10 +100,6 @@ bool Network::send_next(Connection& c) {
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
 std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
-    if (!c.is_multipath()) {
-        const Subflow& s = subflows_[c.first_subflow];
-        return s.is_established && s.sender.has_window() ? 0 : c.subflow_count;
-    }
     bool has_fresh = false;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         const Subflow& s = subflows_[c.first_subflow + i];
