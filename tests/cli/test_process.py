@@ -79,6 +79,20 @@ def test_reader_that_goes_away_is_no_error_worth_a_word(scenario: Path) -> None:
     assert err == b""
 
 
+def test_terminal_that_knows_only_ascii_gets_tables_all_the_same(scenario: Path) -> None:
+    answer = subprocess.run(
+        [*SUBFLOW, "run", str(scenario), "--no-store"],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+
+    assert answer.returncode == 0, answer.stderr
+    assert "? wifi" in answer.stdout
+
+
 def test_help_and_version_need_neither_simulator_nor_window() -> None:
     # What start-up must not import: everything that costs more than the answer itself.
     code = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -72,6 +73,10 @@ app.command()(catalogue.schema)
 
 def main() -> int:
     """Run the command line on ``sys.argv``; returns the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or file that cannot hold an arrow gets a question mark, not a traceback.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app(prog_name="subflow")
     except SystemExit as end:

@@ -74,8 +74,8 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
         TextColumn("Workload", is_number=False),
         TextColumn("What it is", is_number=False),
         TextColumn("Packets"),
-        TextColumn("CPU s"),
-        TextColumn("Packets per CPU s"),
+        TextColumn("CPU", "s"),
+        TextColumn("Packets", "per CPU s"),
     )
     rows = tuple(
         (

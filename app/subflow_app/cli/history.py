@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -174,40 +175,48 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 
 
 def _runs_table(rows: list[RunRow]) -> TextTable:
-    from subflow_app.core.summary_text import TextColumn, TextTable, duration_text, mbit_text, milliseconds_text
+    """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest."""
+    from subflow_app.core.summary_text import TextColumn, TextTable, mbit_text, milliseconds_text
 
-    columns = (
+    columns = [
         TextColumn("Run"),
         TextColumn("Name", is_number=False),
         TextColumn("Status", is_number=False),
         TextColumn("Controllers", is_number=False),
-        TextColumn("Seed"),
-        TextColumn("Simulated"),
-        TextColumn("Goodput Mbit/s"),
-        TextColumn("RTT ms"),
+        TextColumn("Simulated", "s"),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("RTT", "ms"),
         TextColumn("Started", is_number=False),
-        TextColumn("Tags", is_number=False),
-    )
-    cells = tuple(
-        (
+    ]
+    cells = [
+        [
             str(row.id),
             row.name,
             row.status,
             row.controllers or "",
-            str(row.seed),
-            duration_text(row.simulated_s),
+            f"{row.simulated_s:.5g}",
             mbit_text(row.goodput_bps),
             milliseconds_text(row.mean_rtt_s),
-            _local_time(row),
-            ", ".join(row.tags),
-        )
+            _short_time(row),
+        ]
         for row in rows
-    )
-    return TextTable("", columns, cells)
+    ]
+    if any(row.tags for row in rows):
+        columns.append(TextColumn("Tags", is_number=False))
+        for line, row in zip(cells, rows, strict=True):
+            line.append(", ".join(row.tags))
+    return TextTable("", tuple(columns), tuple(map(tuple, cells)))
 
 
 def _local_time(row: RunRow) -> str:
     return row.started_at.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _short_time(row: RunRow) -> str:
+    """Day and time for runs of the last half year, day and year for older ones, as `ls` does."""
+    started = row.started_at.astimezone()
+    age = datetime.now(started.tzinfo) - started
+    return started.strftime("%d %b %H:%M" if age < timedelta(days=180) else "%d %b %Y")
 
 
 def _check_status(status: str | None) -> None:

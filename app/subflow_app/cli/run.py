@@ -40,7 +40,8 @@ def run(
     """Simulate a scenario.
 
     The run is kept in the database, also when it is stopped with Ctrl-C or fails half-way. Exit code: 0 when it
-    finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
+    finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. With --json
+    the document is printed whenever there is a result, so also for a stopped run and for one that was not kept.
     """
     from subflow_app.core.errors import InputError
     from subflow_app.core.runs import RunJob

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # A pipe has no width; wide enough that no cell of ours is cut.
 _PIPE_WIDTH = 200
+_LEAST_TEXT_WIDTH = 10
 
 
 def print_json(document: object) -> None:
@@ -39,7 +40,7 @@ def print_error(text: str) -> None:
 
 
 def print_tables(*tables: TextTable) -> None:
-    """Tables on stdout, numbers right-aligned, titles above."""
+    """Tables on stdout, numbers right-aligned, units below the headings, titles above."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -53,14 +54,18 @@ def print_tables(*tables: TextTable) -> None:
             title_justify="left",
             title_style="bold",
             box=box.SIMPLE_HEAD,
-            pad_edge=False,
             show_edge=False,
+            padding=(0, 1, 0, 0),
         )
-        for column in table.columns:
-            # Only text may wrap: a number on two lines is two numbers.
-            drawn.add_column(
-                Text(column.title), justify="right" if column.is_number else "left", no_wrap=column.is_number
-            )
+        has_units = any(column.unit for column in table.columns)
+        for index, column in enumerate(table.columns):
+            heading = Text(f"{column.title}\n{column.unit}" if has_units else column.title)
+            if column.is_number:
+                drawn.add_column(heading, justify="right", no_wrap=True)
+            else:
+                # On a narrow terminal text wraps, but never to nothing; a number on two lines would be two numbers.
+                longest = max((len(row[index]) for row in table.rows), default=0)
+                drawn.add_column(heading, overflow="fold", min_width=min(longest, _LEAST_TEXT_WIDTH))
         for row in table.rows:
             drawn.add_row(*(Text(cell) for cell in row))
         console.print(drawn)

@@ -14,9 +14,16 @@ NOTHING = "–"
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
-    """Heading of a column, with the unit, and whether its cells are numbers (and so right-aligned)."""
+    """A column of text.
+
+    Attributes:
+        title: heading without the unit.
+        unit: unit of all its cells; empty for none.
+        is_number: whether its cells are numbers, and so right-aligned.
+    """
 
     title: str
+    unit: str = ""
     is_number: bool = True
 
 
@@ -53,13 +60,13 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
     columns = (
         TextColumn("Flow", is_number=False),
         TextColumn("Controller", is_number=False),
-        TextColumn("Goodput Mbit/s"),
-        TextColumn("cwnd pkt"),
-        TextColumn("RTT ms"),
-        TextColumn("RTT p95 ms"),
-        TextColumn("Loss %"),
-        TextColumn("Resent pkt"),
-        TextColumn("Done at s"),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("cwnd", "pkt"),
+        TextColumn("RTT", "ms"),
+        TextColumn("RTT p95", "ms"),
+        TextColumn("Loss", "%"),
+        TextColumn("Resent", "pkt"),
+        TextColumn("Done at", "s"),
     )
     rows: list[tuple[str, ...]] = []
     for flow in summary.get("flows", ()):
@@ -92,15 +99,16 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     all_links = summary.get("links", ())
     links = [link for link in all_links if not _is_idle(link)] or all_links
     left_out = len(all_links) - len(links)
-    title = f"Links ({left_out} directions without drops, used less than 1 %, left out)" if left_out else "Links"
+    noun = "direction" if left_out == 1 else "directions"
+    title = f"Links (left out: {left_out} {noun} without drops, used less than 1 %)" if left_out else "Links"
     columns = (
         TextColumn("Link", is_number=False),
         TextColumn("Direction", is_number=False),
-        TextColumn("Used %"),
-        TextColumn("Mean queue pkt"),
-        TextColumn("Max queue pkt"),
-        TextColumn("Queue drops pkt"),
-        TextColumn("Random drops pkt"),
+        TextColumn("Used", "%"),
+        TextColumn("Queue", "mean pkt"),
+        TextColumn("Queue", "max pkt"),
+        TextColumn("Drops", "queue pkt"),
+        TextColumn("Drops", "random pkt"),
     )
     rows = [
         (
@@ -118,7 +126,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
         down = [(count_text(link.get("drops_down")),) for link in links]
         return TextTable(
             title,
-            (*columns, TextColumn("Drops while down pkt")),
+            (*columns, TextColumn("Drops", "down pkt")),
             tuple(row + more for row, more in zip(rows, down, strict=True)),
         )
     return TextTable(title, columns, tuple(rows))
