@@ -53,7 +53,7 @@ def test_arrow_heads_touch_the_node(from_end: bool, bow: float) -> None:
 def test_no_label_place_lies_on_its_own_straight_line(end: QPointF, bow: float) -> None:
     curve = link_curve(LEFT, end, bow)
 
-    places = label_places(curve, 10.0, QSizeF(160, 40))
+    places = list(label_places(curve, 10.0, QSizeF(160, 40)))
 
     assert not crosses(curve, places[0])
     if bow == 0:
@@ -62,7 +62,7 @@ def test_no_label_place_lies_on_its_own_straight_line(end: QPointF, bow: float) 
 
 def test_the_best_free_place_is_taken() -> None:
     curve = link_curve(LEFT, RIGHT, 0)
-    places = label_places(curve, 10.0, QSizeF(160, 40))
+    places = list(label_places(curve, 10.0, QSizeF(160, 40)))
     assert places[0].center().x() == pytest.approx(300)
     assert places[0].bottom() == pytest.approx(-10)  # above, clear of the line by the half width
 

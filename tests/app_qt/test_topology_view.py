@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QUndoStack, QWheelEvent
 from PySide6.QtTest import QTest
@@ -550,3 +551,14 @@ def test_the_space_key_reaches_the_canvas_before_shortcuts(make: Callable[..., T
     QApplication.sendEvent(view.canvas, event)
 
     assert event.isAccepted()
+
+
+def test_a_view_that_is_gone_is_not_told(stack: QUndoStack) -> None:
+    view = TopologyView(ScenarioDoc(DEMO), stack, LIGHT)
+    view.set_document(ScenarioDoc(DEMO))
+    doc = doc_of(view)
+
+    shiboken6.delete(view)
+    doc.move_node("client", (1, 1))
+
+    assert doc.positions()["client"] == (1.0, 1.0)

@@ -77,7 +77,8 @@ class Inspector(QWidget):
         self._problems = ProblemList(self._tokens, self)
         self._set_up()
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
-        self.destroyed.connect(self._unsubscribe)
+        # Not the function itself: by then it may be another document's.
+        self.destroyed.connect(lambda: self._unsubscribe())
         self.apply_palette(self._tokens)
         self._show_document()
         self._expand()

@@ -7,7 +7,7 @@ need points along the way.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
@@ -105,8 +105,8 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
     return LinkCurve(tuple(points), tuple(normals), 1 if height > 0 else -1, bounds)
 
 
-def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> list[QRectF]:
-    """Return rectangles beside the curve where a label of this size may stand, the best one first.
+def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[QRectF]:
+    """Yield rectangles beside the curve where a label of this size may stand, the best one first.
 
     Args:
         curve: the middle line of the link.
@@ -126,19 +126,18 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> list[QRec
 
     # Off the middle is better than on the other side; further away, past the nodes, is where long labels of short
     # links find room.
-    places = [place(share, side, half_width) for side in (best_side, -best_side) for share in _SHARES]
-    places += [
-        place(share, side, half_width + far)
-        for far in _FURTHER
-        for side in (best_side, -best_side)
-        for share in _SHARES[:3]
-    ]
-    return places
+    for side in (best_side, -best_side):
+        for share in _SHARES:
+            yield place(share, side, half_width)
+    for far in _FURTHER:
+        for side in (best_side, -best_side):
+            for share in _SHARES[:3]:
+                yield place(share, side, half_width + far)
 
 
-def choose_place(places: Sequence[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]) -> QRectF:
+def choose_place(places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]) -> QRectF:
     """Return the place that covers least of what is drawn: other labels and nodes weigh more than lines."""
-    best, best_cost = places[0], math.inf
+    best, best_cost = QRectF(), math.inf
     for rank, place in enumerate(places):
         cost = rank * _RANK_COST
         for obstacle in obstacles:

@@ -325,11 +325,11 @@ class LinkItem(CanvasItem):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _fill(self) -> QColor:
-        """Return the colour of the pipe: the busier the link, the more of the accent."""
+        """Return the colour of the pipe: the busier the link, the fuller; grey, so that lanes keep their colours."""
         tokens = self.look.tokens
         if self._live_step is None:
             return blend(tokens.base, tokens.link_line, 0.12)
-        return blend(tokens.base, tokens.accent, 0.06 + 0.40 * self._live_step[0] / _UTILISATION_STEPS)
+        return blend(tokens.base, tokens.link_line, 0.08 + 0.52 * self._live_step[0] / _UTILISATION_STEPS)
 
     def _arrow_head(self, curve: LinkCurve, lane: Lane, offset: float, pitch: float) -> QPolygonF:
         """Return the tip that shows where the data arrives, just outside the node."""

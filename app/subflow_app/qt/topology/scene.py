@@ -108,6 +108,13 @@ class TopologyScene(QGraphicsScene):
         self.choose([key for key in self._chosen if key in known or key.partition(".")[0] in ("flows", "events")])
         self._show_chosen()
 
+    def show_places(self, picture: TopologyPicture) -> None:
+        """Show a picture that differs from the present one in places only; labels of other links stay put."""
+        self._picture = picture
+        self.move_nodes(
+            {name: QPointF(x, y) for name, (x, y) in picture.places.items() if self._nodes[name].pos() != QPointF(x, y)}
+        )
+
     def move_nodes(self, places: Mapping[str, QPointF]) -> None:
         """Draw nodes elsewhere, with their links, without touching the document."""
         for name, place in places.items():

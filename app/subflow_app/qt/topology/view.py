@@ -74,7 +74,8 @@ class TopologyView(QWidget):
         self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
         self._zoom_bar.reset_wanted.connect(self.reset_zoom)
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
-        self.destroyed.connect(self._unsubscribe)
+        # Not the function itself: by then it may be another document's.
+        self.destroyed.connect(lambda: self._unsubscribe())
         self.apply_palette(self._tokens)
         self._show_document()
 
@@ -175,6 +176,12 @@ class TopologyView(QWidget):
     # --- document -> picture ----------------------------------------------------------------------------------------
 
     def _on_document_changed(self, change: Change) -> None:
+        scenario, shown = self._doc.last_valid, self._scene.picture
+        if change.kind == "layout" and scenario is not None and shown is not None:
+            self._scene.show_places(picture_of(scenario, self._doc.positions()))
+            self._show_notice()
+            self._canvas.content_changed()
+            return
         self._show_document()
         if change.kind == "text":
             # The text may have renamed what was selected.
