@@ -17,6 +17,7 @@ from subflow_app.core.exports import (
     export_csv,
     export_curves,
     export_marks,
+    export_plots,
     export_run,
     save_rescue_copy,
 )
@@ -117,6 +118,26 @@ def test_figure_data_of_runs_with_different_intervals_shares_one_time_column(tmp
     assert len(columns["time_s"]) == 40
     assert [text == "" for text in columns["run 1:download/1:cwnd_pkts"][:4]] == [True, False, True, False]
     assert all(columns["run 2:download/1:cwnd_pkts"])
+
+
+def test_data_of_several_plots_goes_into_one_table(tmp_path: Path) -> None:
+    traces = finished_traces()
+    plots = [(plot, plot.curves(traces)) for plot in (PLOTS_BY_ID["cwnd"], PLOTS_BY_ID["rtt"])]
+    columns = table(export_plots(plots, tmp_path / "visible.csv"))
+
+    assert list(columns) == [
+        "time_s",
+        "download/1:cwnd_pkts",
+        "download/2:cwnd_pkts",
+        "download/1:srtt_s",
+        "download/2:srtt_s",
+    ]
+
+
+@pytest.mark.parametrize("plots", [[], [(PLOTS_BY_ID["cwnd"], [])]])
+def test_data_of_nothing_visible_is_said(plots: list, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no curve is visible"):
+        export_plots(plots, tmp_path / "visible.csv")
 
 
 def test_marks_are_listed_in_order_of_time(tmp_path: Path) -> None:

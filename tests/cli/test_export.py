@@ -103,6 +103,38 @@ def test_unknown_format_or_figure_is_bad_input(
     assert message in answer.err
 
 
+def test_several_runs_are_overlaid_in_figures_and_apart_in_data(
+    subflow: Subflow, scenario: Path, database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("LIA", "apart"):
+        controller = "lia" if name == "LIA" else "uncoupled"
+        subflow("run", scenario, "--db", database, "--name", name, "--set", f"flows.download.controller={controller}")
+
+    answer = subflow("export", 1, 2, "--db", database, "--format", "svg", "--figure", "cwnd", "--run-data", "--json")
+
+    assert answer.document["run_ids"] == [1, 2]
+    assert {path.relative_to(tmp_path).as_posix() for path in (tmp_path / "runs-1-2").glob("*/flows.csv")} == {
+        "runs-1-2/run-1/flows.csv",
+        "runs-1-2/run-2/flows.csv",
+    }
+    text = (tmp_path / "runs-1-2" / "cwnd.svg").read_text(encoding="utf-8")
+    for label in ("LIA", "apart", "download · wifi"):
+        assert f">{label}<" in text
+
+
+def test_data_of_overlaid_figures_names_the_runs(
+    subflow: Subflow, scenario: Path, database: Path, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        subflow("run", scenario, "--db", database)
+    subflow("export", 1, 2, "--db", database, "--figure", "rtt", "--out", tmp_path / "out")
+
+    heading = (tmp_path / "out" / "rtt.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert heading[1] == "run 1:download/1:srtt_s"
+    assert heading[-1] == "run 2:cross/1:srtt_s"
+
+
 def test_exported_figure_has_the_paths_as_labels(
     subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number
+from subflow_app.cli.history import shown_document
+from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number
 from subflow_app.cli.terminal import print_json, print_line
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    run: RunId,
+    runs: RunIds,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write to; left out: ./run-N.")] = None,
     formats: Annotated[
         str, typer.Option("--format", metavar="LIST", help="Any of csv, svg, pdf, png; comma-separated.")
@@ -29,29 +31,32 @@ def export(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Write the data (csv) and figures (svg, pdf, png) of a stored run.
+    """Write the data (csv) and figures (svg, pdf, png) of stored runs.
 
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
+    Several runs are overlaid in the figures, and the data of each is in a folder of its own.
     """
-    from subflow_app.cli.history import shown_document
-    from subflow_app.core.exports import export_run
+    from subflow_app.core.exports import export_figures, export_run
     from subflow_app.core.traces import StoredTraces
 
     plan = export_plan(formats, figure, run_data=run_data)
     with opened_store(database, read_only=True) as store:
-        run_id = run_number(store, run)
-        row = store.run(run_id)
-        directory = out or Path(f"run-{run_id}")
-        written = export_run(
-            StoredTraces(store, run_id),
-            directory,
-            plan,
-            summary=shown_document(row),
-            scenario_text=row.scenario_text,
-        )
+        numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
+        directory = out or Path(f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}")
+        traces = [StoredTraces(store, number) for number in numbers]
+        written: list[Path] = []
+        if plan.run_data:
+            data_only = replace(plan, figures=())
+            for number, each in zip(numbers, traces, strict=True):
+                row = store.run(number)
+                folder = directory if len(numbers) == 1 else directory / f"run-{number}"
+                written += export_run(
+                    each, folder, data_only, summary=shown_document(row), scenario_text=row.scenario_text
+                )
+        written += export_figures(traces, directory, plan)
     if as_json:
-        print_json({"run_id": run_id, "files": [str(path) for path in written]})
+        print_json({"run_ids": numbers, "files": [str(path) for path in written]})
         return
     for path in written:
         print_line(f"wrote {path}")

@@ -82,16 +82,31 @@ def export_run(
             written.append(_write_text(target / "summary.json", json_text(summary)))
         if scenario_text is not None:
             written.append(_write_text(target / "scenario.toml", scenario_text))
+    return written + export_figures([traces], target, plan)
+
+
+def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPlan) -> list[Path]:
+    """Write the figures of a plan, and their data, with all these runs overlaid; plots that no run has are left out.
+
+    Returns:
+        The files written, in order.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        StoreError: if traces are stored and cannot be read.
+    """
+    target = Path(directory)
+    with _writing(target):
+        target.mkdir(parents=True, exist_ok=True)
+    plots = [plot for plot in plan.figures if any(plot.series(traces) for traces in runs)]
+    written: list[Path] = []
     if plan.figure_data:
-        for plot in plan.figures:
-            if plot.series(traces):
-                written.append(export_curves(plot.curves(traces), target / f"{plot.id}.csv", plot))
+        written += [export_curves(plot.overlay(runs), target / f"{plot.id}.csv", plot) for plot in plots]
     if plan.figure_formats:
         from subflow_app.core.figures import save_figure
 
-        for plot in plan.figures:
-            if plot.series(traces):
-                written += [save_figure(plot, [traces], target / f"{plot.id}.{kind}") for kind in plan.figure_formats]
+        for plot in plots:
+            written += [save_figure(plot, runs, target / f"{plot.id}.{kind}") for kind in plan.figure_formats]
     return written
 
 
@@ -131,19 +146,31 @@ def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
     """
     if not curves:
         raise InputError(f"the {plot.title.lower()} figure has no curves to export")
-    time_s = np.unique(np.concatenate([curve.time_s for curve in curves]))
-    columns = []
-    for curve in curves:
-        column = np.full(len(time_s), np.nan, dtype=np.float32)
-        count = min(len(curve.time_s), len(curve.values))
-        column[np.searchsorted(time_s, curve.time_s[:count])] = curve.values[:count]
-        columns.append(column)
-    name = plot.columns[0][1]
-    several = len({curve.run for curve in curves}) > 1
-    headings = []
-    for curve in curves:
-        owner = f"{curve.owner}/total" if curve.kind == "total" else curve.owner
-        headings.append(f"run {curve.run + 1}:{owner}:{name}" if several else f"{owner}:{name}")
+    return export_plots([(plot, curves)], path)
+
+
+def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | Path) -> Path:
+    """Write the data of several plots of the same runs into one table; else as `export_curves`.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if there is no curve in any of them.
+    """
+    everything = [curve for _, curves in plots for curve in curves]
+    if not everything:
+        raise InputError("no curve is visible, so there is no data to export: switch one on in the legend")
+    time_s = np.unique(np.concatenate([curve.time_s for curve in everything]))
+    several = len({curve.run for curve in everything}) > 1
+    headings, columns = [], []
+    for plot, curves in plots:
+        name = plot.columns[0][1]
+        for curve in curves:
+            column = np.full(len(time_s), np.nan, dtype=np.float32)
+            count = min(len(curve.time_s), len(curve.values))
+            column[np.searchsorted(time_s, curve.time_s[:count])] = curve.values[:count]
+            columns.append(column)
+            owner = f"{curve.owner}/total" if curve.kind == "total" else curve.owner
+            headings.append(f"run {curve.run + 1}:{owner}:{name}" if several else f"{owner}:{name}")
     with _opened(Path(path)) as file:
         _write_table(file, headings, time_s, columns)
     return Path(path)
