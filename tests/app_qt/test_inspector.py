@@ -408,6 +408,18 @@ def test_the_list_selects_and_is_told(inspector: Inspector) -> None:
     assert view.currentIndex().data(KEY_ROLE) == "nodes.hub"
 
 
+def test_the_focus_goes_to_the_first_field(inspector: Inspector) -> None:
+    inspector.show_key("links.wifi")
+    inspector.show_key("events.0")
+
+    inspector.setFocus()
+
+    assert inspector.form.row("events.0.at").editor.hasFocus()  # type: ignore[union-attr]
+    inspector.show_key("links")
+    inspector.setFocus()
+    assert inspector.outline_view.hasFocus()
+
+
 def test_a_part_that_is_gone_gives_way_to_the_scenario(inspector: Inspector) -> None:
     inspector.show_key("links.wifi")
 

@@ -266,7 +266,7 @@ class Inspector(QWidget):
         self._follow_key()
         # While the text is no TOML the form keeps its last state, greyed: its values would be guesses.
         if self._doc.is_toml:
-            self._form.show_form(self._doc, form_for(self._doc, self._key, self._catalog))
+            self._show_form_of_key()
         self._form.setEnabled(self._doc.is_toml)
         self._source.show_document(self._doc)
         self._problems.show_problems(self._doc.problems)
@@ -278,9 +278,15 @@ class Inspector(QWidget):
         self._key = key
         self._follow_key()
         if self._doc.is_toml:
-            self._form.show_form(self._doc, form_for(self._doc, key, self._catalog))
+            self._show_form_of_key()
             self._form.verticalScrollBar().setValue(0)
         self.key_changed.emit(key)
+
+    def _show_form_of_key(self) -> None:
+        self._form.show_form(self._doc, form_for(self._doc, self._key, self._catalog))
+        # Whoever gives the inspector the focus means to edit what is selected.
+        first = next(self._form.rows(), None)
+        self.setFocusProxy(first.editor if first is not None else self._tree)
 
     def _follow_key(self) -> None:
         """Make the list show what the form shows."""
