@@ -95,7 +95,8 @@ class Database:
         if not path.exists():
             raise StoreMissing("there is no such file", path=self.label, way_on="Check the name given with --db.")
         _check_header(path)
-        self._engine = self._reading_engine(f"{path.as_uri()}?mode=ro")
+        # Not mode=ro: when such a connection is the last, it cannot clear the -wal and -shm files away.
+        self._engine = self._reading_engine(f"{path.as_uri()}?mode=rw")
         try:
             with self._engine.connect() as connection:
                 version = upgrade.check_version(connection, self.label)
@@ -232,16 +233,18 @@ class Database:
         try:
             yield
         except (sqlite3.Error, sa.exc.DBAPIError, CodecError) as error:
-            raise self.explain(error) from error
+            explained = self.explain(error)
+            if explained is error:
+                raise
+            raise explained from error
 
     def explain(self, error: Exception) -> Exception:
         """The StoreError that says what an error of SQLite means for the user; our own bugs come back unchanged."""
         if isinstance(error, CodecError):
             return self._corrupt(str(error))
         make = _EXPLANATIONS.get(_primary_code(error) or -1)
-        if make is not None:
-            return make(self, _original(error))
-        return error
+        explained = None if make is None else make(self, _original(error))
+        return error if explained is None else explained
 
     def _corrupt(self, detail: str) -> StoreError:
         return StoreCorrupt(
@@ -278,13 +281,13 @@ class Database:
             return self._full(error)  # its shared-memory file could not grow
         return StoreError(f"reading or writing failed ({error})", path=self.label, way_on=_ELSEWHERE)
 
-    def _refused(self, error: Exception) -> Exception:
-        if "immutable" in str(error):
+    def _refused(self, error: Exception) -> StoreError | None:
+        if "immutable" in str(error):  # what our triggers say
             return RunClosed("the run is closed and takes no more data", path=self.label)
-        return error
+        return None
 
 
-_EXPLANATIONS: dict[int, Callable[[Database, Exception], Exception]] = {
+_EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_BUSY: Database._locked,
     sqlite3.SQLITE_LOCKED: Database._locked,
     sqlite3.SQLITE_READONLY: Database._unwritable,

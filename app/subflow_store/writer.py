@@ -168,7 +168,7 @@ class Writer:
         with self._changed:
             if not self._jobs and not self._is_closing:
                 due_at = min((stream.due_at() for stream in self._streams), default=None)
-                timeout = None if due_at is None else max(0.0, due_at - time.monotonic())
+                timeout = None if due_at is None else min(max(0.0, due_at - time.monotonic()), threading.TIMEOUT_MAX)
                 self._changed.wait_for(lambda: self._jobs or self._is_closing, timeout)
             if not self._jobs:
                 return None if self._is_closing else _Job(lambda: None, None, 0)

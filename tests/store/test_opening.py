@@ -1,0 +1,465 @@
+"""Files that are missing, foreign, damaged, newer, locked, read-only or full: a message with a way on, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
+
+from subflow_store import (
+    RunClosed,
+    Store,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreForeign,
+    StoreFull,
+    StoreLocked,
+    StoreMissing,
+    StoreNewer,
+    StoreReadOnly,
+    open_store,
+)
+from subflow_store.database import Database
+from subflow_store.schema import APPLICATION_ID
+
+
+def make_file(path: Path) -> int:
+    """A database with one run; returns its id."""
+    with open_store(path) as store:
+        return record(store, ramp(5000))
+
+
+@contextmanager
+def plain(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file seen by another program."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        yield connection
+
+
+# Making and marking
+
+
+def test_a_new_file_is_made_with_its_folder_and_marked_as_ours(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "runs.db"
+    with open_store(path) as store:
+        assert (store.path, store.is_read_only) == (path, False)
+        with plain(path) as connection:
+            pragmas = {
+                name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+                for name in ("application_id", "user_version", "journal_mode", "auto_vacuum", "page_size")
+            }
+    assert pragmas == {
+        "application_id": APPLICATION_ID,
+        "user_version": 1,
+        "journal_mode": "wal",
+        "auto_vacuum": 2,  # incremental
+        "page_size": 4096,
+    }
+
+
+def test_runs_last_beyond_the_store(path: Path) -> None:
+    run_id = make_file(path)
+    assert [entry.name for entry in path.parent.iterdir()] == ["runs.db"]
+    with open_store(path) as store:
+        assert np.array_equal(values_of(store, run_id), ramp(5000))
+
+
+def test_an_empty_file_becomes_a_database(path: Path) -> None:
+    path.touch()
+    make_file(path)
+
+
+@pytest.mark.parametrize("name", ["with blank.db", "hash#.db", "what?.db", "50%.db", "Überlast.db", "a'b.db"])
+def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
+    make_file(tmp_path / name)
+    with open_store(tmp_path / name, read_only=True) as store:
+        assert len(store.runs()) == 1
+    assert [entry.name for entry in tmp_path.iterdir() if entry.stat().st_size] == [name]
+
+
+def test_importing_the_package_loads_neither_sqlalchemy_nor_alembic(path: Path) -> None:
+    make_file(path)
+    code = (
+        "import sys, subflow_store as s\n"
+        "assert not {'sqlalchemy', 'alembic', 'sqlite3'} & set(sys.modules), 'import'\n"
+        f"s.open_store({str(path)!r}).close()\n"
+        "assert 'alembic' not in sys.modules, 'open'\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+# What is no database of ours
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    "content", [b"plain text, longer than a header", b"SQL", b"SQLite format 3\0" + b"\xff" * 5000]
+)
+def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: bytes, read_only: bool) -> None:
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt, match=r"runs\.db: .*--db"):
+        open_store(path, read_only=read_only)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_database_of_another_program_is_refused_and_left_alone(path: Path, read_only: bool) -> None:
+    with plain(path) as connection:
+        connection.execute("CREATE TABLE song (title)")
+    before = path.read_bytes()
+    with pytest.raises(StoreForeign, match=r"another program.*Choose another file"):
+        open_store(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("pragma", ["application_id = 7", "user_version = 3"])
+def test_an_empty_database_that_another_program_has_marked_is_refused(path: Path, pragma: str) -> None:
+    with plain(path) as connection:
+        connection.execute(f"PRAGMA {pragma}")
+    with pytest.raises(StoreForeign):
+        open_store(path)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_newer_database_is_refused_politely(path: Path, read_only: bool) -> None:
+    make_file(path)
+    with plain(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreNewer, match=r"version 99, this program knows \d+\)\. Update Subflow"):
+        open_store(path, read_only=read_only)
+    with plain(path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (99,)
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    for read_only in (False, True):
+        with pytest.raises(StoreError, match="folder"):
+            open_store(tmp_path, read_only=read_only)
+
+
+def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"folder cannot be made .*--db"):
+        open_store(tmp_path / "file" / "runs.db")
+
+
+def test_a_missing_file_is_not_made_for_reading(path: Path) -> None:
+    with pytest.raises(StoreMissing, match="no such file"):
+        open_store(path, read_only=True)
+    assert not path.exists()
+
+
+# Damage
+
+
+def test_a_file_cut_short_is_recognised(path: Path) -> None:
+    make_file(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(StoreCorrupt, match=r"damaged .*backup copy"):
+        open_store(path)
+
+
+def test_damaged_pages_are_recognised_when_read(path: Path) -> None:
+    run_id = make_file(path)
+    content = bytearray(path.read_bytes())
+    content[2 * 4096 :] = b"\xa5" * (len(content) - 2 * 4096)  # the header and the first page of the schema stay
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt), open_store(path) as store:
+        values_of(store, run_id)
+
+
+def test_a_damaged_block_is_an_error_instead_of_a_wrong_curve(store: Store) -> None:
+    run_id = record(store, ramp(5000))
+    assert store._writer is not None
+    with store._writer.no_transaction() as connection:
+        connection.exec_driver_sql("DROP TRIGGER chunk_fixed_update")
+        connection.exec_driver_sql(
+            "UPDATE chunk SET data = CAST(substr(data, 1, 40) || x'55' || substr(data, 42) AS BLOB)"
+        )
+    with pytest.raises(StoreCorrupt, match="damaged data in a block"):
+        values_of(store, run_id)
+
+
+# Locks
+
+
+def test_a_file_locked_at_opening_is_explained(path: Path) -> None:
+    make_file(path)
+    with plain(path) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreLocked, match=r"another program has kept it locked for more than 0\.01 s"):
+            open_store(path, busy_timeout_s=0.01)
+        connection.execute("ROLLBACK")
+    open_store(path, busy_timeout_s=0.01).close()
+
+
+def test_a_lock_stops_changes_but_not_reading(path: Path) -> None:
+    run_id = make_file(path)
+    with open_store(path, busy_timeout_s=0.01) as store, plain(path) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreLocked):
+            store.rename(run_id, "x")
+        with pytest.raises(StoreLocked):
+            store.start_run(start(), COLUMNS)
+        assert np.array_equal(values_of(store, run_id), ramp(5000))
+        connection.execute("ROLLBACK")
+        store.rename(run_id, "x")
+        assert store.run(run_id).name == "x"
+
+
+def test_finishing_can_be_tried_again_after_a_lock(path: Path) -> None:
+    with open_store(path, busy_timeout_s=0.01) as store, plain(path) as connection:
+        run = store.start_run(start(), COLUMNS)
+        run.append(0, ramp(10))
+        run.flush()
+        connection.execute("BEGIN IMMEDIATE")
+        run.append(10, ramp(5000)[10:])
+        # What the store does by itself half a second later waits for the lock to go.
+        force_commit(store)
+        run.append(5000, ramp(6000)[5000:])
+        with pytest.raises(StoreLocked):
+            run.finish("finished", SUMMARY)
+        connection.execute("ROLLBACK")
+        run.finish("finished", SUMMARY)
+        assert np.array_equal(values_of(store, run.run_id), ramp(6000))
+        assert store.run(run.run_id).status == "finished"
+
+
+def force_commit(store: Store) -> None:
+    """What the writing thread does when a run's data is due."""
+    writer = store._writer
+    assert writer is not None
+
+    def commit() -> None:
+        for stream in writer._streams:
+            stream.commit(writer.transaction)
+
+    writer.call_bare(commit)
+
+
+# No space
+
+
+def limit_size(store: Store, pages: int) -> None:
+    """Let the file grow by so many pages of 4096 bytes only; SQLite then reports what it does on a full disk."""
+    assert store._writer is not None
+    with store._writer.no_transaction() as connection:
+        used = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {used + pages}")
+
+
+def noise(n_samples: int) -> np.ndarray:
+    return np.random.default_rng(1).random((n_samples, len(COLUMNS))).astype(np.float32)
+
+
+def test_a_full_disk_ends_the_storing_and_the_run_can_be_saved_elsewhere(store: Store, tmp_path: Path) -> None:
+    run = store.start_run(start(), COLUMNS)
+    run.append(0, noise(50_000)[:100])
+    run.flush()
+    limit_size(store, 3)
+    run.append(100, noise(50_000)[100:])
+    force_commit(store)
+    for more in (
+        lambda: run.append(50_000, noise(1)),
+        lambda: run.add_marks([(1, "a", "b", 0.0)]),
+        lambda: run.flush(),
+        lambda: run.finish("finished", SUMMARY),
+    ):
+        with pytest.raises(StoreFull, match=r"no space left .*Free some space"):
+            more()
+    # What was committed before is kept, and says what it is.
+    assert store.run(run.run_id).status == "interrupted"
+    assert np.array_equal(values_of(store, run.run_id), noise(50_000)[:100])
+    # The caller has its data still.
+    with open_store(tmp_path / "elsewhere.db") as elsewhere:
+        assert np.array_equal(values_of(elsewhere, record(elsewhere, noise(50_000))), noise(50_000))
+
+
+def test_finishing_can_be_tried_again_when_space_has_been_made(store: Store) -> None:
+    run = store.start_run(start(), COLUMNS)
+    run.append(0, noise(50_000))
+    limit_size(store, 3)
+    with pytest.raises(StoreFull):
+        run.finish("finished", SUMMARY)
+    assert store.run(run.run_id).status == "running"
+    limit_size(store, 10_000)
+    run.finish("finished", SUMMARY)
+    assert np.array_equal(values_of(store, run.run_id), noise(50_000))
+
+
+def test_a_disk_that_is_full_from_the_start_is_explained(store: Store) -> None:
+    limit_size(store, 0)
+    with pytest.raises(StoreFull):
+        store.start_run(start(scenario_text="#" * 100_000), COLUMNS)
+    assert store.runs() == []
+
+
+# Read-only
+
+
+def test_a_store_opened_for_reading_refuses_every_change(path: Path) -> None:
+    run_id = make_file(path)
+    before = path.read_bytes()
+    with open_store(path, read_only=True) as store:
+        assert store.is_read_only
+        for change in (
+            lambda: store.start_run(start(), COLUMNS),
+            lambda: store.rename(run_id, "x"),
+            lambda: store.set_note(run_id, "x"),
+            lambda: store.add_tag(run_id, "x"),
+            lambda: store.remove_tag(run_id, "x"),
+            lambda: store.delete([run_id]),
+            lambda: store.undelete([run_id]),
+            lambda: store.purge_deleted(),
+        ):
+            with pytest.raises(StoreReadOnly, match="opened for reading only"):
+                change()
+        assert np.array_equal(values_of(store, run_id), ramp(5000))
+        assert [run.name for run in store.runs(search="fir")] == ["First"]
+        store.save_copy(path.with_name("copy.db"))
+    assert path.read_bytes() == before
+
+
+def keep_sqlite_from_sharing(path: Path) -> None:
+    """A link to nowhere keeps SQLite from making the -shm file, as a read-only medium does, even for root."""
+    path.with_name(f"{path.name}-shm").symlink_to(path.parent / "nowhere" / "shm")
+
+
+def test_a_file_where_nothing_can_be_written_can_be_read(path: Path) -> None:
+    run_id = make_file(path)
+    keep_sqlite_from_sharing(path)
+    with open_store(path, read_only=True) as store:
+        assert np.array_equal(values_of(store, run_id), ramp(5000))
+
+
+def test_a_crashed_file_where_nothing_can_be_written_says_what_to_copy(path: Path) -> None:
+    make_file(path)
+    keep_sqlite_from_sharing(path)
+    path.with_name("runs.db-wal").write_bytes(b"changes")
+    with pytest.raises(StoreReadOnly, match=r"Copy it together with runs\.db-wal"):
+        open_store(path, read_only=True)
+
+
+def test_a_write_connection_that_turns_out_read_only_is_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id = make_file(path)
+    connect = Database._connect
+    monkeypatch.setattr(Database, "_connect", lambda self, uri: connect(self, uri.replace("mode=rwc", "mode=ro")))
+    with open_store(path) as store:
+        with pytest.raises(StoreReadOnly, match=r"cannot be written\. Choose another file with --db"):
+            store.rename(run_id, "x")
+        assert store.run(run_id).name == "First"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not stop root")
+def test_a_file_without_write_permission_is_explained(path: Path) -> None:
+    make_file(path)
+    path.chmod(0o444)
+    with pytest.raises(StoreReadOnly, match="cannot be written"):
+        open_store(path)
+    path.parent.chmod(0o555)
+    try:
+        with open_store(path, read_only=True) as store:
+            assert len(store.runs()) == 1
+    finally:
+        path.parent.chmod(0o755)
+
+
+def test_permissions_are_asked_before_sqlite_opens_the_file_for_reading(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_file(path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(StoreReadOnly, match="cannot be written"):
+        open_store(path)
+
+
+# Other errors of SQLite
+
+
+def sqlite_error(code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("something")
+    error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreLocked),
+        (sqlite3.SQLITE_LOCKED, StoreLocked),
+        (sqlite3.SQLITE_READONLY_DIRECTORY, StoreReadOnly),
+        (sqlite3.SQLITE_PERM, StoreReadOnly),
+        (sqlite3.SQLITE_FULL, StoreFull),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, StoreFull),
+        (sqlite3.SQLITE_IOERR_READ, StoreError),
+        (sqlite3.SQLITE_CANTOPEN, StoreError),
+        (sqlite3.SQLITE_CORRUPT_VTAB, StoreCorrupt),
+        (sqlite3.SQLITE_NOTADB, StoreCorrupt),
+    ],
+)
+def test_errors_of_sqlite_become_ours(file_store: Store, path: Path, code: int, kind: type[StoreError]) -> None:
+    explained = file_store._database.explain(sqlite_error(code))
+    assert type(explained) is kind
+    assert str(explained).startswith(f"{path}: ")
+    assert str(explained).endswith(".")
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_MISUSE, sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_ERROR])
+def test_bugs_stay_what_they_are(file_store: Store, code: int) -> None:
+    error = sqlite_error(code)
+    assert file_store._database.explain(error) is error
+
+
+# The end
+
+
+def test_a_closed_store_says_so(store: Store) -> None:
+    run = store.start_run(start(), COLUMNS)
+    store.close()
+    store.close()
+    for use in (
+        lambda: store.runs(),
+        lambda: store.rename(1, "x"),
+        lambda: run.append(0, ramp(1)),
+        lambda: run.finish("finished", {}),
+    ):
+        with pytest.raises(StoreClosed, match="the store is closed"):
+            use()
+
+
+def test_closing_keeps_what_an_open_run_has_appended(path: Path) -> None:
+    with open_store(path) as store:
+        run = store.start_run(start(), COLUMNS)
+        run.append(0, ramp(5000))
+        run.add_marks([(1, "a", "loss", 0.0)])
+    with open_store(path) as store:
+        assert store.run(run.run_id).status == "interrupted"
+        assert np.array_equal(values_of(store, run.run_id), ramp(5000))
+        assert len(store.marks(run.run_id)) == 1
+
+
+def test_a_run_left_by_an_error_is_interrupted(store: Store) -> None:
+    run = store.start_run(start(), COLUMNS)
+
+    def simulate() -> None:
+        with run:
+            run.append(0, ramp(10))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        simulate()
+    assert store.run(run.run_id).status == "interrupted"
+    assert np.array_equal(values_of(store, run.run_id), ramp(10))
+    with pytest.raises(RunClosed):
+        run.append(10, ramp(1))
