@@ -43,7 +43,7 @@ def new_rescue_directory(name: str) -> Path:
         ExportError: if none of them can be written.
     """
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    stem = f"{_file_stem(name)}-{stamp}"
+    stem = f"{file_stem(name)}-{stamp}"
     parents = (default_database().parent / "rescued", Path.cwd() / "subflow-rescued", Path(tempfile.gettempdir()))
     for parent in parents:
         for attempt in range(100):
@@ -58,7 +58,7 @@ def new_rescue_directory(name: str) -> Path:
     raise ExportError(f"no directory can be written to rescue the run: tried {', '.join(map(str, parents))}")
 
 
-def _file_stem(name: str) -> str:
+def file_stem(name: str) -> str:
     """A run name as a file name: letters, digits, dash; never empty, never long."""
     kept = "".join(character if character.isalnum() else "-" for character in name.lower())
     return "-".join(part for part in kept.split("-") if part)[:60] or "run"

@@ -40,6 +40,8 @@ _CHUNK_GROWTH = 4.0
 _SHORTEST_CHUNK_S = 1e-6
 # With a speed limit the run is handed out in slices of this wall time, s: 60 a second look continuous.
 _PACED_SLICE_WALL_S = 1 / 60
+# As late as this a paced run may be and still catch up, s of wall time.
+_LATEST_S = 0.25
 
 
 class RunState(StrEnum):
@@ -209,9 +211,9 @@ class RunJob:
         # Ends the wait of a paced run early: stop, pause and a new limit act at once.
         self._hurry = threading.Event()
         self._wall_s = 0.0
-        self._waited_s = 0.0
-        # Simulated time and wall time from which on the speed is measured, s.
-        self._speed_since = (0.0, 0.0)
+        self._paused_s = 0.0
+        # Simulated time, and time on the clock that stands still in pauses, from which on the speed is measured, s.
+        self._speed_since = (0.0, self._clock())
         # Read by other threads, replaced as a whole by this one: no lock needed.
         self._progress = self._measure(RunState.WAITING)
 
@@ -311,18 +313,24 @@ class RunJob:
         simulation = self._simulation
         chunk_s = _FIRST_CHUNK_S
         limit = self._speed_limit
+        due = time.perf_counter()
+        self._speed_since = (0.0, self._clock())
         while not simulation.finished:
             if not self._go.is_set():
                 self._progress = self._measure(RunState.PAUSED)
                 recorder.record(everything=True)
+                paused = time.perf_counter()
                 self._go.wait()
+                due = time.perf_counter()
+                self._paused_s += due - paused
             if self._stop.is_set():
                 return RunState.STOPPED
             self._hurry.clear()
             if self._speed_limit != limit:
                 # The speed so far tells nothing about the time to go.
                 limit = self._speed_limit
-                self._speed_since = (simulation.now_s, self._wall_s + self._waited_s)
+                self._speed_since = (simulation.now_s, self._clock())
+                due = time.perf_counter()
             slice_s = chunk_s if limit is None else min(chunk_s, limit * _PACED_SLICE_WALL_S)
             started = time.perf_counter()
             started_s = simulation.now_s
@@ -332,7 +340,9 @@ class RunJob:
             self._progress = self._measure(RunState.RUNNING)
             recorder.record()
             if limit is not None:
-                self._wait_for_pace(started, (simulation.now_s - started_s) / limit)
+                # A slice that came late is made up for by shorter waits; a long hold-up is not, it would look like a jump.
+                due = max(due, started - _LATEST_S) + (simulation.now_s - started_s) / limit
+                self._wait_until(due)
             growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)
             if slice_s < chunk_s and growth > 1.0:
                 # A quick slice says nothing about how much could be simulated in one go.
@@ -340,14 +350,16 @@ class RunJob:
             chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
         return RunState.FINISHED
 
-    def _wait_for_pace(self, started: float, wanted_wall_s: float) -> None:
-        """Wait until the slice that began at `started` (perf_counter) has taken as long as the limit asks."""
-        before = time.perf_counter()
-        remaining_s = started + wanted_wall_s - before
+    def _wait_until(self, due: float) -> None:
+        """Wait until then (perf_counter), so that a paced run does not get ahead."""
+        remaining_s = due - time.perf_counter()
         # Stop, pause or a new limit may have come during the slice: then the event is set and this returns at once.
         if remaining_s > 0 and self._go.is_set() and not self._stop.is_set():
             self._hurry.wait(remaining_s)
-            self._waited_s += time.perf_counter() - before
+
+    def _clock(self) -> float:
+        """Seconds of wall time, pauses left out; only differences mean something."""
+        return time.perf_counter() - self._paused_s
 
     def _finish(self, recorder: RunRecorder, status: RunState, error: Exception | None) -> RunResult:
         """Close the books: summary and signature of what was simulated, and the end of the stream to the store."""
@@ -366,8 +378,8 @@ class RunJob:
 
     def _measure(self, state: RunState) -> RunProgress:
         now_s, duration_s = self._simulation.now_s, self._simulation.duration_s
-        since_s, since_wall_s = self._speed_since
-        elapsed_s = self._wall_s + self._waited_s - since_wall_s
+        since_s, since_clock_s = self._speed_since
+        elapsed_s = self._clock() - since_clock_s
         speed = (now_s - since_s) / elapsed_s if elapsed_s > 0 else 0.0
         eta_s = (duration_s - now_s) / speed if speed > 0 else math.nan
         return RunProgress(state, now_s, duration_s, speed, eta_s, self._simulation.packets, self._wall_s)

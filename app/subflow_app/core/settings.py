@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import SettingsError
-from subflow_app.core.paths import settings_path
+from subflow_app.core.paths import default_database, settings_path
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +50,19 @@ class Settings:
         latest = str(Path(path).resolve())
         others = [recent for recent in self.recent_files if recent != latest]
         return replace(self, recent_files=(latest, *others)[:RECENT_FILES_KEPT])
+
+    def with_theme(self, theme: str) -> Settings:
+        """The settings with this theme, one of `THEMES`."""
+        return replace(self, theme=theme)
+
+    def with_database(self, path: Path | None) -> Settings:
+        """The settings with this database as the one to open next time; None is the default one."""
+        is_default = path is None or path == default_database().absolute()
+        return replace(self, database="" if is_default else str(path))
+
+    def with_export_directory(self, path: str | Path) -> Settings:
+        """The settings with this folder as the one that was exported to last."""
+        return replace(self, last_export_directory=str(Path(path).resolve()))
 
     def without_recent_file(self, path: str | Path) -> Settings:
         """The settings without this file, e.g. because it is gone."""
