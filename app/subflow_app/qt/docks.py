@@ -12,6 +12,7 @@ from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QSize, Signal
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMainWindow, QWidget
 
 from subflow_app.qt.icons import icon
@@ -93,6 +94,10 @@ class Docks(QObject):
         """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
         self._manager.setSplitterSizes(self._manager.findDockWidget(name).dockAreaWidget(), sizes)
 
+    def set_outer_sizes(self, sizes: list[int]) -> None:
+        """Shares out the whole width between the columns of panels, px from left to right."""
+        self._manager.rootSplitter().setSizes(sizes)
+
     def remember_default(self) -> None:
         """Makes the present layout the one that :meth:`reset` returns to."""
         self._default_state = self._manager.saveState(LAYOUT_VERSION)
@@ -133,7 +138,8 @@ class Docks(QObject):
             panel.dock.setIcon(icon(panel.icon_name))
         provider = self._manager.iconProvider()
         for which in (ads.TabCloseIcon, ads.DockAreaCloseIcon):
-            provider.registerCustomIcon(which, icon("close"))
+            # A copy: QtAds takes the icon for its own and deletes it, and qtawesome hands out one object again and again.
+            provider.registerCustomIcon(which, QIcon(icon("close")))
         for tab in self._manager.findChildren(ads.CDockWidgetTab):
             tab.setIconSize(QSize(14, 14))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.traces import SeriesKey, Traces
@@ -50,6 +50,8 @@ class PlotView(QWidget):
             run_action,
         )
         self._pages = QStackedWidget(self)
+        self._pages.setBackgroundRole(QPalette.ColorRole.Base)
+        self._pages.setAutoFillBackground(True)
         self._pages.addWidget(self._empty)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setObjectName("plot_splitter")

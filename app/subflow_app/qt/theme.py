@@ -178,6 +178,7 @@ QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.bo
     spacing: 2px; padding: 4px 6px; }}
 QToolBar::separator {{ background: {t.border}; width: 1px; margin: 5px 6px; }}
 QToolBar QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 4px 6px; }}
+QToolBar QToolButton::menu-indicator {{ image: none; }}
 QToolBar QToolButton:hover:enabled {{ background: {t.button_hover}; }}
 QToolBar QToolButton:pressed {{ background: {t.border}; }}
 QToolBar QToolButton:checked {{ background: {t.button_hover}; border-color: {t.border}; }}
@@ -187,6 +188,7 @@ QStatusBar::item {{ border: none; }}
 QHeaderView {{ background: {t.alternate_base}; border: none; }}
 QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 8px; }}
+QTableView::item {{ padding: 0 6px; }}
 QTableView, QTreeView, QListView {{ border: 1px solid {t.border}; gridline-color: {t.grid}; }}
 QSplitter::handle {{ background: {t.window}; }}
 QProgressBar {{ border: none; border-radius: 3px; background: {t.border}; max-height: 6px; min-height: 6px; }}

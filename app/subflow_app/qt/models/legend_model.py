@@ -151,7 +151,7 @@ class LegendModel(QAbstractItemModel):
             return "" if role == Qt.ItemDataRole.DisplayRole else None
         spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{spec.id}\n{spec.unit}"
+            return spec.unit
         if role == Qt.ItemDataRole.ToolTipRole:
             return spec.axis_text
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -32,6 +32,13 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
             return area.adjusted(0.0, -_OVERHANG, 0.0, _OVERHANG)
         return area.adjusted(-_OVERHANG, 0.0, _OVERHANG, 0.0)
 
+    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
+        """Ticks with their spacing; none for an axis that only closes the frame, where each would still be a dot."""
+        if self.style["tickLength"] == 0:
+            return []
+        ticks: list[tuple[float, list[float]]] = super().tickValues(low, high, size)
+        return ticks
+
     def logTickValues(
         self, low: float, high: float, _size: float, _linear: Sequence[tuple[float, Sequence[float]]]
     ) -> list[tuple[float | None, list[float]]]:

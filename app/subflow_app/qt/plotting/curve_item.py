@@ -85,9 +85,9 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self.setData(self._time_s, values)
 
 
-def curve_pen(curve: Curve, *, dark: bool) -> QPen:
-    """Colour by owner, dash by run. Width 1: pyqtgraph draws wider lines four to seven times slower."""
-    return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.run))
+def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
+    """Colour by owner, dash by run. Width 1 on screen: pyqtgraph draws wider lines four to seven times slower."""
+    return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.run), width)
 
 
 def make_pen(colour: str, dash: tuple[float, ...] = (), width: float = 1.0) -> QPen:

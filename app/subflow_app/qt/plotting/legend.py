@@ -93,7 +93,7 @@ class Legend(QWidget):
         metrics = QFontMetrics(header.font())
         for column in range(1, self._model.columnCount()):
             text = str(self._model.headerData(column, Qt.Orientation.Horizontal))
-            width = max(metrics.horizontalAdvance(line) for line in (*text.split("\n"), "888.8"))
+            width = max(metrics.horizontalAdvance(text), self.tree.fontMetrics().horizontalAdvance("88.88"))
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, width + 2 * _HEADER_PADDING)
 

@@ -15,7 +15,8 @@ from subflow_app.core.traces import Traces
 from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
-from subflow_app.qt.plotting.time_plot import INNER_AXIS_HEIGHT, TimePlot
+from subflow_app.qt.plotting.legend_strip import LegendStrip
+from subflow_app.qt.plotting.time_plot import INNER_AXIS_HEIGHT, PAPER_WIDTH, TimePlot
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.theme import Tokens
 
@@ -36,7 +37,13 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(
-        self, specs: Sequence[PlotSpec], tokens: Tokens, parent: QWidget | None = None, *, paper: bool = False
+        self,
+        specs: Sequence[PlotSpec],
+        tokens: Tokens,
+        parent: QWidget | None = None,
+        *,
+        paper: bool = False,
+        font: QFont | None = None,
     ) -> None:
         """Makes empty plots.
 
@@ -45,6 +52,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             tokens: colours.
             parent: Qt parent.
             paper: for print: axis titles, no window furniture.
+            font: that of the application if left out.
         """
         super().__init__(parent)
         self.setObjectName("plot_stack")
@@ -52,6 +60,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
         self._paper = paper
+        self._plot_font = font or QFont(self.font())
+        self._head: LegendStrip | None = None
         self._tokens = tokens
         self._runs: tuple[Traces, ...] = ()
         self._hidden: frozenset[CurveId] = frozenset()
@@ -89,8 +99,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Shows these plots, from top to bottom; time range and hidden lines stay."""
         time_range = self.time_range if self.plots else None
         self.clear()
-        font = QFont(self.font())
-        self.plots = [TimePlot(spec, font, paper=self._paper) for spec in specs]
+        self.plots = [TimePlot(spec, self._plot_font, paper=self._paper) for spec in specs]
         for row, plot in enumerate(self.plots):
             if not self._paper:
                 self.addItem(plot.title, row=2 * row, col=0)
@@ -131,6 +140,31 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._feed()
         if self._cursor_s is not None:
             self._draw_cursor()
+
+    def show_like(self, other: PlotStack) -> None:
+        """Shows what another stack of the same plots shows: runs, hidden lines, switches and ranges."""
+        self._marks_shown = other._marks_shown
+        self.show_runs(other.runs)
+        self.set_hidden(other.hidden)
+        self.set_log(other._log)
+        self.set_time_range(*other.time_range)
+        for plot, original in zip(self.plots, other.plots, strict=True):
+            if not original.view.is_fitting_values:
+                plot.view.setYRange(*original.view.viewRange()[1], padding=0)
+
+    def set_head(self, head: LegendStrip) -> None:
+        """Puts the legend of a paper figure above its plots."""
+        self._head = head
+        # Row 0 is where the title of the first plot would be.
+        self.addItem(head, row=0, col=0)
+        self._share_height()
+
+    def set_line_width(self, width: float) -> None:
+        """Draws everything with wider lines, px, for a picture of more pixels."""
+        for plot in self.plots:
+            plot.set_line_width(width)
+        if self._head is not None:
+            self._head.set_line_width(width * PAPER_WIDTH)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Switches lines off in all plots."""
@@ -274,6 +308,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         # The grid layout would give every row the same height, and the lowest plot has to pay its axis from that.
         layout = self.ci.layout
         titles = 0.0 if self._paper else sum(plot.title.minimumHeight() for plot in self.plots)
+        titles += self._head.maximumHeight() if self._head is not None else 0.0
         margins = _TOP_MARGIN + _BOTTOM_MARGIN
         axis = self.plots[-1].time_axis_height - INNER_AXIS_HEIGHT
         height = max(20.0, (self.height() - titles - margins - axis) / len(self.plots))

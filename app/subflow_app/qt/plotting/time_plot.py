@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtGui import QColor, QFont, QFontMetricsF
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPen
 
 from subflow_app.core import palette
 from subflow_app.core.traces import TraceMark
@@ -24,6 +24,7 @@ from subflow_app.qt.theme import Tokens
 _TICKED_PLOT = "cwnd"
 _GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 _TICK_ALPHA = 150
+PAPER_WIDTH = 1.2  # px at the resolution of the layout: 0.9 pt
 # The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
 _FLOOR = -1e-6
 _LOG_FLOOR = -300.0
@@ -54,6 +55,7 @@ class TimePlot:
         self._lines: list[Any] = []
         self._mark_count = -1
         self._paper = paper
+        self._line_width = PAPER_WIDTH if paper else 1.0
         self._log = False
         self._tokens: Tokens | None = None
         self._readout: tuple[Span, ...] = ()
@@ -63,6 +65,8 @@ class TimePlot:
         for item in (self._crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
+        pixels = QFontInfo(font).pixelSize()
+        self._label_style = {"font-size": f"{pixels}px"}
         self.time_axis_height = 2 * QFontMetricsF(font).height() + 12
         self._set_up_axes(font)
 
@@ -85,7 +89,7 @@ class TimePlot:
         left = self.item.getAxis("left")
         left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if self._paper else 0))
         if self._paper:
-            left.setLabel(self.spec.axis_text)
+            left.setLabel(self.spec.axis_text, **self._label_style)
         self.view.setLimits(yMin=_FLOOR)
 
     def show_time_axis(self, is_shown: bool) -> None:
@@ -94,7 +98,7 @@ class TimePlot:
         axis.setStyle(showValues=is_shown)
         axis.setHeight(self.time_axis_height if is_shown else INNER_AXIS_HEIGHT)
         if is_shown:
-            axis.setLabel("Time (s)")
+            axis.setLabel("Time (s)", **self._label_style)
         else:
             axis.showLabel(False)
 
@@ -117,8 +121,11 @@ class TimePlot:
                 if self._log:
                     item.set_log(True)
                 item.setVisible(key not in self._hidden)
+                if self._paper:
+                    # One line instead of one per segment: half the file, and dashes that go round corners.
+                    item.curve.setSegmentedLineMode("off")
                 if self._tokens is not None:
-                    item.setPen(curve_pen(curve, dark=self._tokens.is_dark))
+                    item.setPen(self._pen_of(curve))
                 # Totals lie under their parts: they cover more area and matter less where both meet.
                 item.setZValue(0 if curve.kind == "total" else 1)
                 self.item.addItem(item)
@@ -217,10 +224,10 @@ class TimePlot:
     def _tick_pen(self, colour: palette.ColourKey) -> Any:
         shown = QColor(palette.hex_colour(colour, dark=self._tokens is not None and self._tokens.is_dark))
         shown.setAlpha(_TICK_ALPHA)
-        return make_pen(shown.name(QColor.NameFormat.HexArgb))
+        return make_pen(shown.name(QColor.NameFormat.HexArgb), width=self._line_width)
 
     def _line_pen(self) -> Any:
-        return make_pen(self._tokens.muted_text if self._tokens else "#777777", (2.0, 4.0))
+        return make_pen(self._tokens.muted_text if self._tokens else "#777777", (2.0, 4.0), self._line_width)
 
     # ---- crosshair ----
 
@@ -258,13 +265,14 @@ class TimePlot:
         self._tokens = tokens
         for name in _SIDES:
             axis = self.item.getAxis(name)
-            axis.setPen(make_pen(tokens.border))
-            axis.setTickPen(make_pen(tokens.muted_text))
+            frame = tokens.muted_text if self._paper else tokens.border
+            axis.setPen(make_pen(frame, width=self._line_width / (PAPER_WIDTH if self._paper else 1.0)))
+            axis.setTickPen(make_pen(tokens.muted_text, width=self._line_width))
             axis.setTextPen(tokens.text if self._paper else tokens.muted_text)
             if name in ("left", "bottom"):
                 axis.setGrid(_GRID_ALPHA[tokens.name])
         for key, curve in self._latest.items():
-            self.curves[key].setPen(curve_pen(curve, dark=tokens.is_dark))
+            self.curves[key].setPen(self._pen_of(curve))
         for (key, _kind), ticks in self._ticks.items():
             if key in self._latest:
                 ticks.set_pen(self._tick_pen(self._latest[key].colour))
@@ -272,6 +280,15 @@ class TimePlot:
             line.setPen(self._line_pen())
         self._crosshair.setPen(make_pen(tokens.muted_text))
         self._update_title()
+
+    def set_line_width(self, width: float) -> None:
+        """Draws everything with wider lines, px."""
+        self._line_width = width * (PAPER_WIDTH if self._paper else 1.0)
+        if self._tokens is not None:
+            self.apply_tokens(self._tokens)
+
+    def _pen_of(self, curve: Curve) -> QPen:
+        return curve_pen(curve, dark=self._tokens is not None and self._tokens.is_dark, width=self._line_width)
 
     def _colour(self, key: CurveId) -> QColor:
         return QColor(

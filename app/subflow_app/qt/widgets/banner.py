@@ -23,7 +23,7 @@ class Way:
     """A way on: a button of a banner."""
 
     text: str
-    go: Callable[[], None]
+    go: Callable[[], object]
 
 
 class Banners(QWidget):

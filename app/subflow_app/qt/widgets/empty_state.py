@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
 
-_ICON_SIZE = 44
+_ICON_SIZE = 36
+_TEXT_WIDTH = 400  # a short line of a book
 
 
 class EmptyState(QWidget):
@@ -30,11 +31,9 @@ class EmptyState(QWidget):
         self._title.setFont(font)
         self._text = QLabel(text, self)
         self._text.setWordWrap(True)
-        self._text.setMinimumWidth(220)
-        self._text.setMaximumWidth(380)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 24, 24, 24)
-        layout.setSpacing(8)
+        layout.setContentsMargins(24, 8, 24, 8)
+        layout.setSpacing(6)
         layout.addStretch(2)
         for label in (self._icon, self._title, self._text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -43,16 +42,20 @@ class EmptyState(QWidget):
         if action is not None:
             self._button = QToolButton(self)
             self._button.setDefaultAction(action)
-            self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            # Its icon has the colours of the toolbar, not those of this button.
+            self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
             layout.addSpacing(8)
             layout.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(3)
+        self.set_text(title, text)
         self.apply_tokens(current_tokens())
 
     def set_text(self, title: str, text: str) -> None:
         """Says something else."""
         self._title.setText(title)
         self._text.setText(text)
+        # A layout that centres a label does not ask it how high its wrapped text is.
+        self._text.setFixedSize(_TEXT_WIDTH, max(0, self._text.heightForWidth(_TEXT_WIDTH)))
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours icon and text."""

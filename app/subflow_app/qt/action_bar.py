@@ -1,0 +1,217 @@
+"""Makes actions, menus and toolbar from the table in ``actions``, and keeps them in step with the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSize, Qt
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from subflow_app.core.errors import AppError
+from subflow_app.qt.actions import ACTIONS, MENUS, SPEEDS, THEMES, TOOLBAR, ActionSpec, Scope, WindowState
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_sim.errors import SimError
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+_TOOLBAR_ICON = 18
+
+
+class ActionBar(QObject):
+    """The actions of one window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        """Makes all actions; :meth:`place` puts them into the window once its parts exist."""
+        super().__init__(window)
+        self._window = window
+        self._specs = {spec.id: spec for spec in ACTIONS}
+        self._actions: dict[str, QAction] = {}
+        self._groups: dict[str, QActionGroup] = {}
+        self._run_word = "Run"
+        for spec in ACTIONS:
+            self._actions[spec.id] = self._make(spec)
+
+    def __getitem__(self, action_id: str) -> QAction:
+        """The action with this id.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        return self._actions[action_id]
+
+    def switches(self) -> tuple[str, ...]:
+        """Ids of the switches of the plots, which are remembered from session to session."""
+        return tuple(spec.id for spec in ACTIONS if spec.is_remembered)
+
+    def ids(self) -> tuple[str, ...]:
+        """Ids of all actions, in the order of the table."""
+        return tuple(self._actions)
+
+    def trigger(self, action_id: str) -> None:
+        """Does what the menu entry does; nothing while it is disabled.
+
+        Raises:
+            KeyError: if there is no such action.
+        """
+        self._actions[action_id].trigger()
+
+    def place(self, scopes: Mapping[Scope, QWidget], submenus: Mapping[str, QMenu]) -> QToolBar:
+        """Fills menu bar and toolbar, and makes shortcuts work where they belong.
+
+        Args:
+            scopes: the widget of every scope but the window.
+            submenus: those that the window fills, by title.
+
+        Returns:
+            The toolbar, already in the window.
+        """
+        for spec in ACTIONS:
+            if spec.scope is Scope.WINDOW:
+                self._window.addAction(self._actions[spec.id])
+            else:
+                scopes[spec.scope].addAction(self._actions[spec.id])
+        for title, entries in MENUS.items():
+            menu = self._window.menuBar().addMenu(title)
+            menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
+            self.fill(menu, entries, submenus)
+        return self._make_toolbar()
+
+    def fill(self, menu: QMenu, entries: Sequence[str], submenus: Mapping[str, QMenu] | None = None) -> None:
+        """Adds the actions with these ids to a menu; "-" is a separator, ">title" a submenu."""
+        for entry in entries:
+            if entry == "-":
+                menu.addSeparator()
+            elif entry.startswith(">"):
+                menu.addMenu((submenus or {})[entry[1:]])
+            else:
+                menu.addAction(self._actions[entry])
+
+    def update_state(self, state: WindowState) -> None:
+        """Enables what can be done now, and makes the run action say what it does next."""
+        for spec in ACTIONS:
+            self._actions[spec.id].setEnabled(spec.enabled_when(state))
+        word = "Run"
+        if state.is_running:
+            word = "Resume" if state.is_paused else "Pause"
+        if word != self._run_word:
+            self._run_word = word
+            self._style_run()
+
+    def set_on(self, action_id: str, is_on: bool) -> None:
+        """Shows a switch as on or off without doing what it does."""
+        action = self._actions[action_id]
+        action.blockSignals(True)
+        action.setChecked(is_on)
+        action.blockSignals(False)
+        self._update_buttons()
+
+    def set_undo_texts(self, undo: str, redo: str) -> None:
+        """Says in the menu what would be undone and redone."""
+        self._actions["edit.undo"].setText(f"&Undo {undo}".rstrip())
+        self._actions["edit.redo"].setText(f"&Redo {redo}".rstrip())
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Redraws all icons in the colours of the theme."""
+        for spec in ACTIONS:
+            self._actions[spec.id].setIcon(icon(spec.icon))
+        self._actions["run.stop"].setIcon(icon("stop", tokens.error))
+        self._style_run()
+        self._update_buttons()
+
+    # ---- inside ----
+
+    def _make(self, spec: ActionSpec) -> QAction:
+        action = QAction(spec.text, self._window)
+        action.setObjectName(spec.id)
+        action.setStatusTip(spec.tip)
+        action.setIcon(icon(spec.icon))
+        # Portable text in the order of the table: addition would sort, and the first is the one that menus show.
+        action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
+        if spec.scope is not Scope.WINDOW:
+            action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        if spec.checkable:
+            action.setCheckable(True)
+            action.setChecked(spec.is_on)
+        if spec.group:
+            if spec.group not in self._groups:
+                self._groups[spec.group] = QActionGroup(self)
+            self._groups[spec.group].addAction(action)
+        shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        action.setToolTip(f"{spec.tip} ({shown})")
+        action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
+        if spec.group:
+            action.toggled.connect(self._update_buttons)
+        return action
+
+    def _run(self, spec: ActionSpec, is_on: bool) -> None:
+        try:
+            spec.run(self._window, is_on)
+        except (AppError, StoreError, SimError) as error:
+            # The world said no (a database gone, a disk full): told in one place, whatever the action was.
+            self._window.tell_failure(error)
+
+    def _make_toolbar(self) -> QToolBar:
+        bar = QToolBar("Toolbar", self._window)
+        bar.setObjectName("toolbar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(_TOOLBAR_ICON, _TOOLBAR_ICON))
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self._speed = self._drop_down("speed", [f"run.speed_{speed}" for speed in SPEEDS], bar)
+        self._speed.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._theme = self._drop_down("theme", [f"view.theme_{mode}" for mode in THEMES], bar)
+        for entry in TOOLBAR:
+            if entry == "-":
+                bar.addSeparator()
+            elif entry == "<>":
+                spacer = QWidget(bar)
+                spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+                bar.addWidget(spacer)
+            elif entry.startswith(">"):
+                bar.addWidget({">speed": self._speed, ">theme": self._theme}[entry])
+            else:
+                bar.addAction(self._actions[entry])
+        run = bar.widgetForAction(self._actions["run.toggle"])
+        if isinstance(run, QToolButton):
+            run.setObjectName("run_button")
+            run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            # "Run" and "Resume" differ in length; the buttons beside must not jump.
+            run.setMinimumWidth(run.fontMetrics().horizontalAdvance("Resume") + _TOOLBAR_ICON + 22)
+        self._window.addToolBar(bar)
+        self._update_buttons()
+        return bar
+
+    def _drop_down(self, name: str, action_ids: Sequence[str], bar: QToolBar) -> QToolButton:
+        button = QToolButton(bar)
+        button.setObjectName(f"{name}_button")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        self.fill(menu, action_ids)
+        button.setMenu(menu)
+        return button
+
+    def _update_buttons(self) -> None:
+        if not hasattr(self, "_speed"):
+            return
+        speed = self._groups["speed"].checkedAction()
+        if speed is not None:
+            limit, _text, _icon, _shortcut = SPEEDS[speed.objectName().removeprefix("run.speed_")]
+            self._speed.setText(("Max" if limit is None else f"{limit:g}×") + " ▾")
+            self._speed.setIcon(icon("speed"))
+            self._speed.setToolTip(f"Speed of the run: {speed.text().lower()}")
+            self._speed.setAccessibleName(self._speed.toolTip())
+        theme = self._groups["theme"].checkedAction()
+        if theme is not None:
+            self._theme.setIcon(theme.icon())
+            self._theme.setToolTip(theme.text().replace("&", ""))
+            self._theme.setAccessibleName(self._theme.toolTip())
+
+    def _style_run(self) -> None:
+        action = self._actions["run.toggle"]
+        action.setText(f"&{self._run_word}")
+        action.setIconText(self._run_word)
+        action.setIcon(icon("pause" if self._run_word == "Pause" else "run", current_tokens().ok))

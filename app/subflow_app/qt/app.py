@@ -1,0 +1,162 @@
+"""Starts the window: application, log, theme, and what happens when we have a bug."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType, TracebackType
+
+from PySide6.QtCore import QMessageLogContext, QObject, QSocketNotifier, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from subflow_app import __version__
+from subflow_app.core.paths import log_path
+from subflow_app.core.resources import DEMO_SCENARIO
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.theme import MODES, Theme
+
+_log = logging.getLogger(__name__)
+
+_LOG_BYTES = 1_000_000
+_LOG_FILES_KEPT = 3
+# Said by platforms without a window manager about every resize; nothing is wrong.
+_HARMLESS = ("This plugin does not support propagateSizeHints",)
+
+
+def main(scenario_path: str | None = None) -> int:
+    """Opens the window and returns when it is closed.
+
+    Args:
+        scenario_path: scenario file to open; the shipped demo if left out.
+
+    Returns:
+        Exit code of the program.
+    """
+    _start_log()
+    application = make_application(sys.argv[:1])
+    # Imported here: building the window's modules costs more than the application, which has an icon to show first.
+    from subflow_app.qt.main_window import MainWindow
+
+    preferences = Preferences(parent=application)
+    mode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
+    window = MainWindow(Theme(application, mode, application), preferences)
+    bugs = _BugReports(window)
+    sys.excepthook = bugs.on_exception
+    if scenario_path is None:
+        window.documents.open_example(DEMO_SCENARIO)
+    else:
+        window.documents.open(Path(scenario_path))
+    window.show()
+    _close_on_signals(window)
+    # The first picture comes first: plots and database take longer than everything before.
+    QTimer.singleShot(0, window, window.load)
+    code = application.exec()
+    sys.excepthook = sys.__excepthook__
+    return code
+
+
+def make_application(arguments: list[str]) -> QApplication:
+    """The application object, with its name, icon and log; the one that exists, if there is one."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        return existing
+    qInstallMessageHandler(_log_qt_message)
+    application = QApplication(arguments)
+    application.setApplicationName("subflow")
+    application.setApplicationDisplayName("Subflow")
+    application.setApplicationVersion(__version__)
+    application.setDesktopFileName("subflow")
+    application.setWindowIcon(_window_icon())
+    return application
+
+
+def _window_icon() -> QIcon:
+    from subflow_app.qt.icons import icon
+
+    return icon("app", "#1f63c1")
+
+
+class _BugReports(QObject):
+    """Shows an exception nobody expected, once, with its traceback to copy; the log has them all."""
+
+    def __init__(self, window: QObject) -> None:
+        super().__init__(window)
+        self._window = window
+        self._is_shown = False
+
+    def on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Stands in for ``sys.excepthook``."""
+        if issubclass(kind, KeyboardInterrupt):
+            return
+        report = f"Subflow {__version__}, Python {sys.version}\n\n" + "".join(
+            traceback.format_exception(kind, error, trace)
+        )
+        _log.critical("bug: %s", report)
+        # The same bug in a timer would pile up dialogs faster than anybody can close them.
+        if not self._is_shown:
+            self._is_shown = True
+            self._window.dialogs.tell_bug(report)  # type: ignore[attr-defined] # a MainWindow
+            self._is_shown = False
+
+
+def _close_on_signals(window: QObject) -> None:
+    """Ctrl-C in the terminal and SIGTERM close the window as a person would: a run is stopped and kept.
+
+    Python runs its signal handlers between bytecodes, and Qt's event loop has none: a signal therefore also writes to a
+    socket that the event loop watches.
+    """
+    import socket
+
+    reader, writer = socket.socketpair()
+    for end in (reader, writer):
+        end.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, window)
+    # The sockets live as long as the window.
+    notifier.activated.connect(lambda: reader.recv(64))
+    window.destroyed.connect(writer.close)
+
+    def close(_number: int, _frame: FrameType | None) -> None:
+        window.close_at_once()  # type: ignore[attr-defined] # a MainWindow
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, close)
+
+
+def _start_log() -> None:
+    """Everything from "info" on goes to the user's log file, warnings to stderr too."""
+    root = logging.getLogger()
+    if root.handlers:
+        return
+    root.setLevel(logging.INFO)
+    to_screen = logging.StreamHandler()
+    to_screen.setLevel(logging.WARNING)
+    to_screen.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    root.addHandler(to_screen)
+    path = log_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        to_file = logging.handlers.RotatingFileHandler(
+            path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES_KEPT, encoding="utf-8", delay=True
+        )
+    except OSError as error:
+        _log.warning("no log is written to %s: %s", path, error.strerror)
+        return
+    to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    root.addHandler(to_file)
+
+
+def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
+    if text.startswith(_HARMLESS):
+        return
+    levels = {
+        QtMsgType.QtDebugMsg: logging.DEBUG,
+        QtMsgType.QtInfoMsg: logging.INFO,
+        QtMsgType.QtWarningMsg: logging.WARNING,
+    }
+    logging.getLogger("qt").log(levels.get(kind, logging.ERROR), "%s", text)

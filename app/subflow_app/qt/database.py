@@ -1,0 +1,145 @@
+"""The database of the window: opened in the background, replaced, copied; the window works without one."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.core.paths import default_database
+from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
+from subflow_app.qt.workers import Workers
+from subflow_store import StoreError, StoreReadOnly
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class DatabaseControl(QObject):
+    """Owns the open store."""
+
+    opened = Signal(object)  # Store
+    failed = Signal(object)  # StoreError: it could not be opened; the store before, if any, stays
+    copied = Signal(object)  # Path
+    copy_failed = Signal(object)  # StoreError
+
+    def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
+        """No store yet."""
+        super().__init__(parent)
+        self._workers = workers
+        self.dialogs = dialogs
+        self._store: Store | None = None
+        self._wanted: Path | None = None
+        self._is_opening = False
+        self._is_closed = False
+
+    @property
+    def store(self) -> Store | None:
+        """The open store."""
+        return self._store
+
+    @property
+    def path(self) -> Path | None:
+        """The file that is open, or that was to be opened."""
+        return self._store.path if self._store is not None else self._wanted
+
+    @property
+    def wanted(self) -> Path | None:
+        """The file that was last asked for."""
+        return self._wanted
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a file is being opened right now."""
+        return self._is_opening
+
+    @property
+    def can_write(self) -> bool:
+        """Whether runs can be kept and changed."""
+        return self._store is not None and not self._store.is_read_only
+
+    def open(self, path: Path | None = None) -> None:
+        """Opens a database, the user's own by default; a file that cannot be written is opened for reading."""
+        wanted = (path or default_database()).absolute()
+        self._wanted = wanted
+        self._is_opening = True
+        self._workers.start(
+            "open database",
+            lambda: _open(wanted),
+            succeeded=lambda store: self._on_opened(wanted, store),
+            failed=lambda error: self._on_failed(wanted, error),
+        )
+
+    def ask_open(self) -> None:
+        """Asks for a file, which may be new, and opens it."""
+        suggested = self.path or default_database()
+        path = self.dialogs.save_path("Open or create a database", DATABASE_FILTER, suggested)
+        if path is not None:
+            self.open(path)
+
+    def ask_save_copy(self) -> None:
+        """Asks for a file and writes a copy of the whole database to it."""
+        store = self._store
+        if store is None:
+            return
+        source = store.path or default_database()
+        suggested = source.with_name(f"{source.stem}-copy.db")
+        path = self.dialogs.save_path("Save a copy of the database", DATABASE_FILTER, suggested)
+        if path is not None:
+            # The file dialog has asked whether an existing file may go.
+            self._workers.start(
+                "copy database",
+                lambda: store.save_copy(path, overwrite=True),
+                succeeded=lambda _none: self.copied.emit(path),
+                failed=self._on_copy_failed,
+            )
+
+    def close(self) -> None:
+        """Closes the store; one that is still being opened is closed when it arrives."""
+        self._is_closed = True
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    # ---- inside ----
+
+    def _on_opened(self, wanted: Path, store: Store) -> None:
+        if self._is_closed or wanted != self._wanted:
+            store.close()
+            return
+        self._is_opening = False
+        before, self._store = self._store, store
+        self.opened.emit(store)
+        # Views have let go of the old store only now.
+        if before is not None:
+            before.close()
+
+    def _on_failed(self, wanted: Path, error: Exception) -> None:
+        if wanted == self._wanted:
+            self._is_opening = False
+        if not isinstance(error, StoreError):
+            raise error
+        _log.warning("%s", error)
+        if not self._is_closed:
+            self.failed.emit(error)
+
+    def _on_copy_failed(self, error: Exception) -> None:
+        if not isinstance(error, StoreError):
+            raise error
+        self.copy_failed.emit(error)
+
+
+def _open(path: Path) -> Store:
+    """Opens for writing if possible; the history of a file on a read-only disk can still be looked at."""
+    from subflow_store import open_store
+
+    try:
+        return open_store(path)
+    except StoreReadOnly:
+        if not path.exists():
+            raise
+        return open_store(path, read_only=True)

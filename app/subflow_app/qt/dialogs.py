@@ -1,0 +1,112 @@
+"""Questions to the person at the screen, behind one class, so that tests answer them without a screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QPushButton, QWidget
+
+SCENARIO_FILTER = "Scenarios (*.toml);;All files (*)"
+DATABASE_FILTER = "Databases (*.db);;All files (*)"
+CSV_FILTER = "CSV tables (*.csv)"
+
+SaveAnswer = Literal["save", "discard", "cancel"]
+
+
+class Dialogs:
+    """Modal questions of one window."""
+
+    def __init__(self, parent: QWidget) -> None:
+        """All dialogs belong to ``parent``."""
+        self._parent = parent
+
+    def ask_save_changes(self, name: str) -> SaveAnswer:
+        """Whether to keep the changes of a scenario that is about to be closed."""
+        box = QMessageBox(self._parent)
+        box.setObjectName("ask_save_changes")
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("Unsaved changes")
+        box.setText(f"Save the changes to {name}?")
+        box.setInformativeText("They are lost if you do not save them.")
+        buttons = QMessageBox.StandardButton
+        box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
+        box.setDefaultButton(buttons.Save)
+        answer = box.exec()
+        box.deleteLater()
+        if answer == buttons.Save:
+            return "save"
+        return "discard" if answer == buttons.Discard else "cancel"
+
+    def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
+        """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""
+        box = QMessageBox(self._parent)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(title)
+        box.setText(text)
+        box.setInformativeText(details)
+        yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.exec()
+        is_confirmed = box.clickedButton() is yes
+        box.deleteLater()
+        return is_confirmed
+
+    def open_path(self, title: str, filters: str, folder: Path | None) -> Path | None:
+        """An existing file, or None."""
+        name, _ = QFileDialog.getOpenFileName(self._parent, title, str(folder or ""), filters)
+        return Path(name) if name else None
+
+    def save_path(self, title: str, filters: str, suggested: Path) -> Path | None:
+        """A file to write, or None; its suffix is that of ``suggested`` if none is typed."""
+        name, _ = QFileDialog.getSaveFileName(self._parent, title, str(suggested), filters)
+        if not name:
+            return None
+        path = Path(name)
+        return path if path.suffix else path.with_suffix(suggested.suffix)
+
+    def folder(self, title: str, start: Path | None) -> Path | None:
+        """An existing folder, or None."""
+        name = QFileDialog.getExistingDirectory(self._parent, title, str(start or ""))
+        return Path(name) if name else None
+
+    def line(self, title: str, label: str, text: str) -> str | None:
+        """A line of text, or None."""
+        answer, is_accepted = QInputDialog.getText(self._parent, title, label, QLineEdit.EchoMode.Normal, text)
+        return answer.strip() if is_accepted else None
+
+    def paragraph(self, title: str, label: str, text: str) -> str | None:
+        """Several lines of text, or None."""
+        answer, is_accepted = QInputDialog.getMultiLineText(self._parent, title, label, text)
+        return answer.rstrip() if is_accepted else None
+
+    def tell(self, title: str, text: str, details: str = "") -> None:
+        """Says that something did not work, why, and what to do."""
+        box = QMessageBox(self._parent)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(title)
+        box.setText(text)
+        box.setInformativeText(details)
+        box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        box.exec()
+        box.deleteLater()
+
+    def tell_bug(self, report: str) -> None:
+        """Says that Subflow has a bug, and offers its traceback to copy."""
+        box = QMessageBox(self._parent)
+        box.setObjectName("bug")
+        box.setIcon(QMessageBox.Icon.Critical)
+        box.setWindowTitle("Subflow has a bug")
+        box.setText("Something went wrong that should not have. Your scenario and your runs are still there.")
+        box.setInformativeText("Please save your work, and report this; the report says where it happened.")
+        box.setDetailedText(report)
+        copy = QPushButton("Copy report", box)
+        box.addButton(copy, QMessageBox.ButtonRole.ActionRole)
+        # A button of a message box closes it; this one only copies.
+        copy.clicked.disconnect()
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report))
+        box.addButton(QMessageBox.StandardButton.Close)
+        box.exec()
+        box.deleteLater()

@@ -1,0 +1,162 @@
+"""The scenario that the window edits: new, open, save, recent files, and the question before changes are lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
+from subflow_app.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
+from subflow_app.qt.preferences import Preferences
+
+
+class Documents(QObject):
+    """Holds one document and its undo stack; the stack stays the same object when the document is replaced."""
+
+    replaced = Signal(object)  # ScenarioDoc
+    edited = Signal()  # text or file name changed
+    failed = Signal(str)  # a file could not be read or written: why, and what to do
+
+    def __init__(self, undo_stack: QUndoStack, preferences: Preferences, dialogs: Dialogs, parent: QObject) -> None:
+        """Starts with a new document."""
+        super().__init__(parent)
+        self._undo_stack = undo_stack
+        self._preferences = preferences
+        self.dialogs = dialogs
+        self._doc = ScenarioDoc.new()
+        self._name = "untitled"
+        # A document that was never saved and never edited has nothing to lose, an edited one has.
+        self._unsubscribe = self._doc.subscribe(self._on_change)
+
+    @property
+    def doc(self) -> ScenarioDoc:
+        """The document."""
+        return self._doc
+
+    @property
+    def name(self) -> str:
+        """What titles call the document: its file, the example it came from, or "untitled"."""
+        return self._doc.path.name if self._doc.path else self._name
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether there are changes that no file has."""
+        return not self._undo_stack.isClean()
+
+    # ---- replacing the document ----
+
+    def new(self) -> bool:
+        """Starts a new document; False if the person would rather keep the present one."""
+        if not self.may_discard():
+            return False
+        self._replace(ScenarioDoc.new(), "untitled")
+        return True
+
+    def ask_open(self) -> bool:
+        """Asks for a file and opens it."""
+        path = self.dialogs.open_path("Open scenario", SCENARIO_FILTER, self._folder())
+        return path is not None and self.open(path)
+
+    def open(self, path: str | Path) -> bool:
+        """Opens a file; a shipped scenario opens as a copy without a file, so that it stays as it was shipped.
+
+        Returns:
+            False if the person would rather keep the present document, or the file cannot be read.
+        """
+        path = Path(path)
+        if _is_shipped(path):
+            return self.open_example(path.stem)
+        if not self.may_discard():
+            return False
+        try:
+            doc = ScenarioDoc.open(path)
+        except AppError as error:
+            self._preferences.change(self._preferences.settings.without_recent_file(path))
+            self.failed.emit(str(error))
+            return False
+        self._replace(doc, path.name)
+        self._preferences.change(self._preferences.settings.with_recent_file(path))
+        return True
+
+    def open_example(self, name: str) -> bool:
+        """Opens a copy of a shipped scenario."""
+        if not self.may_discard():
+            return False
+        try:
+            text = ScenarioDoc.open(resource_path(f"scenarios/{name}{SCENARIO_SUFFIX}")).text
+        except AppError as error:
+            self.failed.emit(str(error))
+            return False
+        self._replace(ScenarioDoc(text), f"{name} (example)")
+        return True
+
+    def open_text(self, text: str, name: str) -> bool:
+        """Opens a scenario that has no file, e.g. that of a stored run."""
+        if not self.may_discard():
+            return False
+        self._replace(ScenarioDoc(text), name)
+        return True
+
+    def may_discard(self) -> bool:
+        """Asks what to do with unsaved changes, if there are any; False means: leave everything as it is."""
+        if not self.is_modified:
+            return True
+        answer = self.dialogs.ask_save_changes(self.name)
+        return answer == "discard" or (answer == "save" and self.save())
+
+    # ---- saving ----
+
+    def save(self) -> bool:
+        """Saves to the document's file, asking for one if it has none; False if it is not saved."""
+        return self.save_as() if self._doc.path is None else self._save(self._doc.path)
+
+    def save_as(self) -> bool:
+        """Asks for a file and saves to it; False if it is not saved."""
+        stem = self._name.removesuffix(" (example)").removesuffix(SCENARIO_SUFFIX)
+        suggested = self._doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_SUFFIX}"
+        path = self.dialogs.save_path("Save scenario", SCENARIO_FILTER, suggested)
+        return path is not None and self._save(path)
+
+    # ---- inside ----
+
+    def _save(self, path: Path) -> bool:
+        try:
+            self._doc.save(path)
+        except AppError as error:
+            self.failed.emit(str(error))
+            return False
+        self._undo_stack.setClean()
+        self._preferences.change(self._preferences.settings.with_recent_file(path))
+        self.edited.emit()
+        return True
+
+    def _replace(self, doc: ScenarioDoc, name: str) -> None:
+        self._unsubscribe()
+        self._doc = doc
+        self._name = name
+        self._unsubscribe = doc.subscribe(self._on_change)
+        # Commands of the old document must be gone before anybody can undo them in the new one.
+        self._undo_stack.clear()
+        self.replaced.emit(doc)
+        self.edited.emit()
+
+    def _on_change(self, _change: Change) -> None:
+        self.edited.emit()
+
+    def _folder(self) -> Path | None:
+        if self._doc.path is not None:
+            return self._doc.path.parent
+        recent = self._preferences.settings.recent_files
+        return Path(recent[0]).parent if recent else None
+
+
+def _is_shipped(path: Path) -> bool:
+    try:
+        shipped = resource_path("scenarios")
+    except AppError:
+        return False
+    return path.resolve().parent == shipped.resolve() and path.stem in scenario_names()

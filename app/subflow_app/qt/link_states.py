@@ -1,0 +1,66 @@
+"""What the links are doing while a run goes on, told to the topology picture from the newest samples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from subflow_app.core.runs import RunJob
+from subflow_app.core.traces import LINK, SeriesKey
+from subflow_app.qt.topology.view import TopologyView
+
+
+class _Direction(NamedTuple):
+    owner: str
+    utilisation: SeriesKey
+    queue: SeriesKey
+
+
+class LinkStates:
+    """Feeds one topology view."""
+
+    def __init__(self, view: TopologyView) -> None:
+        """Nothing runs yet."""
+        self._view = view
+        self._job: RunJob | None = None
+        self._directions: list[_Direction] = []
+        self._is_shown = False
+
+    def start(self, job: RunJob) -> None:
+        """Shows this run from now on."""
+        keys = {(key.owner, key.name): key for key in job.traces.keys() if key.scope == LINK}  # noqa: SIM118
+        owners = dict.fromkeys(owner for owner, _ in keys)
+        self._directions = [
+            _Direction(owner, keys[owner, "utilisation"], keys[owner, "queue_pkts"]) for owner in owners
+        ]
+        self._job = job
+
+    def update(self, shown_text: str) -> None:
+        """Shows the newest samples; ``shown_text`` is the scenario in the picture, which may have been edited since."""
+        if self._job is None:
+            return
+        if shown_text != self._job.scenario_text:
+            self._clear_picture()
+            return
+        traces = self._job.traces
+        is_down: dict[str, bool] = {}
+        for mark in traces.marks():
+            if mark.kind in ("link_up", "link_down"):
+                is_down[mark.owner] = mark.kind == "link_down"
+        for owner, utilisation, queue in self._directions:
+            _, shares = traces.read(utilisation)
+            _, lengths = traces.read(queue)
+            count = min(len(shares), len(lengths))
+            if count:
+                down = is_down.get(owner, is_down.get(owner.partition("/")[0], False))
+                self._view.set_link_state(owner, float(shares[count - 1]), float(lengths[count - 1]), not down)
+        self._is_shown = True
+
+    def stop(self) -> None:
+        """Shows the links as they are when nothing runs."""
+        self._job = None
+        self._clear_picture()
+
+    def _clear_picture(self) -> None:
+        if self._is_shown:
+            self._view.clear_link_states()
+            self._is_shown = False

@@ -1,0 +1,506 @@
+"""The main window: puts the parts together and passes facts between them; the parts know how, this file knows who."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QUndoGroup, QUndoStack
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.qt.action_bar import ActionBar
+from subflow_app.qt.actions import DEFAULT_SPEED, HISTORY_MENU, PANELS, PLOT_MENU, SPEEDS, Scope, WindowState
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.docks import Docks, Side
+from subflow_app.qt.documents import Documents
+from subflow_app.qt.exporting import Exports
+from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
+from subflow_app.qt.history import History, HistoryCommand
+from subflow_app.qt.icons import icon
+from subflow_app.qt.inspector.inspector import Inspector
+from subflow_app.qt.link_states import LinkStates
+from subflow_app.qt.notices import Notices
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.run_control import RunControl
+from subflow_app.qt.run_session import RunSession
+from subflow_app.qt.shown_runs import ShownRuns
+from subflow_app.qt.theme import Theme, ThemeMode, Tokens, current_tokens
+from subflow_app.qt.topology.view import TopologyView
+from subflow_app.qt.unsaved_runs import UnsavedRuns
+from subflow_app.qt.widgets.banner import Banners
+from subflow_app.qt.widgets.run_status import RunStatus
+from subflow_app.qt.window_state import WindowStateFile
+from subflow_app.qt.workers import Workers
+from subflow_sim.catalog import catalog
+from subflow_sim.errors import SimError
+from subflow_store import Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+DEFAULT_SIZE = QSize(1400, 900)
+DATABASE_SUFFIX = ".db"
+_MESSAGE_MS = 8000
+
+
+class MainWindow(QMainWindow):
+    """One window, one scenario, one database."""
+
+    closing = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        preferences: Preferences,
+        *,
+        dialogs: Dialogs | None = None,
+        state_file: WindowStateFile | None = None,
+    ) -> None:
+        """Makes the window with a new scenario; :meth:`load` brings plots and database.
+
+        Args:
+            theme: the application's.
+            preferences: the user's settings.
+            dialogs: asks the person; tests pass one that answers.
+            state_file: where geometry and layout are kept.
+        """
+        super().__init__()
+        self.setObjectName("main_window")
+        self.setAcceptDrops(True)
+        self.theme = theme
+        self.preferences = preferences
+        self.dialogs = dialogs or Dialogs(self)
+        self._state_file = state_file or WindowStateFile()
+        self._closes_when_ended = False
+        self.speed = DEFAULT_SPEED
+        self._make_parts()
+        self._place_parts()
+        self._connect_parts()
+        self._restore_state()
+        self.apply_tokens(current_tokens())
+        self._on_document_edited()
+
+    # ---- assembly ----
+
+    def _make_parts(self) -> None:
+        self.workers = Workers(self)
+        self.undo_group = QUndoGroup(self)
+        self.document_stack = QUndoStack(self.undo_group)
+        self.history_stack = QUndoStack(self.undo_group)
+        self.undo_group.setActiveStack(self.document_stack)
+        self.bar = ActionBar(self)
+        self.banners = Banners()
+        self.notices = Notices(self.banners)
+        self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self)
+        self.database = DatabaseControl(self.workers, self.dialogs, self)
+        doc = self.documents.doc
+        self.topology = TopologyView(doc, self.document_stack, current_tokens())
+        self.inspector = Inspector(doc, self.document_stack, catalog())
+        self.plots = PlotView(self.bar["run.toggle"])
+        self.history = History(self.history_stack, self.dialogs)
+        self.run_status = RunStatus()
+        self.runs = RunControl(self.workers, self)
+        self.shown = ShownRuns(self.plots, self)
+        self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
+        self.session = RunSession(
+            self.runs,
+            self.documents,
+            self.database,
+            self.shown,
+            self.plots,
+            LinkStates(self.topology),
+            self.unsaved,
+            self.run_status,
+            self.notices,
+            self.preferences,
+            self,
+        )
+        self.exports = Exports(
+            self.plots, self.history, self.database, self.preferences, self.dialogs, self.workers, self
+        )
+
+    def _place_parts(self) -> None:
+        self.resize(DEFAULT_SIZE)
+        # A window in the window: the docking manager takes a whole one, and banners go above it.
+        dock_area = QMainWindow()
+        dock_area.setWindowFlags(Qt.WindowType.Widget)
+        middle = QWidget(self)
+        layout = QVBoxLayout(middle)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banners)
+        layout.addWidget(dock_area, 1)
+        self.setCentralWidget(middle)
+        self.docks = Docks(dock_area)
+        self.docks.set_centre("plots", "Plots", self.plots)
+        self._add_panel("topology", self.topology, Side.LEFT)
+        self._add_panel("inspector", self.inspector, Side.BOTTOM, beside="topology")
+        self._add_panel("history", self.history, Side.BOTTOM, beside="plots")
+        self._share_out()
+        self.docks.remember_default()
+        self._examples = self._submenu("Open &example", "example", self._fill_examples)
+        self._recent = self._submenu("Open &recent", "recent", self._fill_recent)
+        scopes: dict[Scope, QWidget] = {Scope.PLOTS: self.plots, Scope.HISTORY: self.history.table}
+        self.bar.place(scopes, {menu.title(): menu for menu in (self._examples, self._recent)})
+        self._fill_status_bar()
+
+    def _add_panel(self, name: str, widget: QWidget, side: Side, beside: str | None = None) -> None:
+        title, icon_name, _shortcut = PANELS[name]
+        self.docks.add(name, title, widget, side, icon_name=icon_name, beside=beside)
+
+    def _share_out(self) -> None:
+        """The default sizes: the picture and the form a third, the plots the rest, the history a few rows."""
+        width, height = self.width(), self.height()
+        left = min(440, max(350, round(width * 0.3)))
+        self.docks.set_outer_sizes([left, width - left])
+        # Forms need a certain height more than a picture does.
+        picture = 0.42 if height >= 800 else 0.36
+        self.docks.set_sizes("topology", [round(height * picture), round(height * (1 - picture))])
+        self.docks.set_sizes("plots", [round(height * 0.76), round(height * 0.24)])
+
+    def _submenu(self, title: str, icon_name: str, fill: Callable[[], None]) -> QMenu:
+        menu = QMenu(title, self)
+        menu.setObjectName(f"menu_{icon_name}")
+        menu.setIcon(icon(icon_name))
+        menu.aboutToShow.connect(fill)
+        return menu
+
+    def _fill_status_bar(self) -> None:
+        bar = self.statusBar()
+        bar.setSizeGripEnabled(False)
+        self._problems = QToolButton(bar)
+        self._problems.setObjectName("problems_button")
+        self._problems.setStatusTip("Go to the first problem of the scenario")
+        self._problems.clicked.connect(self.show_first_problem)
+        self._database_button = QToolButton(bar)
+        self._database_button.setObjectName("database_button")
+        self._database_button.setStatusTip("Keep runs in another database file from now on")
+        self._database_button.clicked.connect(lambda: self.bar.trigger("file.open_database"))
+        for button in (self._problems, self._database_button):
+            button.setAutoRaise(True)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        for widget in (self.run_status, self._problems, self._database_button):
+            bar.addPermanentWidget(widget)
+
+    def _connect_parts(self) -> None:
+        self.theme.changed.connect(self.apply_tokens)
+        self.documents.replaced.connect(self._on_document_replaced)
+        self.documents.edited.connect(self._on_document_edited)
+        self.documents.failed.connect(self.notices.file_failed)
+        self.document_stack.cleanChanged.connect(self._on_document_edited)
+        self.document_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.document_stack))
+        self.history_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.history_stack))
+        group = self.undo_group
+        for signal in (group.indexChanged, group.activeStackChanged, group.undoTextChanged, group.redoTextChanged):
+            signal.connect(self.update_actions)
+        self.topology.selection_changed.connect(self.inspector.show_key)
+        self.topology.activated.connect(self._on_topology_activated)
+        self.topology.space_tapped.connect(self.toggle_run)
+        self.inspector.key_changed.connect(self.topology.select)
+        self.inspector.refused.connect(self.notices.action_failed)
+        self.runs.state_changed.connect(self.update_actions)
+        self.runs.ended.connect(self._on_run_ended)
+        self.session.stored.connect(self.history.reload)
+        self.session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
+        self.database.opened.connect(self._on_database_opened)
+        self.database.failed.connect(self._on_database_failed)
+        self.database.copied.connect(self.notices.copied)
+        self.database.copy_failed.connect(lambda error: self.notices.copy_failed(error, self.database.ask_save_copy))
+        self.shown.changed.connect(self._on_shown_changed)
+        self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
+        self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
+        self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
+        self.history.selection_changed.connect(self.update_actions)
+        self.history.failed.connect(self.notices.history_failed)
+        self.history.deleted.connect(self._on_runs_deleted)
+        self.exports.written.connect(self._on_exported)
+        self.exports.failed.connect(self.notices.export_failed)
+        self.unsaved.exported.connect(self._on_exported)
+        self.unsaved.failed.connect(self.notices.action_failed)
+        self.preferences.not_saved.connect(self.notices.settings_failed)
+        self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
+
+    def _restore_state(self) -> None:
+        self._state_file.restore_layout(self, self.docks)
+        for name, is_on in self._state_file.switches().items():
+            if name in self.bar.switches() and self.bar[name].isChecked() != is_on:
+                self.bar.trigger(name)
+        speed = self._state_file.speed
+        self.set_speed(speed if speed in SPEEDS else DEFAULT_SPEED)
+        self.bar.set_on(f"view.theme_{self.theme.mode}", True)
+        for name in PANELS:
+            self.bar.set_on(f"view.{name}", self.docks.is_open(name))
+
+    def load(self) -> None:
+        """Brings what start-up leaves for later: the plots, and the database in the background."""
+        self.database.open(Path(self.preferences.settings.database) if self.preferences.settings.database else None)
+        self.plots.load()
+
+    # ---- what actions call ----
+
+    def toggle_run(self) -> None:
+        """Runs the scenario, with whatever is typed but not entered yet; pauses or resumes a run."""
+        if not self.runs.is_running:
+            self.inspector.commit_pending()
+        self.session.toggle()
+
+    def set_speed(self, speed: str) -> None:
+        """Lets runs go at one of :data:`SPEEDS`."""
+        self.speed = speed
+        self.bar.set_on(f"run.speed_{speed}", True)
+        self.runs.set_speed_limit(SPEEDS[speed][0])
+
+    def set_theme(self, mode: ThemeMode) -> None:
+        """Switches and remembers the theme."""
+        self.theme.set_mode(mode)
+        self.preferences.change(self.preferences.settings.with_theme(mode))
+
+    def zoom(self, steps: int) -> None:
+        """Zooms in (1), out (-1) or back (0): the topology if it has the focus, else the plots."""
+        focused = QApplication.focusWidget()
+        if focused is not None and self.topology.isAncestorOf(focused):
+            {1: self.topology.zoom_in, -1: self.topology.zoom_out, 0: self.topology.reset_zoom}[steps]()
+        elif steps == 0:
+            self.plots.fit()
+        else:
+            self.plots.zoom(steps)
+
+    def reset_layout(self) -> None:
+        """Puts all panels back, at the sizes that suit the window as it is now."""
+        self.docks.reset()
+        self._share_out()
+
+    def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
+        """Shows or hides one plot; the last one stays."""
+        self.plots.set_plot_shown(plot_id, is_shown)
+        self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.specs))
+
+    def find_run(self) -> None:
+        """Opens the history and puts the cursor into its search field."""
+        self.docks.set_open("history", True)
+        self.history.start_search()
+
+    def open_selected_runs(self) -> None:
+        """Shows the selected runs in the plots."""
+        if self.database.store is not None:
+            self.shown.show_stored(self.database.store, [row.id for row in self.history.selected()])
+
+    def overlay_selected_runs(self) -> None:
+        """Lays the selected runs over those that are shown."""
+        if self.database.store is not None:
+            self.shown.overlay(self.database.store, [row.id for row in self.history.selected()])
+
+    def open_scenario_of_selected_run(self) -> None:
+        """Opens the scenario that the selected run was made with."""
+        rows, store = self.history.selected(), self.database.store
+        if len(rows) == 1 and store is not None:
+            run = store.run(rows[0].id)
+            self.documents.open_text(run.scenario_text or "", f"{run.scenario_name} (run {run.id})")
+
+    def show_first_problem(self) -> None:
+        """Goes to the field of the first problem of the scenario."""
+        if self.documents.doc.problems:
+            self.docks.set_open("inspector", True)
+            self.inspector.focus_problem(self.documents.doc.problems[0])
+
+    def show_shortcuts(self) -> None:
+        """Lists the shortcuts."""
+        dialog = ShortcutsDialog(self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def show_about(self) -> None:
+        """Says what Subflow is."""
+        dialog = AboutDialog(self.database.path, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def close_at_once(self) -> None:
+        """Closes without asking about unsaved changes: the program is being ended from outside."""
+        self._closes_when_ended = True
+        self.close()
+
+    def tell_failure(self, error: AppError | StoreError | SimError) -> None:
+        """Says why an action did not work."""
+        self.notices.action_failed(str(error))
+
+    # ---- facts ----
+
+    def update_actions(self) -> None:
+        """Enables what can be done now."""
+        group = self.undo_group
+        self.bar.update_state(
+            WindowState(
+                is_valid=self.documents.doc.is_valid,
+                is_running=self.runs.is_running,
+                is_paused=self.runs.is_paused,
+                can_undo=group.canUndo(),
+                can_redo=group.canRedo(),
+                runs_shown=self.shown.count,
+                runs_selected=len(self.history.selected()),
+                has_store=self.database.store is not None,
+                can_write=self.database.can_write,
+            )
+        )
+        self.bar.set_undo_texts(group.undoText(), group.redoText())
+
+    def _on_document_replaced(self, doc: ScenarioDoc) -> None:
+        self.topology.set_document(doc)
+        self.inspector.set_document(doc)
+        self.banners.close_banner("file")
+
+    def _on_document_edited(self) -> None:
+        self.setWindowTitle(f"{self.documents.name}[*] — Subflow")
+        self.setWindowModified(self.documents.is_modified)
+        count = len(self.documents.doc.problems)
+        self._problems.setVisible(count > 0)
+        self._problems.setText(f"{count} problem{'' if count == 1 else 's'}")
+        self.update_actions()
+
+    def _on_topology_activated(self, key: str) -> None:
+        self.docks.set_open("inspector", True)
+        self.inspector.show_key(key)
+        self.inspector.setFocus()
+
+    def _on_run_ended(self, _job: object, _result: object) -> None:
+        if self._closes_when_ended:
+            # Not from inside the signal: others have not heard yet that the run is over.
+            QTimer.singleShot(0, self, self.close)
+
+    def _on_database_opened(self, store: Store) -> None:
+        self.shown.drop_stored()
+        self.history.set_store(store)
+        self.notices.database_opened()
+        if store.is_read_only:
+            self.notices.database_read_only(self.database.path, self.database.ask_open)
+        self.preferences.change(self.preferences.settings.with_database(store.path))
+        self._show_database()
+        self.update_actions()
+
+    def _on_database_failed(self, error: StoreError) -> None:
+        wanted = self.database.wanted
+        has_other = self.database.store is not None
+        self.notices.database_failed(error, has_other, self.database.ask_open, lambda: self.database.open(wanted))
+        if not has_other:
+            self.history.set_store(None, "Runs stay in memory until a database is chosen.")
+        self._show_database()
+        self.update_actions()
+
+    def _show_database(self) -> None:
+        path, has_store = self.database.path, self.database.store is not None
+        self._database_button.setText(path.name if path is not None and has_store else "no database")
+        suffix = " (read-only)" if has_store and not self.database.can_write else ""
+        self._database_button.setToolTip(f"{path}{suffix}" if has_store else "Runs stay in memory")
+
+    def _on_shown_changed(self) -> None:
+        self.history.set_shown(self.shown.ids)
+        self.update_actions()
+
+    def _on_runs_deleted(self, command: HistoryCommand) -> None:
+        text = command.text()
+        self.notices.deleted(f"{text[0].upper()}{text[1:]}: done.", lambda: self.history.undo(command))
+
+    def _on_exported(self, path: Path) -> None:
+        folder = path if path.is_dir() else path.parent
+        self.notices.exported(path, lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))))
+
+    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        # Undo takes back what was done where the person works.
+        if new is None:
+            return
+        if self.history.isAncestorOf(new):
+            self.undo_group.setActiveStack(self.history_stack)
+        elif self.topology.isAncestorOf(new) or self.inspector.isAncestorOf(new):
+            self.undo_group.setActiveStack(self.document_stack)
+
+    def _pop_up(self, entries: Sequence[str], position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.bar.fill(menu, entries)
+        menu.popup(position)
+
+    def _fill_examples(self) -> None:
+        self._fill(self._examples, [(name, name, self.documents.open_example) for name in scenario_names()])
+
+    def _fill_recent(self) -> None:
+        files = self.preferences.settings.recent_files
+        self._fill(self._recent, [(Path(file).name, file, self.documents.open) for file in files])
+
+    def _fill(self, menu: QMenu, entries: Sequence[tuple[str, str, Callable[[str], bool]]]) -> None:
+        menu.clear()
+        for text, argument, go in entries:
+            action = menu.addAction(text.replace("&", "&&"))
+            action.setStatusTip(f"Open {argument}")
+            action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
+        if not entries:
+            menu.addAction("None yet").setEnabled(False)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything that does not follow the palette by itself."""
+        self.docks.apply_tokens(tokens)
+        self.topology.apply_palette(tokens)
+        self.inspector.apply_palette(tokens)
+        for part in (self.bar, self.plots, self.history, self.banners, self.run_status):
+            part.apply_tokens(tokens)
+        self._examples.setIcon(icon("example"))
+        self._recent.setIcon(icon("recent"))
+        self._problems.setIcon(icon("error", tokens.error))
+        self._database_button.setIcon(icon("database", tokens.muted_text))
+
+    # ---- Qt ----
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Takes scenario and database files."""
+        if _dropped_file(event) is not None:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Opens what was dropped."""
+        path = _dropped_file(event)
+        if path is None:
+            return
+        event.acceptProposedAction()
+        # After the drop: the question about unsaved changes must not hold up the program it comes from.
+        open_file = self.database.open if path.suffix == DATABASE_SUFFIX else self.documents.open
+        QTimer.singleShot(0, self, lambda: open_file(path))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
+        self.inspector.commit_pending()
+        if not self._closes_when_ended and not self.documents.may_discard():
+            event.ignore()
+            return
+        if self.runs.is_running:
+            self._closes_when_ended = True
+            self.runs.stop()
+            event.ignore()
+            return
+        folders = self.unsaved.rescue_all()
+        if folders:
+            listed = "\n".join(str(folder) for folder in folders)
+            self.dialogs.tell("Runs saved as files", "Runs that no database has were written to:", listed)
+        self._state_file.save(self, self.docks, {name: self.bar[name].isChecked() for name in self.bar.switches()})
+        self._state_file.save_speed(self.speed)
+        self.closing.emit()
+        self.workers.finish_all()
+        self.history.set_store(None)
+        self.database.close()
+        event.accept()
+
+
+def _dropped_file(event: QDropEvent) -> Path | None:
+    """The one scenario or database that is dragged."""
+    urls = event.mimeData().urls()
+    if len(urls) != 1 or not urls[0].isLocalFile():
+        return None
+    path = Path(urls[0].toLocalFile())
+    return path if path.suffix in (SCENARIO_SUFFIX, DATABASE_SUFFIX) else None

@@ -1,0 +1,114 @@
+"""What the window tells when the world says no: one banner per topic, each with a way on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from subflow_app.core.runs import RunJob
+from subflow_app.qt import format as fmt
+from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_store import StoreError
+
+
+class Notices:
+    """The banners of one window, by what they are about."""
+
+    def __init__(self, banners: Banners) -> None:
+        """Tells in ``banners``."""
+        self._banners = banners
+
+    def file_failed(self, text: str) -> None:
+        """A scenario file could not be read or written."""
+        self._banners.show_banner("file", "error", text)
+
+    def action_failed(self, text: str) -> None:
+        """Something asked for cannot be done."""
+        self._banners.show_banner("action", "error", text)
+
+    def export_failed(self, text: str) -> None:
+        """A figure or data could not be written; the text says what to do."""
+        self._banners.show_banner("export", "error", text)
+
+    def exported(self, path: Path, open_folder: Callable[[], object]) -> None:
+        """A figure or data was written."""
+        self._banners.show_banner("export", "info", f"Written: {path}", [Way("Open folder", open_folder)])
+
+    def settings_failed(self, text: str) -> None:
+        """The settings could not be saved."""
+        self._banners.show_banner("settings", "warning", text)
+
+    def database_failed(
+        self, error: StoreError, has_other: bool, choose: Callable[[], None], again: Callable[[], None]
+    ) -> None:
+        """A database could not be opened."""
+        what_now = (
+            "The database from before stays open."
+            if has_other
+            else "You can work on; runs stay in memory, and can be exported, until another database is chosen."
+        )
+        self._banners.show_banner(
+            "database", "error", f"{error} {what_now}", [Way("Choose another file…", choose), Way("Try again", again)]
+        )
+
+    def database_read_only(self, path: Path | None, choose: Callable[[], None]) -> None:
+        """The database can be read only."""
+        self._banners.show_banner(
+            "database",
+            "warning",
+            f"{path} cannot be written: its runs can be opened, but new runs stay in memory, and can be exported.",
+            [Way("Choose another file…", choose)],
+        )
+
+    def database_opened(self) -> None:
+        """Whatever was wrong with the database is over."""
+        self._banners.close_banner("database")
+
+    def history_failed(self, error: StoreError) -> None:
+        """Stored runs could not be read or changed."""
+        self._banners.show_banner("history", "error", str(error))
+
+    def deleted(self, text: str, undo: Callable[[], None]) -> None:
+        """Runs were deleted."""
+        self._banners.show_banner("deleted", "info", text, [Way("Undo", undo)])
+
+    def scenario_refused(self, text: str) -> None:
+        """The simulator does not take the scenario."""
+        self._banners.show_banner("run", "error", f"The scenario cannot be run: {text}")
+
+    def run_began(self) -> None:
+        """What was told about earlier runs is of the past."""
+        self._banners.close_banner("run")
+
+    def run_failed(self, job: RunJob, error: Exception) -> None:
+        """The simulation stopped with an error."""
+        at = fmt.time(job.progress.sim_time_s)
+        self._banners.show_banner(
+            "run", "error", f'"{job.name}" failed at {at}: {error}. What was simulated until then is kept.'
+        )
+
+    def run_not_stored(
+        self, job: RunJob, error: StoreError, save: Callable[[], None], export: Callable[[], None]
+    ) -> None:
+        """A run is in memory only, because its database failed."""
+        self._banners.show_banner(
+            "not_stored",
+            "error",
+            f'"{job.name}" is not in the database: {error} The run is complete in memory.',
+            [Way("Save to another database…", save), Way("Export data…", export)],
+        )
+
+    def run_saved(self, name: str, run_id: int, path: Path, use: Callable[[], None]) -> None:
+        """A run that was in memory only is in another database now."""
+        self._banners.close_banner("not_stored")
+        self._banners.show_banner(
+            "saved", "info", f'"{name}" is saved as run {run_id} in {path}.', [Way("Use this database", use)]
+        )
+
+    def copied(self, path: Path) -> None:
+        """The database was copied."""
+        self._banners.show_banner("copied", "info", f"All runs are copied to {path}.")
+
+    def copy_failed(self, error: StoreError, again: Callable[[], None]) -> None:
+        """The database could not be copied."""
+        self._banners.show_banner("copied", "error", str(error), [Way("Choose another place…", again)])

@@ -1,0 +1,152 @@
+"""Runs of the window: start, pause, stop, at the chosen speed, off the GUI thread; one timer pulls what is new."""
+
+from __future__ import annotations
+
+import logging
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+
+from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState
+from subflow_app.qt.workers import Workers
+from subflow_sim.errors import SimError
+from subflow_sim.scenario import Scenario
+from subflow_store import Store
+
+_log = logging.getLogger(__name__)
+
+# 30 pictures a second at most; the simulation drops none of its samples for it.
+DISPLAY_INTERVAL_MS = 33
+
+
+class RunControl(QObject):
+    """At most one run at a time."""
+
+    started = Signal(object)  # RunJob
+    ticked = Signal(object)  # RunProgress, at display rate while the run goes on
+    state_changed = Signal()  # running, paused, nothing running
+    ended = Signal(object, object)  # RunJob, RunResult
+    refused = Signal(str)  # the simulator does not take the scenario
+
+    def __init__(self, workers: Workers, parent: QObject) -> None:
+        """Nothing runs yet."""
+        super().__init__(parent)
+        self._workers = workers
+        self._job: RunJob | None = None
+        self._speed_limit: float | None = None
+        self._is_paused = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(DISPLAY_INTERVAL_MS)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._on_tick)
+
+    @property
+    def job(self) -> RunJob | None:
+        """The run that is going on."""
+        return self._job
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a run is going on, paused or not."""
+        return self._job is not None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the run holds."""
+        return self._is_paused
+
+    @property
+    def progress(self) -> RunProgress | None:
+        """How far the run is."""
+        return self._job.progress if self._job is not None else None
+
+    def start(self, scenario: Scenario, text: str, store: Store | None, sample_interval_s: float) -> None:
+        """Starts a run; does nothing while another goes on.
+
+        Args:
+            scenario: what to simulate.
+            text: its TOML text, stored with the run.
+            store: where to keep it; None keeps it in memory.
+            sample_interval_s: simulated time between two samples, s.
+        """
+        if self._job is not None:
+            return
+        try:
+            job = RunJob(
+                scenario, text, store=store, sample_interval_s=sample_interval_s, speed_limit=self._speed_limit
+            )
+        except SimError as error:
+            self.refused.emit(str(error))
+            return
+        self._job = job
+        self._is_paused = False
+        self.started.emit(job)
+        self._workers.start(
+            "run",
+            job.run,
+            succeeded=lambda result: self._on_ended(job, result),
+            failed=self._on_bug,
+            cancel=job.stop,
+        )
+        self._timer.start()
+        self.state_changed.emit()
+
+    def toggle_pause(self) -> None:
+        """Holds the run, or lets it go on."""
+        if self._job is None:
+            return
+        self._is_paused = not self._is_paused
+        if self._is_paused:
+            self._job.pause()
+        else:
+            self._job.resume()
+        self.state_changed.emit()
+
+    def stop(self) -> None:
+        """Ends the run soon; what was simulated so far is kept."""
+        if self._job is not None:
+            self._job.stop()
+
+    def set_speed_limit(self, speed_limit: float | None) -> None:
+        """Lets this run and those to come go at most this fast, in simulated seconds per second."""
+        self._speed_limit = speed_limit
+        if self._job is not None:
+            self._job.set_speed_limit(speed_limit)
+
+    # ---- inside ----
+
+    def _on_tick(self) -> None:
+        if self._job is not None:
+            self.ticked.emit(self._job.progress)
+
+    def _on_ended(self, job: RunJob, result: RunResult) -> None:
+        self._timer.stop()
+        # Once more at the very end: a run that was over before the first tick still has to show its curves.
+        self.ticked.emit(job.progress)
+        self._job = None
+        self._is_paused = False
+        _log.info('run "%s" %s at t = %.3f s', job.name, result.status.value, job.progress.sim_time_s)
+        self.ended.emit(job, result)
+        self.state_changed.emit()
+
+    def _on_bug(self, error: Exception) -> None:
+        # RunJob.run never raises for what can go wrong in the world: this is ours, and the program says so.
+        self._timer.stop()
+        self._job = None
+        self.state_changed.emit()
+        raise error
+
+
+def is_kept(result: RunResult) -> bool:
+    """Whether the run is in the store, as far as it went."""
+    return result.run_id is not None and result.store_error is None
+
+
+def ended_text(job: RunJob, result: RunResult) -> str:
+    """One sentence on how a run ended, for the status bar."""
+    at = f"at {job.progress.sim_time_s:.1f} s"
+    if result.status is RunState.FINISHED:
+        kept = f"kept as run {result.run_id}" if is_kept(result) else "in memory only"
+        return f"{job.name}: finished, {kept}"
+    if result.status is RunState.STOPPED:
+        return f"{job.name}: stopped {at}, " + ("kept" if is_kept(result) else "in memory only")
+    return f"{job.name}: failed {at}"

@@ -1,0 +1,105 @@
+"""Runs in memory only, because there was no database or it failed: saved elsewhere, exported, never just lost."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
+from subflow_app.core.paths import default_database, file_stem
+from subflow_app.core.runs import RunJob, RunResult
+from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
+from subflow_app.qt.workers import Workers
+from subflow_store import StoreError
+
+_log = logging.getLogger(__name__)
+
+
+class UnsavedRuns(QObject):
+    """Keeps such runs until they are safe."""
+
+    saved = Signal(object, int, object)  # RunJob, its number there, Path of the database
+    exported = Signal(object)  # Path of the folder
+    failed = Signal(str)  # why, and what to do
+
+    def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
+        """None yet."""
+        super().__init__(parent)
+        self._workers = workers
+        self.dialogs = dialogs
+        self._runs: dict[RunJob, RunResult] = {}
+
+    @property
+    def jobs(self) -> tuple[RunJob, ...]:
+        """The runs that no file has, oldest first."""
+        return tuple(self._runs)
+
+    def add(self, job: RunJob, result: RunResult) -> None:
+        """Keeps a run that is over."""
+        self._runs[job] = result
+
+    def ask_save(self, job: RunJob) -> None:
+        """Asks for a database and stores the run in it."""
+        suggested = default_database().with_name("subflow-2.db")
+        path = self.dialogs.save_path("Save the run to a database", DATABASE_FILTER, suggested)
+        if path is None:
+            return
+
+        def save() -> int:
+            from subflow_store import open_store
+
+            with open_store(path) as store:
+                return job.save_to(store)
+
+        self._workers.start(
+            "save run", save, succeeded=lambda run_id: self._on_saved(job, run_id, path), failed=self._on_failed
+        )
+
+    def ask_export(self, job: RunJob) -> None:
+        """Asks for a folder and writes all data of the run into a new folder there."""
+        folder = self.dialogs.folder("Export run to a new folder in", None)
+        if folder is None:
+            return
+        target = folder / file_stem(job.name)
+
+        def export() -> Path:
+            plan = ExportPlan(figures=(), figure_formats=())
+            summary = self._runs[job].summary
+            export_run(job.traces, target, plan, summary=summary, scenario_text=job.scenario_text)
+            return target
+
+        self._workers.start(
+            "export run", export, succeeded=lambda path: self._on_exported(job, path), failed=self._on_failed
+        )
+
+    def rescue_all(self) -> list[Path]:
+        """Writes the data of every run to a folder of its own, when the window closes.
+
+        Returns:
+            The folders.
+        """
+        folders = []
+        for job, result in list(self._runs.items()):
+            try:
+                folders.append(save_rescue_copy(job.traces, result.summary, job.scenario_text))
+            except AppError as error:
+                _log.error("run %s is lost: %s", job.name, error)
+            else:
+                del self._runs[job]
+        return folders
+
+    def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
+        self._runs.pop(job, None)
+        self.saved.emit(job, run_id, path)
+
+    def _on_exported(self, job: RunJob, path: Path) -> None:
+        self._runs.pop(job, None)
+        self.exported.emit(path)
+
+    def _on_failed(self, error: Exception) -> None:
+        if not isinstance(error, AppError | StoreError):
+            raise error
+        self.failed.emit(str(error))

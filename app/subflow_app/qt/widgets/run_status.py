@@ -1,0 +1,67 @@
+"""How far the run is, at the right end of the status bar: progress, simulated time, speed and time to go."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+
+from subflow_app.core.runs import RunProgress, RunState
+from subflow_app.qt import format as fmt
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_STEPS = 1000
+
+
+class RunStatus(QWidget):
+    """Hidden until the first run; keeps what the last one said until the next."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing to show yet."""
+        super().__init__(parent)
+        self.setObjectName("run_status")
+        self._bar = QProgressBar(self)
+        self._bar.setObjectName("run_progress")
+        self._bar.setAccessibleName("Progress of the run")
+        self._bar.setRange(0, _STEPS)
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(140)
+        self._time = self._label("run_time", "000.0 of 0000 s")
+        self._speed = self._label("run_speed", "00000× real time")
+        self._left = self._label("run_left", "00 min 00 s left")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(4, 0, 4, 0)
+        layout.setSpacing(10)
+        layout.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        for label in (self._time, self._speed, self._left):
+            layout.addWidget(label)
+        self.apply_tokens(current_tokens())
+        self.hide()
+
+    def show_progress(self, progress: RunProgress) -> None:
+        """Shows how far the run is."""
+        self._bar.setValue(round(progress.fraction * _STEPS))
+        self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
+        self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
+        if progress.state.is_over or progress.state is RunState.PAUSED:
+            self._left.setText(progress.state.value)
+        else:
+            self._left.setText("" if math.isnan(progress.eta_s) else f"{fmt.duration(progress.eta_s)} left")
+        self.show()
+
+    def text(self) -> str:
+        """What the labels say."""
+        return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the text."""
+        for label in (self._time, self._speed, self._left):
+            label.setStyleSheet(f"color: {tokens.muted_text};")
+
+    def _label(self, name: str, widest: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        # Numbers count up: a width of their own for each keeps the ones beside from dancing.
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
+        return label
