@@ -173,11 +173,15 @@ def run_workload(name: str, *, repetitions: int = 3) -> BenchResult:
     """
     workload = WORKLOADS[name]
     scenario = workload.scenario()
-    cpu_s = float("inf")
-    for _ in range(repetitions):
-        simulation = Simulation(scenario)
-        started = time.process_time()
-        simulation.run_until(simulation.duration_s)
-        cpu_s = min(cpu_s, time.process_time() - started)
+    timings = [_timed(scenario) for _ in range(repetitions)]
+    cpu_s = min(cpu_s for cpu_s, _ in timings)
+    simulation = timings[0][1]
     packets = simulation.packets
     return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())
+
+
+def _timed(scenario: Scenario) -> tuple[float, Simulation]:
+    simulation = Simulation(scenario)
+    started = time.process_time()
+    simulation.run_until(simulation.duration_s)
+    return time.process_time() - started, simulation
