@@ -118,7 +118,7 @@ class Database:
         upgrade.check_up_to_date(version, self.label)
 
     def _open_for_writing(self, path: Path) -> None:
-        self._make_folder(path)
+        provide_folder(path)
         _check_header(path)
         if path.exists() and not os.access(path, os.W_OK):
             raise self._unwritable()  # SQLite would open it silently for reading, and fail at the first change
@@ -140,15 +140,6 @@ class Database:
             raise
         self.write_connection = connection
         self._engine = self._reading_engine(f"{uri}?mode=ro")
-
-    def _make_folder(self, path: Path) -> None:
-        if path.is_dir():
-            raise StoreError("this is a folder, not a file", path=self.label, way_on="Give the name of a file in it.")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            kind = StoreReadOnly if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else StoreError
-            raise kind(f"its folder cannot be made ({error.strerror})", path=self.label, way_on=_ELSEWHERE) from error
 
     def _use_wal(self, connection: sa.Connection) -> None:
         """Turn write-ahead logging on: readers never wait for the writer, nor the writer for them."""
@@ -264,8 +255,8 @@ class Database:
         return StoreReadOnly("the file or its folder cannot be written", path=self.label, way_on=_ELSEWHERE)
 
     def _unopenable(self, error: Exception) -> StoreError:
-        # "Cannot open" is also what SQLite says when it may not create its -wal and -shm files.
-        if self.path is not None and self.path.exists() and not os.access(self.path.parent, os.W_OK):
+        # "Cannot open" is also what SQLite says when it may not make its -wal and -shm files.
+        if self.path is not None and not os.access(self.path.parent, os.W_OK):
             return self._unwritable(error)
         return StoreError(f"the file cannot be opened ({error})", path=self.label, way_on=_ELSEWHERE)
 
@@ -300,6 +291,24 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
 """What each primary result code of SQLite means here; a code that is missing is a bug of ours."""
+
+
+def provide_folder(path: Path) -> None:
+    """Make the folder of a file that is to be written.
+
+    Raises:
+        StoreError: if `path` is itself a folder, or its folder cannot be made.
+        StoreReadOnly: if the folder may not be made or written.
+    """
+    if path.is_dir():
+        raise StoreError("this is a folder, not a file", path=str(path), way_on="Give the name of a file in it.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        kind = StoreReadOnly if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else StoreError
+        raise kind(f"its folder cannot be made ({error.strerror})", path=str(path), way_on=_ELSEWHERE) from error
+    if not os.access(path.parent, os.W_OK):
+        raise StoreReadOnly("its folder cannot be written", path=str(path), way_on=_ELSEWHERE)
 
 
 def unused_sibling(path: Path) -> Path:

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from subflow_store import queries, schema
 from subflow_store.codec import SAMPLES
-from subflow_store.database import Database, unused_sibling
-from subflow_store.errors import RunNotFound, StoreError, StoreReadOnly
+from subflow_store.database import Database, provide_folder, unused_sibling
+from subflow_store.errors import RunNotFound, StoreError, StoreFull, StoreReadOnly
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
 from subflow_store.run_stream import RunStream, mark_interrupted
@@ -375,8 +375,8 @@ class Store:
         if target.exists() and not overwrite:
             raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
         part = unused_sibling(target)
+        provide_folder(target)
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             with self._database.reading() as reader:
                 reader.raw.execute("VACUUM INTO ?", (str(part),))
             part.replace(target)
@@ -384,9 +384,9 @@ class Store:
             raise StoreError(
                 f"the copy cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
             ) from error
-        except StoreError as error:
+        except StoreFull as error:
             # It is the copy that the user has to hear of, not the file that was read.
-            raise type(error)(error.problem, path=str(target), way_on="Choose another place.") from error
+            raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
         finally:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)

@@ -361,18 +361,34 @@ def test_a_write_connection_that_turns_out_read_only_is_explained(path: Path, mo
         assert store.run(run_id).name == "First"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not stop root")
-def test_a_file_without_write_permission_is_explained(path: Path) -> None:
+@pytest.fixture
+def unwritable(path: Path) -> Iterator[Path]:
+    """A database without write permission in a folder without write permission."""
     make_file(path)
     path.chmod(0o444)
-    with pytest.raises(StoreReadOnly, match="cannot be written"):
-        open_store(path)
     path.parent.chmod(0o555)
     try:
-        with open_store(path, read_only=True) as store:
-            assert len(store.runs()) == 1
+        if os.access(path, os.W_OK) or os.access(path.parent, os.W_OK):
+            pytest.skip("permissions do not stop this user, who is root perhaps")
+        yield path
     finally:
         path.parent.chmod(0o755)
+
+
+def test_a_file_without_write_permission_can_only_be_read(unwritable: Path) -> None:
+    with pytest.raises(StoreReadOnly, match="cannot be written"):
+        open_store(unwritable)
+    with open_store(unwritable, read_only=True) as store:
+        assert len(store.runs()) == 1
+
+
+@pytest.mark.parametrize("name", ["new.db", "new folder/new.db"])
+def test_no_file_can_be_made_where_nothing_can_be_written(unwritable: Path, name: str) -> None:
+    target = unwritable.parent / name
+    with pytest.raises(StoreReadOnly, match=r"new\.db: its folder cannot be"):
+        open_store(target)
+    with open_store(":memory:") as store, pytest.raises(StoreReadOnly, match=r"new\.db: its folder cannot be"):
+        store.save_copy(target)
 
 
 def test_permissions_are_asked_before_sqlite_opens_the_file_for_reading(
