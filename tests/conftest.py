@@ -29,9 +29,9 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 for _name in ("QT_SCALE_FACTOR", "QT_SCREEN_SCALE_FACTORS", "QT_FONT_DPI", "QT_QPA_PLATFORMTHEME", "QT_STYLE_OVERRIDE"):
     os.environ.pop(_name, None)
 
-# Tables and progress bars come out the same width, without colours.
+# Tables and progress bars come out the same width, without colours, and buffered as they are for most people.
 os.environ.update(COLUMNS="120", NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
-for _name in ("FORCE_COLOR", "CLICOLOR_FORCE"):
+for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
 # Derived from the code under test alone, so that a failure comes back on the next run and on other machines.

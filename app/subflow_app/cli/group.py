@@ -31,7 +31,10 @@ class SubflowGroup(TyperGroup):
         Any other exception is a bug of ours and passes through with its traceback.
         """
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()  # what is still buffered meets a reader that went away here, not at exit
         except BrokenPipeError:
             # Nobody reads stdout any more; point it to nowhere, so that the flush at exit does not complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
