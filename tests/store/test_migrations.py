@@ -1,0 +1,204 @@
+"""Upgrading: from every older version, in one transaction, with the old file kept beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+import zstandard
+from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from tests.store.examples import record, values_of
+
+from subflow_store import MarkRow, Store, StoreReadOnly, migrations, open_store, schema, upgrade
+
+VERSIONS = Path(__file__).parent / "versions"
+OLD_VERSIONS = range(1, upgrade.head() + 1)
+
+
+@pytest.fixture(params=OLD_VERSIONS, ids="v{}".format)
+def old_file(request: pytest.FixtureRequest, path: Path) -> Path:
+    """A database as each version has left it; `versions/README.md` says what is in it."""
+    packed = (VERSIONS / f"v{request.param}.db.zst").read_bytes()
+    path.write_bytes(zstandard.ZstdDecompressor().decompress(packed))
+    return path
+
+
+def version_of(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def schema_of(path: Path) -> set[str]:
+    """Every statement that the file's schema is made of, without differences in blanks."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return {" ".join(sql.split()) for (sql,) in rows}
+
+
+def check_content(store: Store) -> None:
+    """What `versions/README.md` says."""
+    first, second = store.runs()[::-1]
+    assert [(run.name, run.status, run.tags, run.note) for run in (first, second)] == [
+        ("Finished", "finished", ("paper",), "kept for ever"),
+        ("Interrupted", "interrupted", (), ""),
+    ]
+    assert (first.seed, first.goodput_bps, first.signature) == (2**64 - 1, 4e6, "0123456789abcdef")
+    expected = (np.arange(5000)[:, np.newaxis] + np.arange(3) / 4).astype(np.float32)
+    expected[7] = np.nan
+    assert np.array_equal(values_of(store, first.id), expected, equal_nan=True)
+    assert np.array_equal(values_of(store, second.id), expected[:100], equal_nan=True)
+    assert store.read_pyramid(store.series(first.id)[0].id, 1).vmax[0] == 63.0
+    assert list(store.marks(first.id).rows()) == [MarkRow(7, "download/1", "loss", 1.5)]
+    assert [run.name for run in store.runs(search="paper")] == ["Finished"]
+    summary = store.run(first.id).summary
+    assert summary is not None
+    assert summary["packets"] == 123
+
+
+def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
+    with open_store(old_file) as store:
+        check_content(store)
+        record(store)
+        assert len(store.runs()) == 3
+    assert version_of(old_file) == upgrade.head()
+
+
+def test_an_upgraded_file_has_the_schema_of_a_new_one(old_file: Path, tmp_path: Path) -> None:
+    # This also notices when a migration is edited after a release: the file made back then is not what it makes now.
+    open_store(old_file).close()
+    open_store(tmp_path / "new.db").close()
+    assert schema_of(old_file) == schema_of(tmp_path / "new.db")
+
+
+def test_the_tables_that_queries_know_are_those_that_migrations_make(path: Path) -> None:
+    open_store(path).close()
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection,
+            opts={
+                # The search index is a virtual table with tables of its own; the metadata has no partial indices.
+                "include_object": lambda _, name, kind, *__: not str(name).startswith(("run_search", "run_running")),
+                "compare_type": True,
+            },
+        )
+        assert compare_metadata(context, schema.metadata) == []
+    engine.dispose()
+
+
+def test_the_list_of_migrations_is_the_folder() -> None:
+    assert migrations.__file__ is not None
+    files = sorted(path.stem for path in Path(migrations.__file__).parent.glob("m[0-9]*.py"))
+    listed = [step.__module__.rpartition(".")[2] for step in migrations.MIGRATIONS]
+    assert listed == files
+    assert [int(name[1:5]) for name in listed] == list(range(1, len(listed) + 1))
+
+
+# A version that does not exist yet
+
+
+def add_colour(op: Operations) -> None:
+    op.add_column("run", sa.Column("colour", sa.TEXT, nullable=False, server_default="blue"))
+
+
+def rebuild_and_fail(op: Operations) -> None:
+    op.execute("DROP TABLE run_tag")
+    op.add_column("run", sa.Column("size", sa.TEXT))
+    raise RuntimeError("half-way")
+
+
+def leave_dangling(op: Operations) -> None:
+    op.execute("INSERT INTO run_tag (run_id, tag) VALUES (999, 'nobody')")
+
+
+def add_version(monkeypatch: pytest.MonkeyPatch, *steps: migrations.Migration) -> None:
+    monkeypatch.setattr(upgrade, "MIGRATIONS", (*migrations.MIGRATIONS, *steps))
+
+
+def newest_file(path: Path) -> None:
+    """A database of the newest version there is."""
+    packed = (VERSIONS / f"v{upgrade.head()}.db.zst").read_bytes()
+    path.write_bytes(zstandard.ZstdDecompressor().decompress(packed))
+
+
+def test_a_new_step_is_run_once_and_the_old_file_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest_file(path)
+    before = version_of(path)
+    add_version(monkeypatch, add_colour)
+    for _ in range(2):
+        with open_store(path) as store:
+            check_content(store)
+    assert version_of(path) == before + 1
+    assert any("colour" in sql for sql in schema_of(path))
+    backup = path.with_name(f"runs.v{before}.db")
+    assert sorted(entry.name for entry in path.parent.iterdir()) == sorted([path.name, backup.name])
+    monkeypatch.undo()
+    with open_store(backup) as store:
+        check_content(store)
+
+
+def test_steps_follow_one_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest_file(path)
+    before = version_of(path)
+    add_version(monkeypatch, add_colour, lambda op: op.drop_column("run", "colour"))
+    open_store(path).close()
+    assert version_of(path) == before + 2
+    assert not any("colour" in sql for sql in schema_of(path))
+
+
+def test_an_earlier_copy_is_not_overwritten(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest_file(path)
+    earlier = path.with_name(f"runs.v{version_of(path)}.db")
+    earlier.write_text("precious")
+    add_version(monkeypatch, add_colour)
+    open_store(path).close()
+    assert earlier.read_text() == "precious"
+    assert path.with_name(f"{earlier.stem}-2.db").exists()
+
+
+@pytest.mark.parametrize(("step", "error"), [(rebuild_and_fail, RuntimeError), (leave_dangling, AssertionError)])
+def test_a_failing_step_leaves_the_file_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch, step: migrations.Migration, error: type[Exception]
+) -> None:
+    newest_file(path)
+    version, statements = version_of(path), schema_of(path)
+    add_version(monkeypatch, add_colour, step)
+    with pytest.raises(error):
+        open_store(path)
+    assert (version_of(path), schema_of(path)) == (version, statements)
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    monkeypatch.undo()
+    with open_store(path) as store:
+        check_content(store)
+
+
+def test_nothing_is_upgraded_for_reading_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest_file(path)
+    before = path.read_bytes()
+    add_version(monkeypatch, add_colour)
+    with pytest.raises(StoreReadOnly, match=r"has to be upgraded first .*Open it once for writing"):
+        open_store(path, read_only=True)
+    assert path.read_bytes() == before
+
+
+def test_an_upgrade_that_another_process_has_done_meanwhile_is_not_repeated(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest_file(path)
+    version = version_of(path)
+    add_version(monkeypatch, add_colour)
+    open_store(path).close()
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.isolation_level = None
+        upgrade.upgrade(connection, path, version)  # the version it saw before the other one came
+    engine.dispose()
+    assert version_of(path) == version + 1

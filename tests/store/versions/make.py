@@ -1,0 +1,33 @@
+"""Make the file of the version that this program writes: `python -m tests.store.versions.make`, before its release."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import zstandard
+from tests.store.examples import COLUMNS, SUMMARY, ramp, start
+
+from subflow_store import open_store, upgrade
+
+
+def make(path: Path) -> None:
+    """Write what README.md beside this file says."""
+    block = ramp(5000)
+    block[7] = np.nan
+    with open_store(path) as store:
+        run = store.start_run(start("Finished", seed=2**64 - 1), COLUMNS)
+        run.append(0, block)
+        run.add_marks([(7, "download/1", "loss", 1.5)])
+        run.finish("finished", SUMMARY, "0123456789abcdef")
+        store.add_tag(run.run_id, "paper")
+        store.set_note(run.run_id, "kept for ever")
+        store.start_run(start("Interrupted"), COLUMNS).append(0, block[:100])
+
+
+if __name__ == "__main__":
+    target = Path(__file__).parent / f"v{upgrade.head()}.db.zst"
+    with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder, "runs.db"))
+        target.write_bytes(zstandard.ZstdCompressor(level=19).compress(Path(folder, "runs.db").read_bytes()))
