@@ -178,6 +178,10 @@ def test_many_values_are_set_in_one_pass() -> None:
     assert after == one_by_one
 
 
+def test_numbers_that_are_none_do_not_stand_in_the_way() -> None:
+    assert toml_edit.set_value("a = nan\nb = 1\n", ("b",), 2) == "a = nan\nb = 2\n"
+
+
 def test_removing_a_key_keeps_its_comment() -> None:
     assert changed_lines(DEMO, toml_edit.remove_value(DEMO, ("links", "wifi", "queue"))) == ['-queue = "67pkt"']
     assert changed_lines(DEMO, toml_edit.remove_value(DEMO, ("links", "wifi", "loss"))) == [

@@ -392,6 +392,36 @@ def test_looking_at_everything_changes_nothing(make: Callable[..., Inspector], s
     assert stack.count() == 0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "nodes = 3\nlinks = []\nflows = 'x'\nevents = {}",
+        "events = [1, 'x', {}]",
+        "nodes.a = 1\nlinks.b = []\nflows.c = {}",
+        "[nodes.a]\nat = 5\n[links.l]\nends = 'a'\nrate = true\nreverse = 3\n[flows.f]\nkind = 7\npaths = 'x'",
+        "[flows.f]\ncontroller = { base = 1, odd = 2 }\n[flows.g]\ncontroller = 3\nscheduler = []\ncount = 'many'",
+        "duration = 2026-01-01\nname = 07:30:00\nseed = inf\nmss = nan",
+        "[links.l]\nends = ['a', 'b', 'c']\nrate = { steps = 3 }\nqueue = { limit = {} }",
+        '"odd key" = 1\n[nodes."a.b"]\n[nodes."ü"]',
+    ],
+)
+def test_odd_files_can_be_looked_at_and_edited(make: Callable[..., Inspector], stack: QUndoStack, text: str) -> None:
+    inspector = make(text)
+    assert inspector.problem_list.isVisible()
+
+    for entry in outline(doc_of(inspector)):
+        for part in (entry, *entry.children):
+            inspector.show_key(part.key)
+    for problem in doc_of(inspector).problems:
+        inspector.focus_problem(problem)
+    type_text(inspector, "seed", "5")
+
+    assert doc_of(inspector).value("seed") == 5
+    stack.undo()
+    assert doc_of(inspector).text == text
+
+
 def test_the_list_selects_and_is_told(inspector: Inspector) -> None:
     told: list[str] = []
     inspector.key_changed.connect(told.append)

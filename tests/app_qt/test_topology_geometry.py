@@ -66,11 +66,14 @@ def test_the_best_free_place_is_taken() -> None:
     assert places[0].center().x() == pytest.approx(300)
     assert places[0].bottom() == pytest.approx(-10)  # above, clear of the line by the half width
 
-    assert choose_place(places, [], [curve]) == places[0]
-    chosen = choose_place(places, [places[0].adjusted(20, 0, -20, 0)], [curve])
+    assert choose_place(places, [], [curve]) == (places[0], True)
+    chosen, is_free = choose_place(places, [places[0].adjusted(20, 0, -20, 0)], [curve])
+    assert is_free
     assert not chosen.intersects(places[0].adjusted(20, 0, -20, 0))
     # With no room anywhere it still stands somewhere.
-    assert choose_place(places, [QRectF(-1000, -1000, 3000, 2000)], [curve]) in places
+    chosen, is_free = choose_place(places, [QRectF(-1000, -1000, 3000, 2000)], [curve])
+    assert not is_free
+    assert chosen in places
 
 
 def test_a_line_crosses_a_rectangle_only_where_it_runs() -> None:

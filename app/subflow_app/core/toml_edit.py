@@ -308,7 +308,7 @@ def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlVal
         indent = _indent_of_line_before(text, at)
         new = text[:at] + _missing_newline(text[:at], newline) + indent + line + text[at:]
         try:
-            if read_toml(new) == _with_value(data, path, value):
+            if _is_same(read_toml(new), _with_value(data, path, value)):
                 return new
         except TomlEditError:
             pass
@@ -364,11 +364,20 @@ def _insert_top_level(text: str, line: str, newline: str) -> str:
 
 def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:
     """Return the new text if it says exactly what was asked for, so that no edit can damage a file unnoticed."""
-    if read_toml(new) != _plain(expected):
+    if not _is_same(read_toml(new), _plain(expected)):
         raise TomlEditError(
             f"{_dotted(path)} cannot be changed here without touching its surroundings; edit it in the text"
         )
     return new
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    """Compare values of a file; nan, which TOML has, is the same as nan here."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_is_same(item, second[key]) for key, item in first.items())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(_is_same, first, second))
+    return bool(first == second) or (first != first and second != second)
 
 
 def _with_value(data: Mapping[str, Any], path: Path, value: TomlValue) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class SubflowPath:
     Attributes:
         owner: `download/1`; for a constant-rate flow, which has no subflows, `cross`.
         ordinal: position among the paths of the flow, from 1.
-        label: what a legend calls it, e.g. `download · wifi`.
+        label: what a legend calls it, e.g. `download · wifi`; the name of the flow if it has one path.
         count: how many identical flows take it.
         hops: the links in the order the data crosses them.
         initially_closed: an event at time zero closes it.
@@ -46,6 +46,11 @@ class SubflowPath:
     hops: tuple[Hop, ...]
     events: tuple[Event, ...]
     initially_closed: bool
+
+    @property
+    def route(self) -> str:
+        """The links in the order the data crosses them, as text."""
+        return " → ".join(hop.link for hop in self.hops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +161,8 @@ def _names(event: Event, flow: Flow) -> bool:
 
 
 def _label(flow: Flow, path: Sequence[str]) -> str:
-    return f"{flow.name} · {' → '.join(path)}"
+    # With one path there is nothing to tell apart.
+    return f"{flow.name} · {' → '.join(path)}" if len(flow.paths) > 1 else flow.name
 
 
 def _bows(links: Mapping[str, Link]) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QShowEvent, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -34,6 +34,8 @@ from subflow_sim.params import AlgorithmCatalog
 
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
+_LIST_PADDING = 12
+_LIST_SHARE = 0.38
 
 
 class Inspector(QWidget):
@@ -65,6 +67,7 @@ class Inspector(QWidget):
         self._key = ""
         self._is_read_only = False
         self._is_following = False
+        self._is_shared_out = False
         self.setObjectName("inspector")
         self.setAccessibleName("Inspector")
         self._tabs = QTabBar(self)
@@ -229,7 +232,7 @@ class Inspector(QWidget):
         splitter.addWidget(self._form)
         splitter.setStretchFactor(0, 0)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([230, 400])
+        self._splitter = splitter
         tree.setMinimumHeight(70)
         self._pages.addWidget(splitter)
         self._pages.addWidget(self._source)
@@ -240,6 +243,21 @@ class Inspector(QWidget):
         layout.addWidget(self._banner)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self._problems)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Share the height out once it is known: the list takes what it needs, but leaves most to the form."""
+        super().showEvent(event)
+        if self._is_shared_out:
+            return
+        self._is_shared_out = True
+        rows = sum(
+            1 + (self._outline.rowCount(index) if self._tree.isExpanded(index) else 0)
+            for index in (self._outline.index(row, 0) for row in range(self._outline.rowCount()))
+        )
+        needed = rows * max(self._tree.sizeHintForRow(0), 1) + _LIST_PADDING
+        height = self._splitter.height()
+        listed = min(needed, int(height * _LIST_SHARE))
+        self._splitter.setSizes([listed, height - listed])
 
     # --- document -> widgets ----------------------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
 _MOST_FIT_ZOOM = 1.5
 _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
-_FIT_MARGIN = 28
+_FIT_MARGIN = 20
+_FIT_ROUNDS = 3
 _GRID = 40.0
 _NUDGE, _FINE_NUDGE = 10.0, 1.0
 
@@ -102,6 +103,7 @@ class TopologyCanvas(QGraphicsView):
         # Scroll bars take whole pixels, which the eye forgives where it would not forgive drifting.
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
+        self._scene.set_zoom(zoom)
         self.zoom_changed.emit(self.zoom)
 
     def zoom_in(self) -> None:
@@ -135,16 +137,20 @@ class TopologyCanvas(QGraphicsView):
             self._cancel_gesture()
 
     def _fit_now(self) -> None:
-        content = self._scene.content_rect()
-        if content.isEmpty():
-            return
         room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
         if room.width() <= 0 or room.height() <= 0:
             return
-        zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
-        zoom = max(zoom, _LEAST_ZOOM)
-        self.setTransform(QTransform.fromScale(zoom, zoom))
-        self.centerOn(content.center())
+        for _ in range(_FIT_ROUNDS):
+            content = self._scene.content_rect()
+            if content.isEmpty():
+                return
+            zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
+            zoom = max(zoom, _LEAST_ZOOM)
+            self.setTransform(QTransform.fromScale(zoom, zoom))
+            self.centerOn(content.center())
+            # Labels that are enlarged for this zoom may reach further out.
+            if not self._scene.set_zoom(zoom):
+                break
         self.zoom_changed.emit(self.zoom)
 
     def _to_scene(self, position: QPointF) -> QPointF:

@@ -135,8 +135,13 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
                 yield place(share, side, half_width + far)
 
 
-def choose_place(places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]) -> QRectF:
-    """Return the place that covers least of what is drawn: other labels and nodes weigh more than lines."""
+def choose_place(
+    places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]
+) -> tuple[QRectF, bool]:
+    """Return the place that covers least of what is drawn, and whether it covers nothing at all.
+
+    Other labels and nodes weigh more than lines.
+    """
     best, best_cost = QRectF(), math.inf
     for rank, place in enumerate(places):
         cost = rank * _RANK_COST
@@ -150,8 +155,8 @@ def choose_place(places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: S
         if cost < best_cost:
             best, best_cost = place, cost
         if cost == rank * _RANK_COST:
-            break
-    return best
+            return place, True
+    return best, False
 
 
 def crosses(curve: LinkCurve, rect: QRectF) -> bool:

@@ -1,4 +1,4 @@
-"""The drawn things: nodes, links with the subflows in them, and the labels of links.
+"""The drawn things: nodes, and links with the subflows in them; labels have a file of their own.
 
 Items know how to draw themselves and nothing else; what a click or a drag means is decided by the canvas. All drawing
 is vector drawing in scene units, so it is crisp at every zoom and screen scale.
@@ -10,34 +10,38 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.core.topology import PictureLink
-from subflow_app.qt.topology.captions import LinkCaption
 from subflow_app.qt.topology.geometry import LinkCurve
-from subflow_app.qt.topology.look import Look, blend, paint_clock
+from subflow_app.qt.topology.look import Look, blend
 
 NODE_RADIUS = 26.0
 LANE_PITCH = 5.5
 _CORNER = 9.0
 _MOST_LANE_WIDTH = 44.0
-_LABEL_ZOOM = 0.5
-"""Below this zoom labels of links are unreadable and only in the way."""
 _NAME_ZOOM = 0.18
-_LEAST_NAME_ZOOM = 0.62
+_LEAST_NAME_ZOOM = 0.72
 _MOST_NAME_SCALE = 3.5
 _UTILISATION_STEPS = 24
 
 
 class CanvasItem(QGraphicsItem):
-    """A thing with a dotted key (`nodes.client`) that can be selected and pointed at."""
+    """A thing with a dotted key (`nodes.client`) that can be selected and pointed at.
+
+    Attributes:
+        key: of the part of the scenario that it stands for.
+        look: colours and fonts.
+        companion: what else is pointed at when this is, such as the label of a link.
+    """
 
     def __init__(self, key: str, look: Look) -> None:
         super().__init__()
         self.key = key
         self.look = look
+        self.companion: CanvasItem | None = None
         self._is_chosen = False
         self._is_hovered = False
         self.setAcceptHoverEvents(True)
@@ -59,15 +63,24 @@ class CanvasItem(QGraphicsItem):
         self.look = look
         self.update()
 
+    def set_hovered(self, hovered: bool) -> None:
+        """Draw it as pointed at or not."""
+        if hovered != self._is_hovered:
+            self._is_hovered = hovered
+            self.update()
+
     def hoverEnterEvent(self, _event: object) -> None:
-        """Show that a click would hit this."""
-        self._is_hovered = True
-        self.update()
+        """Show that a click would hit this, and what belongs to it."""
+        self._point(True)
 
     def hoverLeaveEvent(self, _event: object) -> None:
         """Back to normal."""
-        self._is_hovered = False
-        self.update()
+        self._point(False)
+
+    def _point(self, hovered: bool) -> None:
+        self.set_hovered(hovered)
+        if self.companion is not None:
+            self.companion.set_hovered(hovered)
 
 
 class NodeItem(CanvasItem):
@@ -105,10 +118,10 @@ class NodeItem(CanvasItem):
         path.addRect(self.name_rect())
         return path
 
-    def obstacle(self) -> QRectF:
-        """Return, in scene units, where no label should stand."""
+    def obstacle(self, zoom: float) -> QRectF:
+        """Return, in scene units, where no label should stand at a zoom."""
         r = NODE_RADIUS + 4
-        return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect()).translated(self.pos())
+        return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect(_name_scale(zoom))).translated(self.pos())
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
         """Draw it."""
@@ -130,7 +143,7 @@ class NodeItem(CanvasItem):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         self._paint_glyph(painter, QColor(tokens.accent if self._is_chosen else tokens.node_border))
         if zoom >= _NAME_ZOOM or self._is_chosen or self._is_hovered:
-            self._paint_name(painter, min(max(_LEAST_NAME_ZOOM / zoom, 1.0), _MOST_NAME_SCALE))
+            self._paint_name(painter, _name_scale(zoom))
 
     def _paint_name(self, painter: QPainter, scale: float) -> None:
         """Draw the name; seen from afar its letters shrink less than the picture, so that it can still be read."""
@@ -166,6 +179,11 @@ class NodeItem(CanvasItem):
             tip, back = (16.0, 11.5) if angle in (0, 180) else (4.5, 9.0)
             painter.drawPolyline(QPolygonF([QPointF(back, -4), QPointF(tip, 0), QPointF(back, 4)]))
             painter.restore()
+
+
+def _name_scale(zoom: float) -> float:
+    """Return by how much names are enlarged at a zoom."""
+    return min(max(_LEAST_NAME_ZOOM / zoom, 1.0), _MOST_NAME_SCALE)
 
 
 def node_reach(x: float, y: float, *, is_router: bool) -> float:
@@ -220,6 +238,11 @@ class LinkItem(CanvasItem):
     def half_width(self) -> float:
         """How far it reaches to each side of its middle line."""
         return self._width() / 2
+
+    @property
+    def lane_count(self) -> int:
+        """How many subflow paths cross it."""
+        return len(self._lanes)
 
     def set_content(self, item: PictureLink, lanes: Sequence[Lane], router_ends: tuple[bool, bool]) -> None:
         """Give it its subflows, its initial state, and which of its ends is a router."""
@@ -357,101 +380,3 @@ class LinkItem(CanvasItem):
 
     def _width(self) -> float:
         return len(self._lanes) * self._pitch() + 5.0 if self._lanes else 2.4
-
-
-class LabelItem(CanvasItem):
-    """The two lines about a link beside it, with a small clock if timed events change the link during the run."""
-
-    _PADDING = QSizeF(9, 5)
-    _CLOCK = 8.0
-
-    def __init__(self, name: str, look: Look) -> None:
-        super().__init__(f"links.{name}", look)
-        self._caption = LinkCaption(name, "", "")
-        self._event_count = 0
-        self._queue_share: float | None = None
-        self._size = QSizeF()
-        self.setZValue(30)
-
-    @property
-    def size(self) -> QSizeF:
-        """How much room it takes."""
-        return self._size
-
-    def set_caption(self, caption: LinkCaption, event_count: int) -> None:
-        """Say something else."""
-        self.prepareGeometryChange()
-        self._caption = caption
-        self._event_count = event_count
-        bold, small = QFontMetricsF(self.look.bold), QFontMetricsF(self.look.small)
-        first = bold.horizontalAdvance(caption.name) + self._gap() + small.horizontalAdvance(caption.speed)
-        width = max(first, small.horizontalAdvance(caption.buffer))
-        height = max(bold.height(), small.height()) + small.height() + 1
-        # Whole units, so that the frame falls on pixels at 100 %.
-        self._size = QSizeF(
-            math.ceil(width + 2 * self._PADDING.width()), math.ceil(height + 2 * self._PADDING.height())
-        )
-        self.update()
-
-    def set_look(self, look: Look) -> None:
-        """Draw it in other colours and fonts from now on."""
-        super().set_look(look)
-        self.set_caption(self._caption, self._event_count)
-
-    def set_queue_share(self, share: float | None) -> None:
-        """Show how full the queue is (0..1) as a bar along the lower edge; None shows no bar."""
-        rounded = None if share is None else round(min(max(share, 0.0), 1.0), 2)
-        if rounded != self._queue_share:
-            self._queue_share = rounded
-            self.update()
-
-    def boundingRect(self) -> QRectF:
-        """Return everything that is drawn."""
-        reach = self._CLOCK + 2
-        return QRectF(QPointF(0, 0), self._size).adjusted(-3, -reach, reach, 3)
-
-    def shape(self) -> QPainterPath:
-        """Return what a click hits."""
-        path = QPainterPath()
-        path.addRect(QRectF(QPointF(0, 0), self._size))
-        return path
-
-    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw it, unless it would be too small to read."""
-        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
-        if zoom < _LABEL_ZOOM and not (self._is_chosen or self._is_hovered):
-            return
-        tokens = self.look.tokens
-        rect = QRectF(QPointF(0, 0), self._size).adjusted(0.5, 0.5, -0.5, -0.5)
-        border = tokens.accent if self._is_chosen else tokens.border
-        painter.setPen(QPen(QColor(border), 1.6 if self._is_chosen else 1.0))
-        painter.setBrush(QColor(tokens.button_hover if self._is_hovered and not self._is_chosen else tokens.base))
-        painter.drawRoundedRect(rect, 6, 6)
-        self._paint_queue_bar(painter, rect)
-        self._paint_lines(painter)
-        if self._event_count:
-            paint_clock(painter, QPointF(self._size.width() - 2, 1), self._CLOCK, tokens)
-
-    def _paint_lines(self, painter: QPainter) -> None:
-        tokens = self.look.tokens
-        bold, small = QFontMetricsF(self.look.bold), QFontMetricsF(self.look.small)
-        x = self._PADDING.width()
-        baseline = self._PADDING.height() + bold.ascent()
-        painter.setFont(self.look.bold)
-        painter.setPen(QColor(tokens.text))
-        painter.drawText(QPointF(x, baseline), self._caption.name)
-        painter.setFont(self.look.small)
-        after_name = x + bold.horizontalAdvance(self._caption.name) + self._gap()
-        painter.drawText(QPointF(after_name, baseline), self._caption.speed)
-        painter.setPen(QColor(tokens.muted_text))
-        painter.drawText(QPointF(x, baseline + small.height() + 1), self._caption.buffer)
-
-    def _paint_queue_bar(self, painter: QPainter, rect: QRectF) -> None:
-        if not self._queue_share:
-            return
-        bar = QRectF(rect.left() + 6, rect.bottom() - 2.5, (rect.width() - 12) * self._queue_share, 2.5)
-        tokens = self.look.tokens
-        painter.fillRect(bar, QColor(tokens.warning if self._queue_share > 0.9 else tokens.accent))
-
-    def _gap(self) -> float:
-        return QFontMetricsF(self.look.small).horizontalAdvance("  ") + 2

@@ -62,7 +62,6 @@ class Legend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.hide()
 
     @property
     def entries(self) -> tuple[LegendEntry, ...]:
@@ -70,11 +69,10 @@ class Legend(QWidget):
         return self._entries
 
     def set_entries(self, entries: Sequence[LegendEntry]) -> None:
-        """List other subflows; an empty legend takes no room."""
+        """List other subflows."""
         self._entries = tuple(entries)
         self._current = min(self._current, max(len(self._entries) - 1, 0))
         self._lay_out()
-        self.setVisible(bool(self._entries))
         self.setAccessibleDescription("; ".join(entry.text for entry in self._entries))
 
     def set_chosen(self, key: str) -> None:
@@ -113,9 +111,6 @@ class Legend(QWidget):
         """Draw the entries."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(self._tokens.base))
-        painter.setPen(QColor(self._tokens.border))
-        painter.drawLine(0, 0, self.width(), 0)
         for index, (entry, rect) in enumerate(zip(self._entries, self._rects, strict=True)):
             self._paint_entry(painter, index, entry, rect)
 
@@ -224,7 +219,7 @@ class Legend(QWidget):
             for entry in self._entries
         ]
         rects: list[QRect] = []
-        for most in (width, 260, 180, 130, 96):
+        for most in (width, 260, 190, 150, 120, 96):
             rects = []
             x, y = 4, 5
             for each in wanted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF, Signal
@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QGraphicsScene
 from subflow_app.core.palette import hex_colour
 from subflow_app.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
 from subflow_app.qt.topology.captions import describe_link, link_caption
-from subflow_app.qt.topology.geometry import choose_place, label_places, link_curve
-from subflow_app.qt.topology.items import CanvasItem, LabelItem, Lane, LinkItem, NodeItem
+from subflow_app.qt.topology.geometry import LinkCurve, choose_place, label_places, link_curve
+from subflow_app.qt.topology.items import CanvasItem, Lane, LinkItem, NodeItem
+from subflow_app.qt.topology.label_item import LabelItem, label_scale
 from subflow_app.qt.topology.look import Look
 
 _MARGIN = 4000.0
@@ -36,6 +37,7 @@ class TopologyScene(QGraphicsScene):
         self._labels: dict[str, LabelItem] = {}
         self._chosen: tuple[str, ...] = ()
         self._queue_limits: dict[str, float] = {}
+        self._zoom = 1.0
         # Few items that move a lot: keeping the index in order costs more than it finds.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setBackgroundBrush(QColor(look.tokens.base))
@@ -81,8 +83,11 @@ class TopologyScene(QGraphicsScene):
     def content_rect(self) -> QRectF:
         """Return the rectangle around everything that is drawn; empty if nothing is."""
         rect = QRectF()
-        for item in (*self._nodes.values(), *self._labels.values()):
-            rect = rect.united(item.sceneBoundingRect())
+        for node in self._nodes.values():
+            rect = rect.united(node.obstacle(self._zoom))
+        for label in self._labels.values():
+            if not label.is_crowded_out:
+                rect = rect.united(label.sceneBoundingRect())
         for link in self._links.values():
             if link.curve:
                 reach = link.half_width + 4
@@ -125,6 +130,14 @@ class TopologyScene(QGraphicsScene):
         for name in touched:
             self._lay_link(self._picture.links[name])
         self._place_labels(touched)
+
+    def set_zoom(self, zoom: float) -> bool:
+        """Make labels readable at a zoom; returns whether they have moved."""
+        before, self._zoom = label_scale(self._zoom), zoom
+        if label_scale(zoom) == before:
+            return False
+        self._place_labels(self._links)
+        return True
 
     def set_look(self, look: Look) -> None:
         """Draw everything in other colours and fonts."""
@@ -186,6 +199,8 @@ class TopologyScene(QGraphicsScene):
             if name not in self._links:
                 self._links[name] = LinkItem(name, self._look)
                 self._labels[name] = LabelItem(name, self._look)
+                self._links[name].companion = self._labels[name]
+                self._labels[name].companion = self._links[name]
                 self.addItem(self._links[name])
                 self.addItem(self._labels[name])
             lanes = [
@@ -219,20 +234,42 @@ class TopologyScene(QGraphicsScene):
 
     def _place_labels(self, names: Iterable[str]) -> None:
         """Find room for labels, one after the other; those that are not named stay where they are."""
-        names = list(names)
+        # Links that subflows take come first: where room is scarce, theirs are the labels to see.
+        names = sorted(names, key=lambda name: -self._links[name].lane_count)
         waiting = set(names)
-        obstacles = [item.obstacle() for item in self._nodes.values()]
-        obstacles += [item.sceneBoundingRect() for name, item in self._labels.items() if name not in waiting]
+        obstacles = [item.obstacle(self._zoom) for item in self._nodes.values()]
+        for name, label in self._labels.items():
+            if name not in waiting and not label.is_crowded_out:
+                obstacles.append(QRectF(label.pos(), label.size))
         curves = [link.curve for link in self._links.values() if link.curve]
         for name in names:
-            link, label = self._links[name], self._labels[name]
-            if link.curve is None:
-                continue
-            size = QSizeF(label.size.width() + 4, label.size.height() + 4)
-            place = choose_place(label_places(link.curve, link.half_width + _LABEL_GAP, size), obstacles, curves)
-            # Whole units keep the frame on pixels.
-            label.setPos(round(place.x() + 2), round(place.y() + 2))
-            obstacles.append(place)
+            place = self._find_room(self._links[name], self._labels[name], obstacles, curves)
+            if place is not None:
+                obstacles.append(place)
+
+    def _find_room(
+        self, link: LinkItem, label: LabelItem, obstacles: Sequence[QRectF], curves: Sequence[LinkCurve]
+    ) -> QRectF | None:
+        """Place a label, in one line if two do not fit; returns what it covers, None if it found no room."""
+        curve = link.curve
+        if curve is None:
+            return None
+        scale = label_scale(self._zoom)
+
+        def best(*, compact: bool) -> tuple[QRectF, bool]:
+            size = label.size_as(compact=compact, scale=scale) + QSizeF(4, 4)
+            return choose_place(label_places(curve, link.half_width + _LABEL_GAP, size), obstacles, curves)
+
+        full, full_is_free = best(compact=False)
+        short, short_is_free = (full, True) if full_is_free else best(compact=True)
+        # At full size a label may cover something rather than be missing; seen from afar it would cover too much.
+        crowded_out = not short_is_free and scale > 1
+        compact = short_is_free and not full_is_free
+        place = short if compact else full
+        # Whole units keep the frame on pixels.
+        at = QPointF(round(place.x() + 2), round(place.y() + 2))
+        label.place(at, compact=compact, scale=scale, crowded_out=crowded_out)
+        return None if crowded_out else place
 
     def _show_chosen(self) -> None:
         chosen = set(self._chosen)

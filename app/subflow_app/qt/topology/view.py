@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, SignalInstance
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QUndoStack
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from subflow_app.core.palette import hex_colour
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.topology import picture_of
 from subflow_app.qt import commands
-from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.captions import describe_link, describe_path
 from subflow_app.qt.topology.legend import Legend, LegendEntry
 from subflow_app.qt.topology.look import Look
+from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 
 
@@ -54,13 +54,20 @@ class TopologyView(QWidget):
         self._scene = TopologyScene(Look.of(self._tokens, self.font()), self)
         self._canvas = TopologyCanvas(self._scene, self)
         self._legend = Legend(self._tokens, self)
-        self._notice = _Notice(self._canvas)
-        self._zoom_bar = _ZoomBar(self._canvas)
+        self._notice = Notice(self._canvas)
+        self._footer = QFrame(self)
+        self._footer.setObjectName("topologyFooter")
+        self._zoom_bar = ZoomBar(self._footer)
+        footer = QHBoxLayout(self._footer)
+        footer.setContentsMargins(0, 0, 0, 0)
+        footer.setSpacing(4)
+        footer.addWidget(self._legend, 1)
+        footer.addWidget(self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._canvas, 1)
-        layout.addWidget(self._legend)
+        layout.addWidget(self._footer)
         self.setFocusProxy(self._canvas)
         self._scene.chosen_changed.connect(self._on_chosen_changed)
         self._canvas.nodes_moved.connect(self._on_nodes_moved)
@@ -171,6 +178,9 @@ class TopologyView(QWidget):
         self._legend.apply_palette(tokens)
         self._notice.apply_palette(tokens)
         self._zoom_bar.apply_palette(tokens)
+        self._footer.setStyleSheet(
+            f"#topologyFooter {{ background: {tokens.base}; border: none; border-top: 1px solid {tokens.border}; }}"
+        )
         self._show_legend()
 
     # --- document -> picture ----------------------------------------------------------------------------------------
@@ -208,18 +218,20 @@ class TopologyView(QWidget):
             self._notice.say(f"{problems}: the picture shows the last valid state", is_banner=True)
 
     def _show_legend(self) -> None:
-        picture = self._scene.picture
+        paths = list(self._scene.picture.paths.values()) if self._scene.picture else []
+        # The subflows of the only flow are told apart by their paths alone.
+        is_only_flow = len({path.flow for path in paths}) == 1 < len(paths)
         self._legend.set_entries(
             [
                 LegendEntry(
                     f"flows.{path.flow}",
-                    path.label + (f"  ×{path.count}" if path.count > 1 else ""),
+                    (path.route if is_only_flow else path.label) + (f"  ×{path.count}" if path.count > 1 else ""),
                     hex_colour(path.colour, dark=self._tokens.is_dark),
                     describe_path(path),
                     path.kind == "cbr",
                     bool(path.events),
                 )
-                for path in (picture.paths.values() if picture else ())
+                for path in paths
             ]
         )
 
@@ -314,127 +326,13 @@ class TopologyView(QWidget):
             self._scene.set_look(Look.of(self._tokens, self.font()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the overlays in their corners."""
+        """Keep the notice in its place."""
         super().resizeEvent(event)
-        self._place_overlays()
+        self._notice.place()
 
     def event(self, event: QEvent) -> bool:
-        """Place the overlays again when the layout has moved the canvas."""
+        """Place the notice again when the layout has moved the canvas."""
         handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
-            self._place_overlays()
+            self._notice.place()
         return handled
-
-    def _place_overlays(self) -> None:
-        self._notice.place()
-        self._zoom_bar.place()
-
-
-class _Notice(QLabel):
-    """A message over the canvas: a banner at its top, or the empty state in its middle."""
-
-    def __init__(self, canvas: QWidget) -> None:
-        super().__init__(canvas)
-        self._canvas = canvas
-        self._is_banner = False
-        self.setObjectName("topologyNotice")
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setWordWrap(True)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.hide()
-
-    @property
-    def text_shown(self) -> str:
-        """What it says; empty if it is hidden."""
-        return QLabel.text(self) if not self.isHidden() else ""
-
-    def say(self, text: str, *, is_banner: bool) -> None:
-        """Show a text; an empty one hides it."""
-        self.setText(text)
-        self._is_banner = is_banner
-        self.setVisible(bool(text))
-        self.apply_palette(current_tokens())
-        self.place()
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
-        if self._is_banner:
-            style = (
-                f"color: {tokens.text}; background: {tokens.warning_fill}; border: 1px solid {tokens.warning};"
-                "border-radius: 6px; padding: 5px 12px;"
-            )
-        else:
-            style = f"color: {tokens.muted_text}; background: transparent;"
-        self.setStyleSheet(style)
-
-    def place(self) -> None:
-        """Stand in the middle, at the top for a banner."""
-        room = self._canvas.rect().adjusted(16, 10, -16, -10)
-        width = min(self._natural_width(), room.width())
-        height = self.heightForWidth(width)
-        top = room.top() if self._is_banner else room.center().y() - height // 2
-        self.setGeometry(QRect(room.center().x() - width // 2, top, width, height))
-
-    def _natural_width(self) -> int:
-        lines = self.text().split("\n")
-        return max(self.fontMetrics().horizontalAdvance(line) for line in lines) + 40
-
-
-class _ZoomBar(QFrame):
-    """Zoom buttons in the lower right corner of the canvas."""
-
-    fit_wanted = Signal()
-    zoom_in_wanted = Signal()
-    zoom_out_wanted = Signal()
-    reset_wanted = Signal()
-
-    def __init__(self, canvas: QWidget) -> None:
-        super().__init__(canvas)
-        self._canvas = canvas
-        self.setObjectName("topologyZoomBar")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(3, 3, 3, 3)
-        layout.setSpacing(1)
-        self._out = self._button("zoom_out", "Zoom out (Ctrl+-)", "zoomOutButton", self.zoom_out_wanted)
-        self._reset = self._button("", "Zoom to 100 % (Ctrl+0)", "zoomResetButton", self.reset_wanted)
-        self._in = self._button("zoom_in", "Zoom in (Ctrl++)", "zoomInButton", self.zoom_in_wanted)
-        self._fit = self._button("fit", "Fit to view (F)", "zoomFitButton", self.fit_wanted)
-        self._reset.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-        self._reset.setMinimumWidth(self.fontMetrics().horizontalAdvance("1000 %") + 10)
-        for button in (self._out, self._reset, self._in, self._fit):
-            layout.addWidget(button)
-        self.show_zoom(1.0)
-
-    def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(name)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip.partition(" (")[0])
-        button.setAutoRaise(True)
-        button.setIconSize(QSize(16, 16))
-        # The canvas has a key for each: Tab should not stop here on the way.
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setProperty("iconName", icon_name)
-        button.clicked.connect(wanted)
-        return button
-
-    def show_zoom(self, zoom: float) -> None:
-        """Say how close the view is."""
-        self._reset.setText(f"{zoom * 100:.0f} %")
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
-        self.setStyleSheet(
-            f"#topologyZoomBar {{ background: {tokens.base}; border: 1px solid {tokens.border}; border-radius: 7px; }}"
-            f"QToolButton {{ color: {tokens.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"
-            f"QToolButton:hover {{ background: {tokens.button_hover}; color: {tokens.text}; }}"
-        )
-        for button in (self._out, self._in, self._fit):
-            button.setIcon(icon(button.property("iconName"), tokens.muted_text))
-        self.place()
-
-    def place(self) -> None:
-        """Stand in the lower right corner."""
-        self.adjustSize()
-        room = self._canvas.rect().adjusted(0, 0, -10, -10)
-        self.move(room.right() - self.width() + 1, room.bottom() - self.height() + 1)

@@ -1,0 +1,111 @@
+"""What stands around the picture: the notice over it, and the zoom buttons below it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal, SignalInstance
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens, current_tokens
+
+
+class Notice(QLabel):
+    """A message over the canvas: a banner at its top, or the empty state in its middle."""
+
+    def __init__(self, canvas: QWidget) -> None:
+        super().__init__(canvas)
+        self._canvas = canvas
+        self._is_banner = False
+        self.setObjectName("topologyNotice")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    @property
+    def text_shown(self) -> str:
+        """What it says; empty if it is hidden."""
+        return QLabel.text(self) if not self.isHidden() else ""
+
+    def say(self, text: str, *, is_banner: bool) -> None:
+        """Show a text; an empty one hides it."""
+        self.setText(text)
+        self._is_banner = is_banner
+        self.setVisible(bool(text))
+        self.apply_palette(current_tokens())
+        self.place()
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Draw in other colours."""
+        if self._is_banner:
+            style = (
+                f"color: {tokens.text}; background: {tokens.warning_fill}; border: 1px solid {tokens.warning};"
+                "border-radius: 6px; padding: 5px 12px;"
+            )
+        else:
+            style = f"color: {tokens.muted_text}; background: transparent;"
+        self.setStyleSheet(style)
+
+    def place(self) -> None:
+        """Stand in the middle, at the top for a banner."""
+        room = self._canvas.rect().adjusted(16, 10, -16, -10)
+        width = min(self._natural_width(), room.width())
+        height = self.heightForWidth(width)
+        top = room.top() if self._is_banner else room.center().y() - height // 2
+        self.setGeometry(QRect(room.center().x() - width // 2, top, width, height))
+
+    def _natural_width(self) -> int:
+        lines = self.text().split("\n")
+        return max(self.fontMetrics().horizontalAdvance(line) for line in lines) + 40
+
+
+class ZoomBar(QFrame):
+    """Zoom buttons; they stand beside the legend, where they cover nothing of the picture."""
+
+    fit_wanted = Signal()
+    zoom_in_wanted = Signal()
+    zoom_out_wanted = Signal()
+    reset_wanted = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("topologyZoomBar")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(4, 4, 6, 4)
+        layout.setSpacing(1)
+        self._out = self._button("zoom_out", "Zoom out (Ctrl+-)", "zoomOutButton", self.zoom_out_wanted)
+        self._reset = self._button("", "Zoom to 100 % (Ctrl+0)", "zoomResetButton", self.reset_wanted)
+        self._in = self._button("zoom_in", "Zoom in (Ctrl++)", "zoomInButton", self.zoom_in_wanted)
+        self._fit = self._button("fit", "Fit to view (F)", "zoomFitButton", self.fit_wanted)
+        self._reset.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self._reset.setMinimumWidth(self.fontMetrics().horizontalAdvance("600 %") + 8)
+        for button in (self._out, self._reset, self._in, self._fit):
+            layout.addWidget(button)
+        self.show_zoom(1.0)
+
+    def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip.partition(" (")[0])
+        button.setAutoRaise(True)
+        button.setIconSize(QSize(16, 16))
+        # The canvas has a key for each: Tab should not stop here on the way.
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setProperty("iconName", icon_name)
+        button.clicked.connect(wanted)
+        return button
+
+    def show_zoom(self, zoom: float) -> None:
+        """Say how close the view is."""
+        self._reset.setText(f"{zoom * 100:.0f} %")
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Draw in other colours."""
+        self.setStyleSheet(
+            "#topologyZoomBar { background: transparent; border: none; }"
+            f"QToolButton {{ color: {tokens.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"
+            f"QToolButton:hover {{ background: {tokens.button_hover}; color: {tokens.text}; }}"
+        )
+        for button in (self._out, self._in, self._fit):
+            button.setIcon(icon(button.property("iconName"), tokens.muted_text))
