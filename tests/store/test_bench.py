@@ -1,0 +1,33 @@
+"""The benchmark measures what it says; how fast is for `subflow bench` to tell, not for a test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from subflow_store import bench
+
+
+def test_the_benchmark_compares_store_and_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "REPEATS", 1)
+    monkeypatch.setattr(bench, "LISTED_RUNS", 3)
+    figures = bench.run_store_benchmark()
+    # 2 subflows x 10 signals x 20,000 samples.
+    assert figures["workload"] == {"samples": 400_000, "columns": 20, "repeats": 1, "runs": 3}
+    for side in ("store", "reference"):
+        assert all(value > 0 for value in figures[side].values())
+        # Uncompressed these are 1.6 MB; noisy signals compress little, the others nearly to nothing.
+        assert 0.3 < figures[side]["megabytes_per_run"] < 1.2
+    assert set(figures["ratio"]) == set(figures["reference"]) <= set(figures["store"])
+    for name, ratio in figures["ratio"].items():
+        assert ratio == figures["store"][name] / figures["reference"][name]
+
+
+def test_the_workload_is_the_same_each_time_and_like_a_run() -> None:
+    block = bench.aimd_like_block()
+    assert np.array_equal(block, bench.aimd_like_block(), equal_nan=True)
+    assert block.shape == (20_000, len(bench.columns()))
+    named = {spec.name: column for spec, column in zip(bench.columns(), block.T, strict=True)}
+    # cwnd falls where packets are lost, and nowhere else.
+    falls = np.flatnonzero(np.diff(named["cwnd_pkts"]) < 0) + 1
+    assert np.array_equal(falls, np.flatnonzero(named["losses_pkts"]))
