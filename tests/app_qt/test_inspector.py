@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QAction, QKeySequence, QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -156,6 +156,43 @@ def test_saving_can_ask_for_what_is_only_typed(inspector: Inspector) -> None:
     inspector.commit_pending()
 
     assert 'rate = "9Mbit/s"' in doc_of(inspector).text
+
+
+@pytest.mark.parametrize("shortcut", ["Ctrl+S", "F5"])
+def test_shortcuts_of_the_window_find_what_is_only_typed(inspector: Inspector, shortcut: str) -> None:
+    found: list[str] = []
+    action = QAction(inspector)
+    action.setShortcut(shortcut)
+    action.triggered.connect(lambda: found.append(doc_of(inspector).text))
+    inspector.addAction(action)
+    editor = type_text(inspector, "links.wifi.rate", "9Mbit/s", enter=False)
+
+    QTest.keySequence(editor, QKeySequence(shortcut))
+
+    assert found == [DEMO.replace("8Mbit/s", "9Mbit/s")]
+
+
+def test_shortcuts_of_the_window_find_the_typed_text(inspector: Inspector) -> None:
+    found: list[str] = []
+    action = QAction(inspector)
+    action.setShortcut("Ctrl+S")
+    action.triggered.connect(lambda: found.append(doc_of(inspector).text))
+    inspector.addAction(action)
+    inspector.show_text()
+
+    QTest.keyClicks(inspector.source, "# ")
+    QTest.keySequence(inspector.source, QKeySequence("Ctrl+S"))
+
+    assert found == ["# " + DEMO]
+
+
+def test_copying_does_not_commit(inspector: Inspector) -> None:
+    editor = type_text(inspector, "links.wifi.rate", "9Mb", enter=False)
+
+    QTest.keySequence(editor, QKeySequence("Ctrl+A"))
+    QTest.keySequence(editor, QKeySequence("Ctrl+C"))
+
+    assert doc_of(inspector).text == DEMO
 
 
 def test_escape_takes_back_what_is_typed(inspector: Inspector, stack: QUndoStack) -> None:

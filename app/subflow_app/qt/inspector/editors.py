@@ -117,13 +117,20 @@ class TextEditor(QLineEdit):
         super().keyPressEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        """Undo and redo belong to the document as soon as there is nothing typed that could be undone here."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not self.is_changed:
-            modifiers = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
-            if modifiers == Qt.KeyboardModifier.ControlModifier and event.key() in (Qt.Key.Key_Z, Qt.Key.Key_Y):
-                event.ignore()
-                return False
-        return super().event(event)
+        """Let shortcuts of the window find what is typed: saving or running means the value that one sees."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return super().event(event)
+        key = Qt.Key(event.key())
+        with_control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier == Qt.KeyboardModifier.ControlModifier
+        if with_control and key in (Qt.Key.Key_Z, Qt.Key.Key_Y) and not self.is_changed:
+            # Nothing is typed that could be undone here: undo and redo are the document's.
+            event.ignore()
+            return False
+        handled = super().event(event)
+        is_command = (with_control and key != Qt.Key.Key_Control) or Qt.Key.Key_F1 <= key <= Qt.Key.Key_F12
+        if is_command and not event.isAccepted():
+            self.commit()
+        return handled
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the suffix too."""

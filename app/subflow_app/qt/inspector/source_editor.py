@@ -119,14 +119,20 @@ class SourceEditor(QPlainTextEdit):
         self.commit()
 
     def event(self, event: QEvent) -> bool:
-        """Leave undo and redo to the window, after what is typed has become a step that can be undone."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            modifiers = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier
-            if modifiers == Qt.KeyboardModifier.ControlModifier and event.key() in (Qt.Key.Key_Z, Qt.Key.Key_Y):
-                self.commit()
-                event.ignore()
-                return False
-        return super().event(event)
+        """Leave undo and redo to the window, and let all its shortcuts find what is typed."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return super().event(event)
+        key = Qt.Key(event.key())
+        with_control = event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier == Qt.KeyboardModifier.ControlModifier
+        if with_control and key in (Qt.Key.Key_Z, Qt.Key.Key_Y):
+            self.commit()
+            event.ignore()
+            return False
+        handled = super().event(event)
+        is_command = (with_control and key != Qt.Key.Key_Control) or Qt.Key.Key_F1 <= key <= Qt.Key.Key_F12
+        if is_command and not event.isAccepted():
+            self.commit()
+        return handled
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the gutter as high as the text."""
