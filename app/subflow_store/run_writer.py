@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from subflow_store.errors import RunClosed
+from subflow_store.errors import RunClosed, StoreClosed
 from subflow_store.run_stream import RunStream
 from subflow_store.values import FINAL_STATUSES
 from subflow_store.writer import Writer
@@ -113,7 +114,7 @@ class RunWriter:
 
         Raises:
             StoreError: if the run is closed or storing fails. If it was this call itself that failed (a full disk, a
-                lock), the run is still open and finishing can be tried again.
+                lock), the run is still open: try again, or `abandon` it so that it is not listed as running.
         """
         if status not in FINAL_STATUSES:
             raise ValueError(f"status {status!r} is none of {', '.join(FINAL_STATUSES)}")
@@ -127,7 +128,10 @@ class RunWriter:
         self._is_open = False
 
     def abandon(self) -> None:
-        """End the run without a summary, as interrupted, keeping what was appended; nothing if it has ended."""
+        """End the run without a summary, as interrupted, keeping what was appended; nothing if it has ended.
+
+        What cannot be written is logged and not raised: whoever abandons a run has an error to deal with already.
+        """
         if not self._is_open:
             return
 
@@ -136,7 +140,8 @@ class RunWriter:
             self._writer.remove_stream(self._stream)
 
         self._is_open = False
-        self._writer.call_bare(abandon)
+        with contextlib.suppress(StoreClosed):  # closing the store has done it
+            self._writer.call_bare(abandon)
 
     def __enter__(self) -> RunWriter:
         """This run."""

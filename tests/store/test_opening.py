@@ -236,6 +236,19 @@ def test_finishing_can_be_tried_again_after_a_lock(path: Path) -> None:
         assert store.run(run.run_id).status == "finished"
 
 
+def test_a_run_that_cannot_be_finished_can_be_abandoned(path: Path) -> None:
+    with open_store(path, busy_timeout_s=0.01) as store, plain(path) as connection:
+        run = store.start_run(start(), COLUMNS)
+        run.append(0, ramp(10))
+        connection.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreLocked):
+            run.finish("finished", SUMMARY)
+        connection.execute("ROLLBACK")
+        run.abandon()
+        assert store.run(run.run_id).status == "interrupted"
+        assert np.array_equal(values_of(store, run.run_id), ramp(10))
+
+
 def force_commit(store: Store) -> None:
     """What the writing thread does when a run's data is due."""
     writer = store._writer
@@ -452,6 +465,7 @@ def test_a_closed_store_says_so(store: Store) -> None:
     ):
         with pytest.raises(StoreClosed, match="the store is closed"):
             use()
+    run.abandon()
 
 
 def test_closing_keeps_what_an_open_run_has_appended(path: Path) -> None:
