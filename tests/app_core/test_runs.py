@@ -35,6 +35,7 @@ class RecordingStore:
         self.blocks: list[tuple[int, np.ndarray]] = []
         self.marks: list[tuple[int, str, str, float]] = []
         self.finished: dict[str, Any] = {}
+        self.is_abandoned = False
         self.run_id = 7
 
     def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RecordingStore:
@@ -53,6 +54,9 @@ class RecordingStore:
     def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
         self._fail_in("finish")
         self.finished = {"status": status, "summary": dict(summary), "signature": signature}
+
+    def abandon(self) -> None:
+        self.is_abandoned = True
 
     def _fail_in(self, step: str) -> None:
         if step == self.failing:
@@ -224,13 +228,15 @@ def test_failure_without_even_a_summary_is_kept_all_the_same(monkeypatch: pytest
 
 @pytest.mark.parametrize("step", ["start_run", "append", "add_marks", "finish"])
 def test_failing_store_does_not_stop_the_run_and_traces_stay_whole(step: str) -> None:
-    job = make_job(RecordingStore(failing=step))
+    store = RecordingStore(failing=step)
+    job = make_job(store)
     result = job.run()
 
     assert result.status is RunState.FINISHED
     assert isinstance(result.store_error, StoreFull)
     assert result.run_id is None
     assert result.summary["run_id"] is None
+    assert store.is_abandoned == (step != "start_run")
     assert len(job.traces.read(job.traces.keys()[0])[1]) == 100
     assert len(job.traces.marks()) == 10
 

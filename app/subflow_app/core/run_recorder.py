@@ -131,7 +131,9 @@ class RunRecorder:
     def _give_up(self, error: StoreError) -> None:
         _log.error("the run goes on in memory only: %s", error)
         self._error = error
-        self._writer = None
+        if self._writer is not None:
+            self._writer.abandon()  # else it would be listed as running for as long as the store is open
+            self._writer = None
         self._waiting_marks.clear()
 
 
