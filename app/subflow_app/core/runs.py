@@ -340,7 +340,8 @@ class RunJob:
             self._progress = self._measure(RunState.RUNNING)
             recorder.record()
             if limit is not None:
-                # A slice that came late is made up for by shorter waits; a long hold-up is not, it would look like a jump.
+                # A slice that came late is made up for by shorter waits; after a long hold-up that would look like a
+                # jump.
                 due = max(due, started - _LATEST_S) + (simulation.now_s - started_s) / limit
                 self._wait_until(due)
             growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)

@@ -18,7 +18,7 @@ from subflow_app import __version__
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import MODES, Theme
+from subflow_app.qt.theme import MODES, Theme, ThemeMode
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def main(scenario_path: str | None = None) -> int:
     from subflow_app.qt.main_window import MainWindow
 
     preferences = Preferences(parent=application)
-    mode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
+    mode: ThemeMode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
     window = MainWindow(Theme(application, mode, application), preferences)
     bugs = _BugReports(window)
     sys.excepthook = bugs.on_exception

@@ -138,7 +138,8 @@ class Docks(QObject):
             panel.dock.setIcon(icon(panel.icon_name))
         provider = self._manager.iconProvider()
         for which in (ads.TabCloseIcon, ads.DockAreaCloseIcon):
-            # A copy: QtAds takes the icon for its own and deletes it, and qtawesome hands out one object again and again.
+            # A copy: QtAds takes the icon for its own and deletes it, and qtawesome hands out one object again and
+            # again.
             provider.registerCustomIcon(which, QIcon(icon("close")))
         for tab in self._manager.findChildren(ads.CDockWidgetTab):
             tab.setIconSize(QSize(14, 14))

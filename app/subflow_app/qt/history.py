@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.icons import icon
 from subflow_app.qt.models.run_table import COLUMNS, NAME_COLUMN, RUN_ROLE, SORT_ROLE, STARTED_COLUMN, RunTable
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_store import RunRow, StoreError
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # A search goes to the database when the person stops typing for this long.
 _SEARCH_DELAY_MS = 150
+# What a header needs besides its text, px: margins and the sort arrow.
+_CELL_PADDING = 26
 
 
 class History(QWidget):
@@ -150,6 +152,7 @@ class History(QWidget):
             f"#history_search {{ border: 1px solid {tokens.border}; border-radius: 5px; padding: 3px 4px;"
             f" background: {tokens.base}; }} #history_search:focus {{ border-color: {tokens.accent}; }}"
         )
+        self.table.setStyleSheet(table_style(tokens))
         self._magnifier.setIcon(icon("search", tokens.muted_text))
         self._model.refresh_icons()
 
@@ -305,9 +308,10 @@ class History(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        advance = table.fontMetrics().averageCharWidth()
-        for column, characters in enumerate((24, 22, 10, 4, 10, 10, 9, 5, 14, 8)):
-            header.resizeSection(column, characters * advance + 18)
+        metrics = table.fontMetrics()
+        for number, column in enumerate(COLUMNS):
+            text = max(column.title, column.widest, key=metrics.horizontalAdvance)
+            header.resizeSection(number, metrics.horizontalAdvance(text) + _CELL_PADDING)
         table.setSortingEnabled(True)
         table.sortByColumn(STARTED_COLUMN, Qt.SortOrder.DescendingOrder)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -31,7 +31,7 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
-from subflow_app.qt.theme import Theme, ThemeMode, Tokens, current_tokens
+from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.banner import Banners
@@ -147,7 +147,7 @@ class MainWindow(QMainWindow):
         self._examples = self._submenu("Open &example", "example", self._fill_examples)
         self._recent = self._submenu("Open &recent", "recent", self._fill_recent)
         scopes: dict[Scope, QWidget] = {Scope.PLOTS: self.plots, Scope.HISTORY: self.history.table}
-        self.bar.place(scopes, {menu.title(): menu for menu in (self._examples, self._recent)})
+        self.toolbar = self.bar.place(scopes, {menu.title(): menu for menu in (self._examples, self._recent)})
         self._fill_status_bar()
 
     def _add_panel(self, name: str, widget: QWidget, side: Side, beside: str | None = None) -> None:
@@ -449,6 +449,8 @@ class MainWindow(QMainWindow):
         self.docks.apply_tokens(tokens)
         self.topology.apply_palette(tokens)
         self.inspector.apply_palette(tokens)
+        for bar in (self.menuBar(), self.toolbar, self.statusBar()):
+            bar.setStyleSheet(bar_style(tokens))
         for part in (self.bar, self.plots, self.history, self.banners, self.run_status):
             part.apply_tokens(tokens)
         self._examples.setIcon(icon("example"))
@@ -494,6 +496,8 @@ class MainWindow(QMainWindow):
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()
+        # A stack that is destroyed with commands in it still tells its listeners, half of which are gone by then.
+        self.document_stack.clear()
         event.accept()
 
 

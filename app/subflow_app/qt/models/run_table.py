@@ -26,6 +26,7 @@ class _Column:
     title: str
     text: Callable[[RunRow], str]
     sort: Callable[[RunRow], float | str]
+    widest: str  # what it holds at most as a rule, for its first width
     is_number: bool = False
     tip: str = ""
 
@@ -36,15 +37,16 @@ def _or_least(value: float | None) -> float:
 
 
 COLUMNS: tuple[_Column, ...] = (
-    _Column("Name", lambda r: r.name, lambda r: r.name.lower()),
-    _Column("Scenario", lambda r: r.scenario_name, lambda r: r.scenario_name.lower()),
-    _Column("Controllers", lambda r: r.controllers, lambda r: r.controllers.lower()),
-    _Column("Seed", lambda r: str(r.seed), lambda r: float(r.seed), is_number=True),
-    _Column("Status", lambda r: r.status, lambda r: r.status),
+    _Column("Name", lambda r: r.name, lambda r: r.name.lower(), "  Two disjoint paths, one lossy"),
+    _Column("Scenario", lambda r: r.scenario_name, lambda r: r.scenario_name.lower(), "Two disjoint paths"),
+    _Column("Controllers", lambda r: r.controllers, lambda r: r.controllers.lower(), "uncoupled"),
+    _Column("Seed", lambda r: str(r.seed), lambda r: float(r.seed), "1234", is_number=True),
+    _Column("Status", lambda r: r.status, lambda r: r.status, "    interrupted"),
     _Column(
         "Goodput",
         lambda r: fmt.rate(r.goodput_bps),
         lambda r: _or_least(r.goodput_bps),
+        "12.3 Mbit/s",
         is_number=True,
         tip="Sum over all flows, after warm-up",
     ),
@@ -52,6 +54,7 @@ COLUMNS: tuple[_Column, ...] = (
         "Mean RTT",
         lambda r: fmt.time(r.mean_rtt_s),
         lambda r: _or_least(r.mean_rtt_s),
+        "91.2 ms",
         is_number=True,
         tip="Mean round-trip time over all flows, after warm-up",
     ),
@@ -59,11 +62,12 @@ COLUMNS: tuple[_Column, ...] = (
         "Jain",
         lambda r: fmt.index(r.jain),
         lambda r: _or_least(r.jain),
+        "1.000",
         is_number=True,
         tip="Jain's fairness index of the flows: 1 is equal shares",
     ),
-    _Column("Started", lambda r: fmt.moment(r.started_at), lambda r: r.started_at.timestamp()),
-    _Column("Tags", lambda r: ", ".join(r.tags), lambda r: ", ".join(r.tags).lower()),
+    _Column("Started", lambda r: fmt.moment(r.started_at), lambda r: r.started_at.timestamp(), "yesterday 09:12"),
+    _Column("Tags", lambda r: ", ".join(r.tags), lambda r: ", ".join(r.tags).lower(), "baseline"),
 )
 NAME_COLUMN = 0
 STARTED_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "Started")

@@ -47,6 +47,9 @@ class TimePlot:
         self.view = TimeViewBox()
         self.item: Any = pg.PlotItem(viewBox=self.view, axisItems={side: Axis(side) for side in _SIDES})
         self.item.hideButtons()
+        # Of the plot too, not only of each curve: a plot item gives its own settings to every curve that is added.
+        self.item.setDownsampling(auto=True, mode="peak")
+        self.item.setClipToView(True)
         self.title = TitleItem(font)
         self.curves: dict[CurveId, TraceCurve] = {}
         self._latest: dict[CurveId, Curve] = {}
@@ -118,8 +121,6 @@ class TimePlot:
             item = self.curves.get(key)
             if item is None:
                 item = self.curves[key] = TraceCurve(self.spec.scale)
-                if self._log:
-                    item.set_log(True)
                 item.setVisible(key not in self._hidden)
                 if self._paper:
                     # One line instead of one per segment: half the file, and dashes that go round corners.
@@ -129,6 +130,7 @@ class TimePlot:
                 # Totals lie under their parts: they cover more area and matter less where both meet.
                 item.setZValue(0 if curve.kind == "total" else 1)
                 self.item.addItem(item)
+                item.set_log(self._log)
             self._latest[key] = curve
             item.feed(curve)
 
@@ -165,8 +167,7 @@ class TimePlot:
         self._log = is_log
         # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
         self.view.setLimits(yMin=_LOG_FLOOR if is_log else _FLOOR)
-        self.item.getAxis("left").setLogMode(is_log)
-        self.item.getAxis("right").setLogMode(is_log)
+        self.item.setLogMode(False, is_log)
         for item in self.curves.values():
             item.set_log(is_log)
         self.view.enableAutoRange(y=True)

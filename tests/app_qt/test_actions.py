@@ -1,0 +1,254 @@
+"""The table of actions: complete, free of clashes, in menu and toolbar, and enabled only when it makes sense."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.qt.actions import ACTIONS, HISTORY_MENU, MENUS, PLOT_MENU, TOOLBAR, ActionSpec, Scope, WindowState
+from subflow_app.qt.icons import GLYPHS
+from subflow_app.qt.main_window import MainWindow
+
+# ecosystem conventions that a person brings along from other programs.
+CONVENTIONS = {
+    "file.new": "Ctrl+N",
+    "file.open": "Ctrl+O",
+    "file.save": "Ctrl+S",
+    "file.save_as": "Ctrl+Shift+S",
+    "file.export_figure": "Ctrl+E",
+    "file.export_data": "Ctrl+Shift+E",
+    "file.quit": "Ctrl+Q",
+    "edit.undo": "Ctrl+Z",
+    "edit.redo": "Ctrl+Shift+Z",
+    "edit.find_run": "Ctrl+F",
+    "run.toggle": "F5",
+    "run.stop": "Shift+F5",
+    "run.speed_fast": "F6",
+    "run.speed_express": "F7",
+    "view.legend": "L",
+    "view.crosshair": "X",
+    "view.log_y": "G",
+    "view.fit": "F",
+    "view.zoom_in": "Ctrl++",
+    "view.zoom_out": "Ctrl+-",
+    "view.zoom_reset": "Ctrl+0",
+    "history.rename": "F2",
+    "history.delete": "Del",
+    "help.shortcuts": "Ctrl+/",
+}
+
+
+@pytest.mark.parametrize("spec", ACTIONS, ids=lambda spec: spec.id)
+def test_every_action_is_complete(spec: ActionSpec) -> None:
+    assert spec.text.strip("&… ")
+    assert len(spec.tip) > 10
+    assert spec.tip[0].isupper()
+    assert not spec.tip.endswith(".")
+    assert spec.icon in GLYPHS
+    assert spec.shortcuts
+    for shortcut in spec.shortcuts:
+        assert QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.PortableText)
+
+
+def test_no_two_actions_share_a_shortcut() -> None:
+    keys = Counter(QKeySequence(shortcut).toString() for spec in ACTIONS for shortcut in spec.shortcuts)
+    assert [key for key, count in keys.items() if count > 1] == []
+
+
+def test_single_keys_work_only_where_nobody_types() -> None:
+    for spec in ACTIONS:
+        for shortcut in spec.shortcuts:
+            if "+" not in shortcut and not (shortcut.startswith("F") and shortcut[1:].isdigit()):
+                assert spec.scope is not Scope.WINDOW, spec.id
+
+
+@pytest.mark.parametrize(("action_id", "shortcut"), CONVENTIONS.items())
+def test_shortcuts_follow_the_conventions(action_id: str, shortcut: str) -> None:
+    assert next(spec for spec in ACTIONS if spec.id == action_id).shortcuts[0] == shortcut
+
+
+def test_redo_also_listens_to_ctrl_y(window: MainWindow) -> None:
+    assert QKeySequence("Ctrl+Y") in window.bar["edit.redo"].shortcuts()
+
+
+def test_every_action_is_in_a_menu_once() -> None:
+    entries = Counter(entry for menu in MENUS.values() for entry in menu if entry != "-" and not entry.startswith(">"))
+    assert set(entries) == {spec.id for spec in ACTIONS}
+    assert set(entries.values()) == {1}
+
+
+def test_toolbar_and_context_menus_name_actions_that_exist() -> None:
+    ids = {spec.id for spec in ACTIONS}
+    for entry in (*TOOLBAR, *HISTORY_MENU, *PLOT_MENU):
+        assert entry in ids or entry[0] in "-><"
+
+
+def test_actions_of_the_window_carry_what_the_table_says(window: MainWindow) -> None:
+    for spec in ACTIONS:
+        action = window.bar[spec.id]
+        assert action.objectName() == spec.id
+        assert action.statusTip() == spec.tip
+        assert spec.tip in action.toolTip()
+        assert not action.icon().isNull()
+        assert action.shortcut() == QKeySequence(spec.shortcuts[0])
+        assert action.isCheckable() == spec.checkable
+
+
+def test_menus_hold_what_the_table_says(window: MainWindow) -> None:
+    menus = {menu.title(): menu for menu in window.menuBar().findChildren(QMenu) if menu.title() in MENUS}
+    assert list(menus) == list(MENUS)
+    for title, menu in menus.items():
+        shown = [action.objectName() for action in menu.actions() if action.objectName()]
+        wanted = [entry for entry in MENUS[title] if entry != "-" and not entry.startswith(">")]
+        assert [name for name in shown if not name.startswith("menu_")] == wanted
+
+
+IDLE = WindowState(is_valid=True)
+
+
+@pytest.mark.parametrize(
+    ("state", "enabled", "disabled"),
+    [
+        (IDLE, ["run.toggle", "file.open_database"], ["run.stop", "file.export_figure", "edit.undo", "history.open"]),
+        (WindowState(is_valid=False), ["file.save"], ["run.toggle"]),
+        (WindowState(is_valid=False, is_running=True), ["run.toggle", "run.stop"], ["file.open_database"]),
+        (WindowState(runs_shown=1), ["file.export_figure", "file.export_data", "view.fit"], ["history.clear_overlay"]),
+        (WindowState(runs_shown=2), ["history.clear_overlay"], ["history.overlay"]),
+        (
+            WindowState(runs_shown=1, runs_selected=1, has_store=True, can_write=True),
+            ["history.overlay", "history.rename", "history.tag", "history.note", "history.delete", "history.export"],
+            [],
+        ),
+        (
+            WindowState(runs_selected=2, has_store=True, can_write=True),
+            ["history.open", "history.tag", "history.delete"],
+            ["history.rename", "history.note", "history.open_scenario", "history.export", "history.overlay"],
+        ),
+        (WindowState(runs_selected=1, has_store=True), ["history.open"], ["history.rename", "history.delete"]),
+    ],
+)
+def test_actions_are_enabled_when_they_can_be_done(state: WindowState, enabled: list[str], disabled: list[str]) -> None:
+    possible = {spec.id for spec in ACTIONS if spec.enabled_when(state)}
+
+    assert set(enabled) <= possible
+    assert not set(disabled) & possible
+
+
+def test_window_enables_what_the_table_says(window: MainWindow) -> None:
+    for state in (IDLE, WindowState(is_running=True, runs_shown=1)):
+        window.bar.update_state(state)
+        assert [spec.id for spec in ACTIONS if window.bar[spec.id].isEnabled() != spec.enabled_when(state)] == []
+
+
+def test_run_action_says_what_it_does_next(window: MainWindow) -> None:
+    run = window.bar["run.toggle"]
+    assert run.iconText() == "Run"
+    window.bar.update_state(WindowState(is_running=True))
+    assert run.iconText() == "Pause"
+    window.bar.update_state(WindowState(is_running=True, is_paused=True))
+    assert run.iconText() == "Resume"
+    window.bar.update_state(IDLE)
+    assert run.iconText() == "Run"
+
+
+def test_undo_says_what_it_takes_back(window: MainWindow) -> None:
+    from subflow_app.qt import commands
+
+    commands.set_value(window.document_stack, window.documents.doc, "links.wifi.rate", "9Mbit/s")
+
+    assert window.bar["edit.undo"].text() == "&Undo Change wifi rate"
+
+
+def test_letters_switch_the_plots_only_where_nobody_types(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    run_once()
+    window.activateWindow()
+    window.plots.setFocus()
+    QTest.keyClick(window.plots.stack, Qt.Key.Key_L)
+    assert not window.bar["view.legend"].isChecked()
+    assert window.plots._legend is not None
+    assert window.plots._legend.isHidden()
+
+    window.bar.trigger("edit.find_run")
+    QTest.keyClicks(window.history.search, "lgx")
+
+    assert window.history.search.text() == "lgx"
+    assert not window.bar["view.legend"].isChecked()
+    assert not window.bar["view.log_y"].isChecked()
+
+
+def test_theme_is_switched_and_remembered(window: MainWindow) -> None:
+    from subflow_app.qt.theme import DARK
+
+    window.bar.trigger("view.theme_dark")
+
+    assert window.plots.stack._tokens is DARK
+    assert window.preferences.settings.theme == "dark"
+    assert [mode for mode in ("light", "dark", "system") if window.bar[f"view.theme_{mode}"].isChecked()] == ["dark"]
+
+
+def test_zoom_goes_to_where_the_focus_is(window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    window.plots.setFocus()
+    before = window.plots.stack.time_range
+    window.bar.trigger("view.zoom_in")
+    low, high = window.plots.stack.time_range
+    assert high - low == pytest.approx((before[1] - before[0]) / 1.25, rel=1e-3)
+
+    window.topology.canvas.setFocus()
+    scale = window.topology.canvas.transform().m11()
+    window.bar.trigger("view.zoom_in")
+    assert window.topology.canvas.transform().m11() > scale
+    assert window.plots.stack.time_range == (low, high)
+
+
+def test_shortcut_list_has_every_action(window: MainWindow) -> None:
+    from subflow_app.qt.help_dialogs import ShortcutsDialog
+
+    window.bar.trigger("help.shortcuts")
+    dialog = window.findChild(ShortcutsDialog)
+    assert dialog is not None
+    text = dialog.list.toPlainText()
+    missing = [spec.id for spec in ACTIONS if spec.text.replace("&", "").rstrip("…") not in text]
+    assert missing == []
+
+    dialog.filter.setText("legend")
+    assert "Legend" in dialog.list.toPlainText()
+    assert "Quit" not in dialog.list.toPlainText()
+    dialog.close()
+
+
+def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    from PySide6.QtWidgets import QLabel
+
+    from subflow_app.qt.help_dialogs import AboutDialog
+
+    window.bar.trigger("help.about")
+    dialog = window.findChild(AboutDialog)
+    assert dialog is not None
+    label = dialog.findChild(QLabel)
+    assert isinstance(label, QLabel)
+    assert "runs.db" in label.text()
+    assert "LGPL" in label.text()
+    dialog.close()
+
+
+def test_failure_of_an_action_is_told_in_a_banner(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    from subflow_app.core.errors import InputError
+
+    def fail(_steps: int) -> None:
+        raise InputError("there is nothing to zoom into")
+
+    monkeypatch.setattr(window, "zoom", fail)
+    window.bar.trigger("view.zoom_in")
+
+    assert window.banners.text("action") == "there is nothing to zoom into"

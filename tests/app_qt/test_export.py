@@ -1,0 +1,245 @@
+"""Exports of the window: the files exist, are what they say, and hold the values that are drawn."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QColor, QImage
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.errors import ExportError, InputError
+from subflow_app.qt.export_dialog import PRESETS, FigureDialog
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.figure import FigureSize, save_figure
+from subflow_app.qt.theme import DARK
+
+SVG = "{http://www.w3.org/2000/svg}"
+WIFI = CurveId(0, "download/1", "subflow")
+
+
+@pytest.fixture
+def plots(qtbot: QtBot) -> PlotView:
+    view = PlotView()
+    qtbot.addWidget(view)
+    view.resize(800, 500)
+    view.show()
+    view.show_runs([finished_traces()])
+    return view
+
+
+def texts(path: Path) -> list[str]:
+    return ["".join(element.itertext()).strip() for element in ElementTree.parse(path).iter(f"{SVG}text")]
+
+
+def strokes(path: Path) -> set[str]:
+    return {element.get("stroke", "") for element in ElementTree.parse(path).iter()}
+
+
+def test_svg_is_text_and_lines(plots: PlotView, tmp_path: Path) -> None:
+    path = tmp_path / "figure.svg"
+    save_figure(plots.stack, path, FigureSize())
+
+    found = texts(path)
+    for text in ("Throughput (Mbit/s)", "Congestion window (packets)", "Smoothed RTT (ms)", "Time (s)"):
+        assert text in found
+    for label in ("download · wifi", "download · lte", "download · total"):
+        assert label in found
+    assert {"#0072b2", "#d55e00"} <= strokes(path)
+
+
+def test_figure_has_the_visible_curves_only(plots: PlotView, tmp_path: Path) -> None:
+    plots.legend_model.set_hidden(frozenset({WIFI}))
+    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+
+    assert "download · wifi" not in texts(tmp_path / "figure.svg")
+    assert "#0072b2" not in strokes(tmp_path / "figure.svg")
+
+
+def test_figure_has_the_range_that_is_shown(plots: PlotView, tmp_path: Path) -> None:
+    plots.stack.set_time_range(4.0, 6.0)
+    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+
+    found = texts(tmp_path / "figure.svg")
+    # Half seconds are numbered between 4 s and 6 s, and nowhere on an axis of the whole 10 s.
+    assert {"4.5", "5.5"} <= set(found)
+
+
+def test_figure_is_light_whatever_the_theme(plots: PlotView, tmp_path: Path) -> None:
+    save_figure(plots.stack, tmp_path / "light.svg", FigureSize())
+    plots.apply_tokens(DARK)
+    save_figure(plots.stack, tmp_path / "dark.svg", FigureSize())
+    save_figure(plots.stack, tmp_path / "dark.png", FigureSize(dpi=96))
+
+    assert (tmp_path / "dark.svg").read_bytes() == (tmp_path / "light.svg").read_bytes()
+    assert QImage(str(tmp_path / "dark.png")).pixelColor(1, 1) == QColor("#ffffff")
+
+
+def test_overlay_is_exported_with_the_names_of_the_runs(plots: PlotView, tmp_path: Path) -> None:
+    plots.show_runs([finished_traces(title="LIA"), finished_traces(title="Uncoupled")])
+    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+
+    found = texts(tmp_path / "figure.svg")
+    assert "LIA: download · wifi" in found
+    assert "Uncoupled: download · wifi" in found
+    dashed = [
+        e for e in ElementTree.parse(tmp_path / "figure.svg").iter() if e.get("stroke-dasharray", "none") != "none"
+    ]
+    assert dashed
+
+
+def test_pdf_has_the_size_that_was_asked_for(plots: PlotView, tmp_path: Path) -> None:
+    path = tmp_path / "figure.pdf"
+    save_figure(plots.stack, path, FigureSize(88.0, 110.0))
+
+    content = path.read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert content.rstrip().endswith(b"%%EOF")
+    box = content.split(b"/MediaBox [")[1].split(b"]")[0].split()
+    # 1 pt is 1/72 inch, an inch 25.4 mm.
+    assert [float(value) for value in box[2:]] == pytest.approx([88 / 25.4 * 72, 110 / 25.4 * 72], abs=1.0)
+
+
+def test_png_has_the_pixels_that_were_asked_for(plots: PlotView, tmp_path: Path) -> None:
+    save_figure(plots.stack, tmp_path / "figure.png", FigureSize(100.0, 80.0, dpi=254))
+
+    image = QImage(str(tmp_path / "figure.png"))
+    # 254 px per inch are 10 px per mm; the layout is made of whole px at 96 per inch.
+    assert image.width() == pytest.approx(1000, abs=3)
+    assert image.height() == pytest.approx(800, abs=3)
+    assert image.dotsPerMeterX() == pytest.approx(10_000, abs=1)
+    shown = {image.pixelColor(x, y).name() for x in range(0, 1000, 3) for y in range(0, 800, 3)}
+    assert {"#ffffff", "#0072b2", "#d55e00"} <= shown
+
+
+def test_figure_of_nothing_is_refused(qtbot: QtBot, tmp_path: Path) -> None:
+    empty = PlotView()
+    qtbot.addWidget(empty)
+
+    with pytest.raises(InputError, match="no figure to export yet"):
+        save_figure(empty.stack, tmp_path / "figure.svg", FigureSize())
+
+
+def test_unknown_format_is_refused(plots: PlotView, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.svg, \.pdf or \.png"):
+        save_figure(plots.stack, tmp_path / "figure.gif", FigureSize())
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf", ".png"])
+def test_place_that_cannot_be_written_is_told(plots: PlotView, tmp_path: Path, suffix: str) -> None:
+    with pytest.raises(ExportError, match="choose another folder"):
+        save_figure(plots.stack, tmp_path / "no such folder" / f"figure{suffix}", FigureSize())
+
+
+# ---- through the window ----
+
+
+def test_figure_by_the_dialog(
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run_once()
+
+    def choose(dialog: FigureDialog) -> int:
+        dialog.kind.setCurrentIndex(dialog.kind.findData(".pdf"))
+        dialog.preset.setCurrentIndex(1)
+        assert not dialog.dpi.isEnabled()
+        return int(FigureDialog.DialogCode.Accepted)
+
+    monkeypatch.setattr(FigureDialog, "exec", choose)
+    dialogs.answer("save_path", tmp_path / "mine.pdf")
+
+    window.bar.trigger("file.export_figure")
+
+    assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF-")
+    assert dialogs.asked[-1][1][2].name == "two-paths.pdf"
+    assert str(tmp_path / "mine.pdf") in window.banners.text("export")
+    assert window.preferences.settings.last_export_directory == str(tmp_path)
+
+
+def test_size_presets_and_custom_size(qtbot: QtBot) -> None:
+    dialog = FigureDialog(3)
+    qtbot.addWidget(dialog)
+    for name, (width, height) in PRESETS.items():
+        dialog.preset.setCurrentText(name)
+        assert (dialog.width_mm.value(), dialog.height_mm.value()) == (width, height)
+
+    dialog.width_mm.setValue(123.0)
+    assert dialog.preset.currentText() == "Custom"
+    assert dialog.suffix == ".svg"
+
+
+def read_csv(path: Path) -> tuple[list[str], np.ndarray]:
+    with path.open() as file:
+        header, *rows = csv.reader(file)
+    return header, np.array([[float(value) if value else np.nan for value in row] for row in rows])
+
+
+def test_csv_holds_the_values_that_are_drawn(
+    window: MainWindow, dialogs: ScriptedDialogs, run_once: Callable[[], int], tmp_path: Path
+) -> None:
+    run_once()
+    dialogs.answer("save_path", tmp_path / "data.csv")
+
+    window.bar.trigger("file.export_data")
+
+    header, table = read_csv(tmp_path / "data.csv")
+    drawn = [(plot, curve) for plot in window.plots.stack.plots for curve in plot.shown_curves()]
+    # Two subflows in three plots, and the total of the throughput.
+    assert len(header) == 1 + len(drawn) == 8
+    assert header[:4] == [
+        "time_s",
+        "download/1:throughput_bps",
+        "download/2:throughput_bps",
+        "download/total:throughput_bps",
+    ]
+    np.testing.assert_allclose(table[:, 0], np.arange(1, 21) * 0.1, rtol=1e-9)
+    for column, (plot, curve) in enumerate(drawn, start=1):
+        np.testing.assert_array_equal(table[:, column].astype(np.float32), curve.values)
+        item = plot.curves[CurveId(0, curve.owner, "flow" if curve.kind == "total" else curve.kind)]
+        np.testing.assert_allclose(table[:, column] * plot.spec.scale, item.shown_values, rtol=1e-6)
+
+
+def test_csv_leaves_out_what_is_hidden(
+    window: MainWindow, dialogs: ScriptedDialogs, run_once: Callable[[], int], tmp_path: Path
+) -> None:
+    run_once()
+    window.plots.legend_model.set_hidden(frozenset({WIFI}))
+    dialogs.answer("save_path", tmp_path / "data.csv")
+
+    window.bar.trigger("file.export_data")
+
+    header, _ = read_csv(tmp_path / "data.csv")
+    assert not any(name.startswith("download/1:") for name in header)
+    assert len(header) == 5
+
+
+def test_nothing_visible_is_told(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
+    run_once()
+    window.plots.legend_model.set_hidden(frozenset(window.plots.stack.curves))
+
+    window.exports.export_data(tmp_path / "data.csv")
+
+    assert "no curve is visible" in window.banners.text("export")
+    assert not (tmp_path / "data.csv").exists()
+
+
+def test_failed_export_names_file_and_way_on(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
+    run_once()
+    path = tmp_path / "gone" / "data.csv"
+
+    window.exports.export_data(path)
+
+    assert str(path) in window.banners.text("export")
+    assert "choose another folder" in window.banners.text("export")

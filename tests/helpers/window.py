@@ -1,0 +1,115 @@
+"""A main window with scripted answers in place of dialogs, for tests and screenshots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QApplication
+
+from subflow_app.core.settings import Settings
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.theme import Theme, ThemeMode
+from subflow_app.qt.window_state import WindowStateFile
+
+TWO_PATHS = """\
+format = 1
+name = "Two paths"
+duration = "2s"
+seed = 7
+
+[nodes.client]
+[nodes.server]
+
+[links.wifi]
+ends = ["client", "server"]
+rate = "8Mbit/s"
+delay = "10ms"
+queue = "20pkt"
+loss = "1%"
+
+[links.lte]
+ends = ["client", "server"]
+rate = "4Mbit/s"
+delay = "30ms"
+queue = "40pkt"
+
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "lia"
+paths = [["wifi"], ["lte"]]
+"""
+
+
+class ScriptedDialogs(Dialogs):
+    """Answers each question with the next scripted answer; a question nobody expects fails the test."""
+
+    def __init__(self) -> None:
+        # Without a parent: nothing is ever shown.
+        self.asked: list[tuple[str, tuple[Any, ...]]] = []
+        self.told: list[tuple[str, ...]] = []
+        self._answers: dict[str, list[Any]] = {}
+
+    def answer(self, question: str, *answers: Any) -> None:
+        self._answers.setdefault(question, []).extend(answers)
+
+    def _ask(self, question: str, *arguments: Any) -> Any:
+        self.asked.append((question, arguments))
+        answers = self._answers.get(question)
+        assert answers, f"nobody expected the question {question}{arguments}"
+        return answers.pop(0)
+
+    def ask_save_changes(self, name: str) -> Any:
+        return self._ask("ask_save_changes", name)
+
+    def confirm(self, *arguments: str) -> Any:
+        return self._ask("confirm", *arguments)
+
+    def open_path(self, *arguments: Any) -> Any:
+        return self._ask("open_path", *arguments)
+
+    def save_path(self, *arguments: Any) -> Any:
+        return self._ask("save_path", *arguments)
+
+    def folder(self, *arguments: Any) -> Any:
+        return self._ask("folder", *arguments)
+
+    def line(self, *arguments: str) -> Any:
+        return self._ask("line", *arguments)
+
+    def paragraph(self, *arguments: str) -> Any:
+        return self._ask("paragraph", *arguments)
+
+    def tell(self, *arguments: str) -> None:
+        self.told.append(arguments)
+
+    def tell_bug(self, report: str) -> None:
+        raise AssertionError(report)
+
+
+def make_window(
+    application: QApplication,
+    folder: Path,
+    *,
+    mode: ThemeMode = "light",
+    database: Path | None = None,
+    dialogs: Dialogs | None = None,
+) -> MainWindow:
+    """A window whose settings, state and database are in `folder`; not shown and not loaded yet."""
+    preferences = Preferences(folder / "settings.json")
+    if not (folder / "settings.json").exists():
+        preferences.change(Settings(theme=mode, database=str(database or folder / "runs.db")))
+    theme = Theme(application, preferences.settings.theme)  # type: ignore[arg-type] # checked when it was read
+    window = MainWindow(
+        theme,
+        preferences,
+        dialogs=dialogs or ScriptedDialogs(),
+        state_file=WindowStateFile(folder / "window.ini"),
+    )
+    for part in (theme, preferences):
+        part.setParent(window)
+    return window
