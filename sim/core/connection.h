@@ -75,6 +75,8 @@ struct Connection {
 
     // Constant bit rate
     std::uint64_t datagrams_sent = 0;
+    Nanos pace_from{};                  // when it started, or was opened again
+    std::uint64_t datagrams_since = 0;  // sent since then
 
     static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;
 

@@ -199,8 +199,7 @@ void Network::start_flow(std::uint32_t flow) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         const std::uint32_t subflow = c.first_subflow + i;
         if (c.kind == FlowKind::Cbr) {
-            subflows_[subflow].join_at = now_;
-            events_.schedule(timer_source(subflow), now_);
+            start_datagrams(subflow);
         } else if (i == 0) {
             establish(subflow);
         } else {
@@ -224,7 +223,10 @@ void Network::apply_change(const EventSpec& change) {
         if (change.subflow && *change.subflow != i) continue;
         const std::uint32_t index = c.first_subflow + i;
         Subflow& s = subflows_[index];
-        if (!*change.open) {
+        if (c.kind == FlowKind::Cbr) {
+            s.join_at = kNever;
+            if (*change.open && c.is_started && now_ < scenario_->flows[*change.flow].stop) start_datagrams(index);
+        } else if (!*change.open) {
             close_subflow(index);
         } else if (c.is_started && !s.is_established && s.join_at == kNever) {
             open_subflow(index, now_ + base_rtt(s));

@@ -155,6 +155,7 @@ private:
     void on_datagram(const Packet& packet);
     void send_ack(std::uint32_t subflow);
     std::uint32_t make_extension(const AckExtension& content);
+    void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);
 
     // Hands packets to subflows for as long as windows, data and scheduler allow.

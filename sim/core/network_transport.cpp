@@ -240,6 +240,15 @@ Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
     return view;
 }
 
+void Network::start_datagrams(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    c.pace_from = now_;
+    c.datagrams_since = 0;
+    s.join_at = now_;
+    events_.schedule(timer_source(index), now_);
+}
+
 void Network::send_datagrams(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
@@ -252,9 +261,10 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.size = static_cast<std::uint16_t>(flow.cbr_packet.value);
     packet.kind = PacketKind::Datagram;
     forward(routes_[s.route], packet);
+    ++c.datagrams_since;
     // The k-th packet leaves at start + k * interval: computed from k, so that the rate is exact.
     const double interval_ns = static_cast<double>(flow.cbr_packet.value) * 8e9 / flow.cbr_rate.value;
-    s.join_at = c.started_at + Nanos(static_cast<std::int64_t>(static_cast<double>(c.datagrams_sent) * interval_ns));
+    s.join_at = c.pace_from + Nanos(static_cast<std::int64_t>(static_cast<double>(c.datagrams_since) * interval_ns));
 }
 
 void Network::on_datagram(const Packet& packet) {

@@ -69,7 +69,11 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
         require(!event.subflow || *event.subflow < scenario.flows[*event.flow].paths.size(), "event: names no subflow");
     }
     if (event.loss) check_loss(*event.loss, "event");
-    if (event.rate) check_rate(*event.rate, "event");
+    if (event.rate) {
+        check_rate(*event.rate, "event");
+        // A path could be left without a bottleneck, and its flow's window without an end.
+        require(std::isfinite(event.rate->value), "event: a rate can only be changed to a finite one");
+    }
     if (event.delay) require(*event.delay >= Nanos(0), "event: delay must not be negative");
 }
 

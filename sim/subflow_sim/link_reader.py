@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from subflow_sim.parameter import either, kind_name
+from subflow_sim.parameter import Param, either, kind_name
 from subflow_sim.params import HEADER_BYTES, QUEUE_TABLE, SECTIONS, params_by_key
 from subflow_sim.scenario_model import Direction, Event, Link, LinkDirection, QueueSpec
 from subflow_sim.section_reader import Context, Noted, read_section, read_value
@@ -16,6 +16,7 @@ from subflow_sim.toml_lines import Path
 _PARAMS = params_by_key("link")
 _DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key != "ends")
 _STEP_TIME = params_by_key("event")["at"]
+_LATER_RATE = params_by_key("event")["rate"]
 _STEPS_FORM = '{ steps = [["0s", "4Mbit/s"], ["70s", "8Mbit/s"]] }, the first at 0s'
 
 
@@ -110,7 +111,10 @@ def _read_rate(context: Context, path: Path, value: object) -> _Rate:
         message = "missing" if steps is None else "this is no list of steps" if steps != [] else "no step"
         report.add((*path, "steps"), message, _STEPS_FORM)
         raise Noted
-    read = [_read_step(context, (*path, "steps", index), step) for index, step in enumerate(steps)]
+    read = [
+        _read_step(context, (*path, "steps", index), step, _LATER_RATE if index else _PARAMS["rate"])
+        for index, step in enumerate(steps)
+    ]
     usable = [step for step in read if step is not None]
     if len(usable) < len(read):
         raise Noted
@@ -125,7 +129,7 @@ def _read_rate(context: Context, path: Path, value: object) -> _Rate:
     return _Rate(usable[0][1], tuple(usable[1:]))
 
 
-def _read_step(context: Context, path: Path, step: object) -> tuple[float, float] | None:
+def _read_step(context: Context, path: Path, step: object, rate: Param) -> tuple[float, float] | None:
     """A pair of time and rate, or None after noting what it is instead."""
     if not isinstance(step, list) or len(step) != 2:
         shape = f"a list of {len(step)}" if isinstance(step, list) else kind_name(step)
@@ -136,7 +140,7 @@ def _read_step(context: Context, path: Path, step: object) -> tuple[float, float
     except Noted:
         time_s = None
     try:
-        rate_bps = read_value(context.report, (*path, 1), _PARAMS["rate"], step[1])
+        rate_bps = read_value(context.report, (*path, 1), rate, step[1])
     except Noted:
         return None
     return None if time_s is None else (time_s, rate_bps)
@@ -171,7 +175,7 @@ def _step_events(link: str, direction: Direction, values: Mapping[str, Any]) -> 
 
 
 def _direction(values: Mapping[str, Any]) -> LinkDirection:
-    rate = values.get("rate", _Rate(inf))
+    rate = values.get("rate", _Rate(1.0))  # a placeholder that is noted already gives no second problem
     return LinkDirection(
         rate_bps=None if rate.first_bps == inf else rate.first_bps,
         delay_s=values.get("delay", 0.0),

@@ -298,7 +298,6 @@ _EVENT = (
         "New rate of the link, from the next packet on; what is queued stays.",
         minimum=1.0,
         maximum=1e12,
-        allows_unlimited=True,
         applies_to=("link",),
     ),
     Param(

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from subflow_sim.scenario_model import Link
+
 
 @dataclass(frozen=True, slots=True)
 class Topology:
@@ -60,6 +62,19 @@ def check_path(topology: Topology, source: str, destination: str, links: Sequenc
     if here != destination:
         return RouteProblem(None, f'ends at "{here}", not at "{destination}"')
     return None
+
+
+def has_bottleneck(source: str, path: Sequence[Link | None]) -> bool:
+    """Whether a link of a connected path has a finite rate in the direction of the walk; True if one is unusable."""
+    here = source
+    for link in path:
+        if link is None:
+            return True
+        is_forward = here == link.ends[0]
+        if (link.forward if is_forward else link.reverse).rate_bps is not None:
+            return True
+        here = link.ends[1] if is_forward else link.ends[0]
+    return False
 
 
 def shortest_paths(topology: Topology, source: str, destination: str, limit: int) -> tuple[tuple[str, ...], ...]:

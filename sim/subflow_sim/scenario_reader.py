@@ -16,7 +16,7 @@ from subflow_sim.overrides import apply_overrides
 from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, kind_name
 from subflow_sim.params import SECTIONS, AlgorithmCatalog
 from subflow_sim.report import Report
-from subflow_sim.routes import Topology
+from subflow_sim.routes import Topology, has_bottleneck
 from subflow_sim.scenario_model import Event, Node, Scenario
 from subflow_sim.section_reader import Context, read_section
 from subflow_sim.toml_lines import toml_lines
@@ -80,6 +80,7 @@ def _read(tree: dict[str, Any], file: str, report: Report, algorithms: Algorithm
     flows: dict[str, FlowReading | None] = dict.fromkeys(_names(tree, "flows"))
     for name, table in _named_tables(report, tree, "flows"):
         flows[name] = read_flow(context, seen_by_flows, name, table)
+    _check_bottlenecks(report, links, flows)
 
     events = [event for reading in links.values() if reading is not None for event in reading.events]
     events += _read_events(context, tree.get("events", []), links, flows)
@@ -107,6 +108,21 @@ def _check_beginning(report: Report, values: Mapping[str, Any]) -> None:
         if duration is not None and values.get(key, 0.0) >= duration:
             text = format_quantity(duration, Dimension.TIME)
             report.add((key,), consequence, f'less than the duration of "{text}"')
+
+
+def _check_bottlenecks(
+    report: Report, links: Mapping[str, LinkReading | None], flows: Mapping[str, FlowReading | None]
+) -> None:
+    """Nothing would ever stop the window of a flow whose path has no finite rate from growing."""
+    for reading in flows.values():
+        if reading is None or reading.flow.kind == "cbr":
+            continue
+        for index, path in enumerate(reading.flow.paths):
+            readings = [links[name] for name in path]
+            if not has_bottleneck(reading.flow.source, [None if link is None else link.link for link in readings]):
+                place = ("flows", reading.flow.name, "paths", index)
+                message = "no link of the path has a rate in the direction of the data, so nothing would limit the flow"
+                report.add(place, message, 'a rate such as "8Mbit/s" on at least one of its links')
 
 
 def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node], frozenset[str]]:

@@ -107,7 +107,7 @@ at = [0, 10.5]
 kind = "host"
 
 [links.wifi]
-ends = ["client", "server"]
+ends = ["server", "client"]
 rate = "8Mbit/s"
 delay = "50ms"
 queue = { discipline = "droptail", limit = "100kB" }
@@ -140,7 +140,7 @@ packet = "500B"
 at = "20s"
 link = "wifi"
 direction = "forward"
-rate = "unlimited"
+rate = "16Mbit/s"
 delay = "10ms"
 loss = "1%"
 queue = "5pkt"

@@ -32,7 +32,7 @@ def test_every_key_of_the_format_is_read():
     assert scenario.links == {
         "wifi": Link(
             "wifi",
-            ("client", "server"),
+            ("server", "client"),
             forward=LinkDirection(8e6, 0.05, queue, 0.02),
             reverse=LinkDirection(None, 0.05, queue, 0.0),
         )
@@ -54,7 +54,7 @@ def test_every_key_of_the_format_is_read():
             20.0,
             link="wifi",
             direction="forward",
-            rate_bps=math.inf,
+            rate_bps=16e6,
             delay_s=0.01,
             loss=0.01,
             queue=QueueSpec(limit_pkts=5),

@@ -358,3 +358,22 @@ def test_no_value_in_any_place_makes_the_reader_fail_in_any_other_way(tree, plac
     for text in (TWO_PATHS + EVENT, "\n".join(f"{name} = {spelt(item)}" for name, item in tree.items())):
         with suppress(ScenarioError):
             read(text, override)
+
+
+def test_a_path_on_which_nothing_limits_the_flow_is_refused():
+    # Forward is from the client to the server: the download takes the reverse direction of wifi.
+    unlimited = TWO_PATHS.replace('rate = "8Mbit/s"', 'rate = "8Mbit/s"\nreverse = { rate = "unlimited" }')
+    problem = problem_of(unlimited.replace('from = "client"\nto = "server"', 'from = "server"\nto = "client"'))
+    assert problem.key == "flows.download.paths[0]"
+    assert "nothing would limit the flow" in problem.message
+
+
+@pytest.mark.parametrize("rate", ['"unlimited"', '{ steps = [["0s", "1Mbit/s"], ["5s", "unlimited"]] }'])
+def test_a_rate_cannot_become_unlimited_during_a_run(rate):
+    if rate.startswith("{"):
+        problem = problem_of(TWO_PATHS.replace('rate = "8Mbit/s"', f"rate = {rate}"))
+        assert problem.key == "links.wifi.rate.steps[1][1]"
+    else:
+        problem = problem_of(TWO_PATHS + EVENT + f'link = "wifi"\nrate = {rate}\n')
+        assert problem.key == "events[0].rate"
+    assert "unlimited" not in problem.allowed

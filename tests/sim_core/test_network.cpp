@@ -292,6 +292,27 @@ TEST(Network, AConstantBitRateFlowSendsAtItsRate) {
     EXPECT_EQ(network.connections()[0].delivered_bytes, 1250 * 1472);
 }
 
+TEST(Network, AConstantBitRateFlowPausesWhileClosedAndDoesNotCatchUp) {
+    Scenario scenario = textbook(10_s);
+    FlowSpec cbr;
+    cbr.name = "cbr";
+    cbr.kind = FlowKind::Cbr;
+    cbr.cbr_rate = BitsPerSec(3e6);
+    cbr.paths = {add_path(scenario)};
+    scenario.flows.push_back(cbr);
+    for (const auto& [at, is_open] : {std::pair{2_s, false}, std::pair{6_s, true}}) {
+        EventSpec event;
+        event.at = at;
+        event.flow = 0;
+        event.open = is_open;
+        scenario.events.push_back(event);
+    }
+    const Network network = finished(scenario);
+    // 250 packets a second in [0, 2) and [6, 10], less the 12 or 13 still on the wire of 50 ms at the end
+    EXPECT_NEAR(static_cast<double>(network.packets_delivered()), 6 * 250 - 12.5, 2);
+    EXPECT_LE(network.link_result(0).max_queue_pkts, 1);
+}
+
 TEST(Network, StartJitterMovesStartsWithinItsBound) {
     Scenario scenario = textbook(3_s);
     scenario.start_jitter = 1_s;
@@ -334,6 +355,12 @@ TEST(Network, RefusesWhatCannotBeSimulated) {
     refused(scenario, [](Scenario& s) { s.links[0].loss = 1.5; });
     refused(scenario, [](Scenario& s) { s.links[0].queue_limit_pkts = 0; });
     refused(scenario, [](Scenario& s) { s.links[0].rate = kUnlimitedRate; });  // nothing would limit the window
+    refused(scenario, [](Scenario& s) {
+        EventSpec event;
+        event.link = 0;
+        event.rate = kUnlimitedRate;
+        s.events.push_back(event);
+    });
     refused(scenario, [](Scenario& s) { s.flows[0].paths[0].forward = {9}; });
     refused(scenario, [](Scenario& s) { s.flows[0].paths.push_back(s.flows[0].paths[0]); });
     refused(scenario, [](Scenario& s) { s.flows[0].controller.name = "nonsense"; });
