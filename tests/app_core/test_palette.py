@@ -7,7 +7,16 @@ import math
 
 import pytest
 
-from subflow_app.core.palette import HUES, TOTAL, colour_keys, dash, hex_colour, link_colour_keys, split_owner
+from subflow_app.core.palette import (
+    HUES,
+    TOTAL,
+    ColourKey,
+    colour_keys,
+    dash,
+    hex_colour,
+    link_colour_keys,
+    split_owner,
+)
 
 
 def rgb(colour: str) -> tuple[int, ...]:
@@ -68,3 +77,15 @@ def test_first_run_is_solid_and_the_next_four_have_different_dashes() -> None:
     assert len({dash(run) for run in range(5)}) == 5
     # On-off pairs only, otherwise the pattern would invert itself from one repetition to the next.
     assert all(len(dash(run)) % 2 == 0 for run in range(5))
+
+
+@pytest.mark.parametrize("hue", range(7))
+@pytest.mark.parametrize("shade", range(7))
+def test_every_shade_stands_out_on_a_dark_background(hue: int, shade: int) -> None:
+    def luminance(colour: tuple[int, ...]) -> float:
+        parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    # WCAG 1.4.11 asks for 3:1 between a line and what it is drawn on, here the base colour of the dark window.
+    ground = luminance((0x17, 0x1A, 0x1F))
+    assert (luminance(rgb(hex_colour(ColourKey(hue, shade), dark=True))) + 0.05) / (ground + 0.05) >= 3.0

@@ -35,6 +35,8 @@ TOTAL_ON_DARK = "#F2F2F2"
 
 # How far the k-th instance of a flow moves its hue: towards white (positive) or black (negative).
 _SHADES: tuple[float, ...] = (0.0, 0.40, -0.35, 0.20, -0.18, 0.55, -0.50)
+# The same on a dark background, where a darkened hue would sink: always towards white, the plain hue included.
+_SHADES_ON_DARK: tuple[float, ...] = (0.20, 0.46, 0.0, 0.33, 0.10, 0.60, 0.73)
 
 # Dash of the k-th run of an overlay, in multiples of the line width: on, off, on, off ... Empty is a solid line.
 _DASHES: tuple[tuple[float, ...], ...] = (
@@ -69,7 +71,8 @@ def hex_colour(key: ColourKey, *, dark: bool = False) -> str:
         return _mixed(TOTAL_ON_DARK, -abs(amount)) if dark else _mixed(TOTAL_ON_LIGHT, abs(amount))
     # A second round through the hues starts one shade further, so that the eighth subflow is not the first one's twin.
     rounds, hue = divmod(key.hue, len(HUES))
-    return _mixed(HUES[hue], _SHADES[(key.shade + rounds) % len(_SHADES)])
+    shades = _SHADES_ON_DARK if dark else _SHADES
+    return _mixed(HUES[hue], shades[(key.shade + rounds) % len(shades)])
 
 
 def dash(run: int) -> tuple[float, ...]:
