@@ -70,7 +70,6 @@ def _create_run_tables(op: Operations) -> None:
         sa.Column("writer_started", sa.TEXT, nullable=False),
         sa.Column("heartbeat_at", sa.TEXT, nullable=False),
         sa.CheckConstraint("status IN ('running', 'finished', 'stopped', 'failed', 'interrupted')", "run_status"),
-        sqlite_strict=True,
         sqlite_autoincrement=True,
     )
     # Opening a store looks for running runs: a partial index holds nothing else, mostly nothing at all.
@@ -111,7 +110,6 @@ def _create_series_tables(op: Operations) -> None:
         sa.Column("vmax", sa.REAL),
         sa.Column("mean", sa.REAL),
         sa.UniqueConstraint("run_id", "scope", "owner", "name"),
-        sqlite_strict=True,
         sqlite_autoincrement=True,
     )
     op.create_table(
