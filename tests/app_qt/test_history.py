@@ -332,3 +332,21 @@ def test_reload_keeps_the_selection(window: MainWindow, two_runs: tuple[int, int
 
     selected: list[RunRow] = window.history.selected()
     assert [run.id for run in selected] == [two_runs[0]]
+
+
+def test_deleted_runs_are_removed_for_good_only_when_it_is_meant(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
+) -> None:
+    window.history.select([two_runs[0]])
+    window.bar.trigger("history.delete")
+    dialogs.answer("confirm", False, True)
+    window.bar.trigger("history.purge")
+    assert window.bar["edit.undo"].isEnabled()
+
+    with qtbot.waitSignal(window.database.purged) as purged:
+        window.bar.trigger("history.purge")
+
+    assert purged.args == [1]
+    assert not window.history_stack.canUndo()
+    assert "1 deleted run is gone." in window.banners.text("purged")
+    assert listed(window) == [two_runs[1]]

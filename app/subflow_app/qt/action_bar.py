@@ -104,11 +104,8 @@ class ActionBar(QObject):
 
     def set_on(self, action_id: str, is_on: bool) -> None:
         """Shows a switch as on or off without doing what it does."""
-        action = self._actions[action_id]
-        action.blockSignals(True)
-        action.setChecked(is_on)
-        action.blockSignals(False)
-        self._update_buttons()
+        # Actions do their work when they are triggered, which this does not.
+        self._actions[action_id].setChecked(is_on)
 
     def set_undo_texts(self, undo: str, redo: str) -> None:
         """Says in the menu what would be undone and redone."""

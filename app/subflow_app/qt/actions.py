@@ -472,6 +472,15 @@ def _history_rows() -> Iterator[ActionSpec]:
         _some_writable,
         Scope.HISTORY,
     )
+    yield ActionSpec(
+        "history.purge",
+        "Remove deleted runs for &good…",
+        "Free the disk space of all deleted runs; they cannot be brought back then",
+        "purge",
+        ("Ctrl+Shift+Del",),
+        lambda w, _: w.database.ask_purge(),
+        lambda s: s.can_write and not s.is_running,
+    )
 
 
 def _help_rows() -> Iterator[ActionSpec]:
@@ -554,11 +563,12 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.export",
         "-",
         "history.delete",
+        "history.purge",
     ),
     "&Help": ("help.shortcuts", "help.about"),
 }
 
-HISTORY_MENU = MENUS["H&istory"]
+HISTORY_MENU = MENUS["H&istory"][:-1]
 PLOT_MENU = (
     "view.fit",
     "-",

@@ -5,12 +5,22 @@ from __future__ import annotations
 import logging
 import logging.handlers
 import signal
+import socket
 import sys
 import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMessageLogContext, QObject, QSocketNotifier, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import (
+    QEvent,
+    QMessageLogContext,
+    QObject,
+    QSocketNotifier,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -19,6 +29,9 @@ from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import MODES, Theme, ThemeMode
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 _log = logging.getLogger(__name__)
 
@@ -52,10 +65,10 @@ def main(scenario_path: str | None = None) -> int:
     else:
         window.documents.open(Path(scenario_path))
     window.show()
-    _close_on_signals(window)
-    # The first picture comes first: plots and database take longer than everything before.
-    QTimer.singleShot(0, window, window.load)
+    signals = _Signals(window)
+    _AfterFirstPaint(window)
     code = application.exec()
+    signals.release()
     sys.excepthook = sys.__excepthook__
     return code
 
@@ -81,10 +94,26 @@ def _window_icon() -> QIcon:
     return icon("app", "#1f63c1")
 
 
+class _AfterFirstPaint(QObject):
+    """Lets the window load the rest once it has been painted: plots and database take longer than all before."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Waits for the first paint, then is not asked any more."""
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            QTimer.singleShot(0, self._window, self._window.load)
+        return False
+
+
 class _BugReports(QObject):
     """Shows an exception nobody expected, once, with its traceback to copy; the log has them all."""
 
-    def __init__(self, window: QObject) -> None:
+    def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
         self._is_shown = False
@@ -100,32 +129,43 @@ class _BugReports(QObject):
         # The same bug in a timer would pile up dialogs faster than anybody can close them.
         if not self._is_shown:
             self._is_shown = True
-            self._window.dialogs.tell_bug(report)  # type: ignore[attr-defined] # a MainWindow
+            self._window.dialogs.tell_bug(report)
             self._is_shown = False
 
 
-def _close_on_signals(window: QObject) -> None:
+class _Signals(QObject):
     """Ctrl-C in the terminal and SIGTERM close the window as a person would: a run is stopped and kept.
 
-    Python runs its signal handlers between bytecodes, and Qt's event loop has none: a signal therefore also writes to a
-    socket that the event loop watches.
+    Python runs its signal handlers between bytecodes, and an idle event loop has none: a signal therefore also writes
+    to a socket that the event loop watches.
     """
-    import socket
 
-    reader, writer = socket.socketpair()
-    for end in (reader, writer):
-        end.setblocking(False)
-    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, window)
-    # The sockets live as long as the window.
-    notifier.activated.connect(lambda: reader.recv(64))
-    window.destroyed.connect(writer.close)
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._reader, self._writer = socket.socketpair()
+        for end in (self._reader, self._writer):
+            end.setblocking(False)
+        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_woken)
+        signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
 
-    def close(_number: int, _frame: FrameType | None) -> None:
-        window.close_at_once()  # type: ignore[attr-defined] # a MainWindow
+    def release(self) -> None:
+        """Gives the signals back, before the sockets go."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        self._notifier.setEnabled(False)
+        self._reader.close()
+        self._writer.close()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, close)
+    def _on_woken(self) -> None:
+        self._reader.recv(64)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._window.close_at_once()
 
 
 def _start_log() -> None:

@@ -26,6 +26,8 @@ class DatabaseControl(QObject):
     failed = Signal(object)  # StoreError: it could not be opened; the store before, if any, stays
     copied = Signal(object)  # Path
     copy_failed = Signal(object)  # StoreError
+    purged = Signal(int)  # how many runs are gone for good
+    purge_failed = Signal(object)  # StoreError
 
     def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
         """No store yet."""
@@ -98,6 +100,19 @@ class DatabaseControl(QObject):
                 failed=self._on_copy_failed,
             )
 
+    def ask_purge(self) -> None:
+        """Removes all deleted runs for good, if the person means it."""
+        store = self._store
+        if store is not None and self.dialogs.confirm(
+            "Remove deleted runs",
+            "Remove all deleted runs for good?",
+            "Their disk space is freed. They cannot be brought back, not even by undo.",
+            "Remove for good",
+        ):
+            self._workers.start(
+                "purge database", store.purge_deleted, succeeded=self.purged.emit, failed=self._on_purge_failed
+            )
+
     def close(self) -> None:
         """Closes the store; one that is still being opened is closed when it arrives."""
         self._is_closed = True
@@ -131,6 +146,11 @@ class DatabaseControl(QObject):
         if not isinstance(error, StoreError):
             raise error
         self.copy_failed.emit(error)
+
+    def _on_purge_failed(self, error: Exception) -> None:
+        if not isinstance(error, StoreError):
+            raise error
+        self.purge_failed.emit(error)
 
 
 def _open(path: Path) -> Store:

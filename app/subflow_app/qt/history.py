@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # A search goes to the database when the person stops typing for this long.
 _SEARCH_DELAY_MS = 150
 # What a header needs besides its text, px: margins and the sort arrow.
-_CELL_PADDING = 26
+_CELL_PADDING = 24
 
 
 class History(QWidget):
@@ -42,7 +42,7 @@ class History(QWidget):
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
     failed = Signal(object)  # StoreError
-    deleted = Signal(object)  # HistoryCommand that can be undone
+    deleted = Signal(str, object)  # what, and the HistoryCommand that can be undone
 
     def __init__(self, undo_stack: QUndoStack, dialogs: Dialogs, parent: QWidget | None = None) -> None:
         """A history without a database."""
@@ -216,7 +216,7 @@ class History(QWidget):
         command = self._do(f"delete {what}", lambda store: store.delete(ids), lambda store: store.undelete(ids))
         if command is not None:
             self._select({following} if following is not None else set())
-            self.deleted.emit(command)
+            self.deleted.emit(what, command)
 
     def undo(self, command: HistoryCommand) -> None:
         """Takes one command back, also when others came after it."""

@@ -56,6 +56,7 @@ GLYPHS: dict[str, str] = {
     "overlay": "ph.stack",
     "clear": "ph.eraser",
     "delete": "ph.trash",
+    "purge": "mdi6.broom",
     "scenario": "ph.file-text",
     "help": "ph.question",
     "shortcuts": "ph.keyboard",
@@ -84,5 +85,11 @@ def icon(name: str, colour: str | None = None) -> QIcon:
     import qtawesome  # 0.5 s with its fonts: the first icon pays, not the import of the package
 
     tokens = current_tokens()
-    drawn: QIcon = qtawesome.icon(GLYPHS[name], color=colour or tokens.text, color_disabled=tokens.border)
+    drawn: QIcon = qtawesome.icon(
+        GLYPHS[name],
+        color=colour or tokens.text,
+        color_disabled=tokens.border,
+        # In a selected row of a table any other colour would drown.
+        color_selected=tokens.highlighted_text,
+    )
     return drawn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QUndoGroup, QUndoStack
@@ -40,7 +41,11 @@ from subflow_app.qt.window_state import WindowStateFile
 from subflow_app.qt.workers import Workers
 from subflow_sim.catalog import catalog
 from subflow_sim.errors import SimError
-from subflow_store import Store, StoreError
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
+    from subflow_store import Store
 
 _log = logging.getLogger(__name__)
 
@@ -212,6 +217,8 @@ class MainWindow(QMainWindow):
         self.database.failed.connect(self._on_database_failed)
         self.database.copied.connect(self.notices.copied)
         self.database.copy_failed.connect(lambda error: self.notices.copy_failed(error, self.database.ask_save_copy))
+        self.database.purged.connect(self._on_purged)
+        self.database.purge_failed.connect(self.notices.history_failed)
         self.shown.changed.connect(self._on_shown_changed)
         self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
@@ -395,6 +402,11 @@ class MainWindow(QMainWindow):
         self._show_database()
         self.update_actions()
 
+    def _on_purged(self, count: int) -> None:
+        # What undo could bring back is gone.
+        self.history_stack.clear()
+        self.notices.purged(count)
+
     def _show_database(self) -> None:
         path, has_store = self.database.path, self.database.store is not None
         self._database_button.setText(path.name if path is not None and has_store else "no database")
@@ -405,9 +417,8 @@ class MainWindow(QMainWindow):
         self.history.set_shown(self.shown.ids)
         self.update_actions()
 
-    def _on_runs_deleted(self, command: HistoryCommand) -> None:
-        text = command.text()
-        self.notices.deleted(f"{text[0].upper()}{text[1:]}: done.", lambda: self.history.undo(command))
+    def _on_runs_deleted(self, what: str, command: HistoryCommand) -> None:
+        self.notices.deleted(what, lambda: self.history.undo(command))
 
     def _on_exported(self, path: Path) -> None:
         folder = path if path.is_dir() else path.parent

@@ -68,9 +68,19 @@ class Notices:
         """Stored runs could not be read or changed."""
         self._banners.show_banner("history", "error", str(error))
 
-    def deleted(self, text: str, undo: Callable[[], None]) -> None:
+    def deleted(self, what: str, undo: Callable[[], None]) -> None:
         """Runs were deleted."""
-        self._banners.show_banner("deleted", "info", text, [Way("Undo", undo)])
+        self._banners.show_banner("deleted", "info", f"Deleted {what}.", [Way("Undo", undo)])
+
+    def purged(self, count: int) -> None:
+        """Deleted runs are gone for good."""
+        what = (
+            "There were no deleted runs."
+            if count == 0
+            else f"{count} deleted run{'s are' if count > 1 else ' is'} gone."
+        )
+        self._banners.close_banner("deleted")
+        self._banners.show_banner("purged", "info", what)
 
     def scenario_refused(self, text: str) -> None:
         """The simulator does not take the scenario."""

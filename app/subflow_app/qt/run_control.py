@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
@@ -10,7 +11,10 @@ from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState
 from subflow_app.qt.workers import Workers
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import Scenario
-from subflow_store import Store
+
+if TYPE_CHECKING:
+    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
+    from subflow_store import Store
 
 _log = logging.getLogger(__name__)
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.runs import RunJob
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.plot_view import PlotView
-from subflow_store import Store
+
+if TYPE_CHECKING:
+    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
+    from subflow_store import Store
 
 
 class ShownRuns(QObject):

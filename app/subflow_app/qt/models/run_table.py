@@ -37,8 +37,8 @@ def _or_least(value: float | None) -> float:
 
 
 COLUMNS: tuple[_Column, ...] = (
-    _Column("Name", lambda r: r.name, lambda r: r.name.lower(), "  Two disjoint paths, one lossy"),
-    _Column("Scenario", lambda r: r.scenario_name, lambda r: r.scenario_name.lower(), "Two disjoint paths"),
+    _Column("Name", lambda r: r.name, lambda r: r.name.lower(), "Two disjoint paths, lossy"),
+    _Column("Scenario", lambda r: r.scenario_name, lambda r: r.scenario_name.lower(), "Two disjoint path"),
     _Column("Controllers", lambda r: r.controllers, lambda r: r.controllers.lower(), "uncoupled"),
     _Column("Seed", lambda r: str(r.seed), lambda r: float(r.seed), "1234", is_number=True),
     _Column("Status", lambda r: r.status, lambda r: r.status, "    interrupted"),

@@ -12,8 +12,8 @@ from subflow_app.qt import format as fmt
 
 # Room past both ends of the axis for half of a number, px.
 _OVERHANG = 15.0
-# Below this many decades a logarithmic axis also numbers 2 and 5; with more, powers of ten alone fill it.
-_DECADES_WITH_STEPS = 3.0
+# A decade of a logarithmic axis that is at least this long, px, has room for 2 and 5 beside its power of ten.
+_DECADE_WITH_STEPS = 60.0
 
 
 class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
@@ -40,11 +40,11 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
         return ticks
 
     def logTickValues(
-        self, low: float, high: float, _size: float, _linear: Sequence[tuple[float, Sequence[float]]]
+        self, low: float, high: float, size: float, _linear: Sequence[tuple[float, Sequence[float]]]
     ) -> list[tuple[float | None, list[float]]]:
         """Ticks of a logarithmic axis, as exponents: the numbered ones first, then those with a grid line only."""
         decades = range(math.floor(low), math.ceil(high) + 1)
-        numbered = (1, 2, 5) if high - low < _DECADES_WITH_STEPS else (1,)
+        numbered = (1, 2, 5) if size >= _DECADE_WITH_STEPS * (high - low) else (1,)
 
         def ticks(digits: Sequence[int]) -> list[float]:
             values = (decade + math.log10(digit) for decade in decades for digit in digits)

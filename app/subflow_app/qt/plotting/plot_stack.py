@@ -21,6 +21,7 @@ from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.theme import Tokens
 
 _ZOOM_STEP = 1.25
+_MOST_SAMPLES_OF_WIDE_LINES = 100_000
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
 _KEY_STEP = 0.01
 # Room for half of the last number of the time axis.
@@ -71,6 +72,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._crosshair_shown = True
         self._readout_shown = False
         self._log = False
+        self._line_width = 1.0
         self._cursor_s: float | None = None
         self._duration_s = 1.0
         self.plots: list[TimePlot] = []
@@ -105,6 +107,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
                 self.addItem(plot.title, row=2 * row, col=0)
             self.addItem(plot.item, row=2 * row + 1, col=0)
             plot.show_time_axis(plot is self.plots[-1])
+            plot.set_line_width(self._line_width)
             plot.set_log(self._log)
             plot.set_hidden(self._hidden)
             plot.set_duration(self._duration_s)
@@ -193,8 +196,16 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             for curve in overlaid:
                 curves.setdefault(curve_id(curve), curve)
         self._curves = curves
+        self._fit_line_width(sum(len(curve.values) for curve in curves.values()))
         self._colours = {key: curve.colour for key, curve in curves.items()}
         self._feed_marks()
+
+    def _fit_line_width(self, sample_count: int) -> None:
+        """On a screen of fine pixels a line of one is a hair; two cost seven times as much, so few samples only."""
+        width = self.devicePixelRatioF() if sample_count <= _MOST_SAMPLES_OF_WIDE_LINES and not self._paper else 1.0
+        if width != self._line_width and not self._paper:
+            self._line_width = width
+            self.set_line_width(width)
 
     # ---- switches ----
 
@@ -287,12 +298,17 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         if not self._readout_shown or self._cursor_s is None:
             return []
         spans = [Span(f"   at {fmt.number(self._cursor_s, 4)} s", self._tokens.muted_text)]
+        # The same line of several runs stands together: "wifi 3.5 / 3.7".
+        values: dict[tuple[str, str], list[str]] = {}
+        curves: dict[tuple[str, str], Curve] = {}
         for key, value in plot.values_at(self._cursor_s).items():
             if key not in self._hidden and math.isfinite(value):
-                curve = self._curves[key]
-                colour = palette.hex_colour(curve.colour, dark=self._tokens.is_dark)
-                spans.append(Span(f"   {curve.label} ", self._tokens.muted_text))
-                spans.append(Span(fmt.number(value), colour, bold=True))
+                values.setdefault((key.owner, key.kind), []).append(fmt.number(value))
+                curves.setdefault((key.owner, key.kind), self._curves[key])
+        for line, texts in values.items():
+            colour = palette.hex_colour(curves[line].colour, dark=self._tokens.is_dark)
+            spans.append(Span(f"   {curves[line].label} ", self._tokens.muted_text))
+            spans.append(Span(" / ".join(texts), colour, bold=True))
         return spans
 
     def _on_mouse_moved(self, position: QPointF) -> None:

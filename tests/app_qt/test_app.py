@@ -1,0 +1,130 @@
+"""The program around the window: what it imports when, what a signal from outside does, and what happens with a bug."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.qt.app import _BugReports, _log_qt_message
+from subflow_app.qt.main_window import MainWindow
+from subflow_store import open_store
+
+# Starts the program as `subflow FILE` does, runs the scenario, and says so once it is on its way.
+STARTER = """
+import sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from subflow_app.qt import app, main_window
+loaded = main_window.MainWindow.load
+def load(window):
+    loaded(window)
+    window.bar.trigger("run.toggle")
+    window.runs.ticked.connect(lambda progress: progress.sim_time_s > 0.3 and print("running", flush=True))
+main_window.MainWindow.load = load
+sys.exit(app.main(sys.argv[1]))
+"""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return os.environ | {
+        name: str(folder / name.lower()) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+    }
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: signal.Signals) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(TWO_PATHS.replace('duration = "2s"', 'duration = "20000s"'))
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTER, str(scenario)],
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "running\n"
+
+        process.send_signal(number)
+
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in errors
+    with open_store(tmp_path / "xdg_data_home" / "subflow" / "subflow.db", read_only=True) as store:
+        (run,) = store.runs()
+    assert run.status == "stopped"
+    assert run.simulated_s > 0.2
+    # Scenario files that were opened are recent ones next time.
+    settings = json.loads((tmp_path / "xdg_config_home" / "subflow" / "settings.json").read_text())
+    assert settings["recent_files"] == [str(scenario)]
+
+
+def test_window_opens_without_the_slow_libraries(tmp_path: Path) -> None:
+    code = "import subflow_app.qt.main_window, sys; print(' '.join(sorted(sys.modules)))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment(tmp_path), capture_output=True, text=True, check=True
+    )
+
+    loaded = set(result.stdout.split())
+    assert loaded & {"pyqtgraph", "sqlalchemy", "alembic", "matplotlib", "networkx", "torch", "sqlite3"} == set()
+
+
+def test_bug_is_shown_once_and_logged_always(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    reports: list[str] = []
+    bugs = _BugReports(window)
+
+    def show(report: str) -> None:
+        reports.append(report)
+        bugs.on_exception(ValueError, ValueError("while the dialog is open"), None)
+
+    monkeypatch.setattr(window.dialogs, "tell_bug", show)
+    with caplog.at_level(logging.CRITICAL):
+        bugs.on_exception(ZeroDivisionError, ZeroDivisionError("a division"), None)
+
+    assert len(reports) == 1
+    assert "a division" in reports[0]
+    assert reports[0].startswith("Subflow ")
+    assert "while the dialog is open" in caplog.text
+
+
+def test_bug_dialog_copies_its_report(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    from PySide6.QtGui import QGuiApplication
+    from PySide6.QtWidgets import QWidget
+
+    from subflow_app.qt.dialogs import Dialogs
+
+    def press_copy(box: QMessageBox) -> int:
+        next(button for button in box.buttons() if button.text() == "Copy report").click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", press_copy)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    Dialogs(parent).tell_bug("the traceback")
+
+    assert QGuiApplication.clipboard().text() == "the traceback"
+
+
+def test_messages_of_qt_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    from PySide6.QtCore import QMessageLogContext, QtMsgType
+
+    context = QMessageLogContext()
+    with caplog.at_level(logging.DEBUG):
+        _log_qt_message(QtMsgType.QtWarningMsg, context, "a layout that is no layout")
+        _log_qt_message(QtMsgType.QtWarningMsg, context, "This plugin does not support propagateSizeHints()")
+
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("WARNING", "a layout that is no layout")
+    ]
