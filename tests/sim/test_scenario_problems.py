@@ -7,6 +7,8 @@ import math
 from contextlib import suppress
 from itertools import pairwise
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,7 +55,13 @@ def test_all_problems_are_told_at_once_in_the_order_of_the_file():
         ('format = 1\nname = "open', 2, "not valid TOML"),
         ("a = [1,\n\n", 1, "at the end of the file"),
         ("a = " + "[" * 100_000, None, "nested too deeply"),
-        ("a = " + "9" * 5000, None, "not valid TOML"),
+        pytest.param(
+            *("a = " + "9" * 5000, None, "not valid TOML"),
+            marks=pytest.mark.skipif(
+                not hasattr(sys, "get_int_max_str_digits"),
+                reason="this Python, older than 3.11.0 (Ubuntu 22.04 has its rc1), reads numbers of any length",
+            ),
+        ),
     ],
 )
 def test_text_that_is_no_toml_is_one_problem(text, line, message):
