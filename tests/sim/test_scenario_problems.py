@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from contextlib import suppress
 from itertools import pairwise
-
-import sys
 
 import pytest
 from hypothesis import given
