@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
@@ -192,6 +192,9 @@ def test_theme_is_switched_and_remembered(window: MainWindow) -> None:
     window.bar.trigger("view.theme_dark")
 
     assert window.plots.stack._tokens is DARK
+    # The docking library would put its own style sheet back when the palette changes, on the next turn of the loop.
+    QApplication.processEvents()
+    assert DARK.accent in window.docks._manager.styleSheet()
     assert window.preferences.settings.theme == "dark"
     assert [mode for mode in ("light", "dark", "system") if window.bar[f"view.theme_{mode}"].isChecked()] == ["dark"]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication
 from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
@@ -197,6 +198,23 @@ def test_panels_close_and_come_back(window: MainWindow, name: str) -> None:
 
     assert window.docks.is_open(name)
     assert window.bar[f"view.{name}"].isChecked()
+
+
+def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindow) -> None:
+    def is_closed(name: str) -> bool:
+        return not window.docks.is_open(name)
+
+    for name in PANELS:
+        tab = window.docks._panels[name].dock.tabWidget()
+        close = tab.findChild(QAbstractButton, "tabCloseButton")
+        assert isinstance(close, QAbstractButton)
+        assert not close.icon().isNull()
+        assert close.width() >= 14
+
+        close.click()
+
+        qtbot.waitUntil(partial(is_closed, name))
+        assert not window.bar[f"view.{name}"].isChecked()
 
 
 def test_layout_and_switches_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:

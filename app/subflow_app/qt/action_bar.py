@@ -185,6 +185,8 @@ class ActionBar(QObject):
     def _drop_down(self, name: str, action_ids: Sequence[str], bar: QToolBar) -> QToolButton:
         button = QToolButton(bar)
         button.setObjectName(f"{name}_button")
+        # Like the other buttons of a toolbar: the keyboard has the menus, and the focus stays where a person works.
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         self.fill(menu, action_ids)

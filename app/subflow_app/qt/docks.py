@@ -12,8 +12,7 @@ from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QSize, Signal
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -46,8 +45,13 @@ class Docks(QObject):
         """Takes over the central area of ``window``."""
         super().__init__(window)
         flags = ads.CDockManager.eConfigFlag
+        # Without DisableStylesheet QtAds puts its own style sheet back whenever the palette changes.
         ads.CDockManager.setConfigFlags(
-            flags.DefaultOpaqueConfig | flags.AlwaysShowTabs | flags.FocusHighlighting | flags.EqualSplitOnInsertion
+            flags.DefaultOpaqueConfig
+            | flags.AlwaysShowTabs
+            | flags.FocusHighlighting
+            | flags.EqualSplitOnInsertion
+            | flags.DisableStylesheet
         )
         # One close button, on the tab; the buttons of the whole area only repeat what its tabs and the View menu do.
         for flag in (flags.DockAreaHasCloseButton, flags.DockAreaHasUndockButton, flags.DockAreaHasTabsMenuButton):
@@ -88,7 +92,7 @@ class Docks(QObject):
         self._manager.addDockWidget(side.value, dock, neighbour)
         dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
-        dock.setIcon(icon(icon_name))
+        self._draw_icons(self._panels[name])
 
     def set_sizes(self, name: str, sizes: list[int]) -> None:
         """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
@@ -135,14 +139,16 @@ class Docks(QObject):
         """Recolours tabs, splitters and their icons."""
         self._manager.setStyleSheet(_style_sheet(tokens))
         for panel in self._panels.values():
-            panel.dock.setIcon(icon(panel.icon_name))
-        provider = self._manager.iconProvider()
-        for which in (ads.TabCloseIcon, ads.DockAreaCloseIcon):
-            # A copy: QtAds takes the icon for its own and deletes it, and qtawesome hands out one object again and
-            # again.
-            provider.registerCustomIcon(which, QIcon(icon("close")))
-        for tab in self._manager.findChildren(ads.CDockWidgetTab):
-            tab.setIconSize(QSize(14, 14))
+            self._draw_icons(panel)
+
+    def _draw_icons(self, panel: _Panel) -> None:
+        panel.dock.setIcon(icon(panel.icon_name))
+        tab = panel.dock.tabWidget()
+        tab.setIconSize(QSize(14, 14))
+        close = tab.findChild(QAbstractButton, "tabCloseButton")
+        close.setIcon(icon("close"))
+        close.setIconSize(QSize(14, 14))
+        close.setToolTip(f"Close {panel.dock.windowTitle().lower()}; the View menu brings it back")
 
 
 def _style_sheet(t: Tokens) -> str:

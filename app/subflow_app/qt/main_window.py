@@ -164,9 +164,7 @@ class MainWindow(QMainWindow):
         width, height = self.width(), self.height()
         left = min(440, max(350, round(width * 0.3)))
         self.docks.set_outer_sizes([left, width - left])
-        # Forms need a certain height more than a picture does.
-        picture = 0.42 if height >= 800 else 0.36
-        self.docks.set_sizes("topology", [round(height * picture), round(height * (1 - picture))])
+        self.docks.set_sizes("topology", [round(height * 0.42), round(height * 0.58)])
         self.docks.set_sizes("plots", [round(height * 0.76), round(height * 0.24)])
 
     def _submenu(self, title: str, icon_name: str, fill: Callable[[], None]) -> QMenu:
@@ -251,6 +249,8 @@ class MainWindow(QMainWindow):
         """Brings what start-up leaves for later: the plots, and the database in the background."""
         self.database.open(Path(self.preferences.settings.database) if self.preferences.settings.database else None)
         self.plots.load()
+        # Space runs from here, and nothing looks as if it were about to be pressed.
+        self.topology.setFocus()
 
     # ---- what actions call ----
 

@@ -1,0 +1,128 @@
+"""Takes the screenshots of the README by driving the window through its actions.
+
+    python -m tests.helpers.screenshots [FOLDER]
+
+Writes `window-light.png`, `window-dark.png`, `window-overlay.png` and `window-problems.png` to `assets/screenshots`, or
+to another folder. Nothing is compared: look at them. It needs no screen, and works on settings and a database of its
+own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+# Before Qt reads it: the picture shall not depend on this machine's screen.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+from PySide6.QtCore import QElapsedTimer, QSize
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from tests.helpers.window import make_window
+
+from subflow_app.qt import commands
+from subflow_app.qt.app import make_application
+from subflow_app.qt.main_window import MainWindow
+
+SIZE = QSize(1400, 900)
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "screenshots"
+_TIMEOUT_MS = 60_000
+
+
+def main(folder: Path) -> None:
+    """Writes all screenshots to `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    application = make_application([])
+    with tempfile.TemporaryDirectory() as scratch:
+        window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db")
+        window.resize(SIZE)
+        window.show()
+        window.load()
+        _wait_for(lambda: not window.database.is_opening)
+        window.reset_layout()
+        for shot in (_live, _crosshair, _overlay, _problems):
+            shot(window, folder)
+        window.close_at_once()
+
+
+def _live(window: MainWindow, folder: Path) -> None:
+    """A run on its way, with the runs before it in the history."""
+    window.bar.trigger("run.speed_express")
+    for example in ("t-1link", "t-2link", "drlcc-sc1"):
+        window.documents.open_example(example)
+        _run(window)
+    window.documents.open_example("demo")
+    window.bar.trigger("run.speed_brisk")
+    window.bar.trigger("run.toggle")
+    _wait_for(lambda: window.runs.progress is not None and window.runs.progress.sim_time_s > 41.0)
+    window.bar.trigger("run.toggle")  # paused, so that the picture holds still
+    _wait_for(lambda: window.runs.progress is not None and window.runs.progress.state == "paused")
+    window.bar.trigger("run.toggle")
+    _save(window, folder / "window-light.png")
+    window.bar.trigger("run.speed_express")
+    _wait_for(lambda: not window.runs.is_running)
+
+
+def _crosshair(window: MainWindow, folder: Path) -> None:
+    """The finished run, in the dark, with a link selected and the values at the crosshair."""
+    window.bar.trigger("view.theme_dark")
+    window.topology.select("links.wifi")
+    window.plots.stack.set_cursor(23.4)
+    _save(window, folder / "window-dark.png")
+    window.plots.stack.set_cursor(None)
+
+
+def _overlay(window: MainWindow, folder: Path) -> None:
+    """Two controllers over each other."""
+    window.bar.trigger("view.theme_light")
+    for key, value in (("flows.download.controller", "uncoupled"), ("name", "Demo, uncoupled windows")):
+        commands.set_value(window.document_stack, window.documents.doc, key, value)
+    window.document_stack.setClean()
+    _run(window)
+    window.topology.select("flows.download")
+    newest = [run.id for run in window.history.runs()[:2]]
+    window.history.select(newest)
+    window.bar.trigger("history.open")
+    window.plots.stack.set_cursor(12.0)
+    _save(window, folder / "window-overlay.png")
+
+
+def _problems(window: MainWindow, folder: Path) -> None:
+    """A value that cannot be, beside its field, and a deleted run that can come back."""
+    window.bar.trigger("history.clear_overlay")
+    window.history.select([window.history.runs()[-1].id])
+    window.bar.trigger("history.delete")
+    commands.set_value(window.document_stack, window.documents.doc, "links.wifi.loss", "120%")
+    window.show_first_problem()
+    _save(window, folder / "window-problems.png")
+
+
+def _run(window: MainWindow) -> None:
+    window.bar.trigger("run.toggle")
+    _wait_for(lambda: not window.runs.is_running)
+
+
+def _save(window: MainWindow, path: Path) -> None:
+    for _ in range(5):
+        QApplication.processEvents()
+    window.statusBar().repaint()
+    picture = window.grab()
+    if not picture.save(str(path)):
+        sys.exit(f"{path} cannot be written")
+    sys.stdout.write(f"{path} {path.stat().st_size // 1000} kB\n")
+
+
+def _wait_for(condition: Callable[[], bool]) -> None:
+    clock = QElapsedTimer()
+    clock.start()
+    while not condition():
+        QTest.qWait(5)
+        if clock.elapsed() > _TIMEOUT_MS:
+            sys.exit("the window did not get ready for its picture")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
