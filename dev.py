@@ -421,7 +421,7 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     set_up(for_tests=True)
     failed = []
     if full:
-        os.environ["SUBFLOW_FULL"] = "1"
+        os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "5000")  # read by tests/sim_core/test_fuzz.cpp
     with only_one():
         for check in [] if expression else checks():
             started = time.monotonic()
@@ -432,7 +432,11 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
                 say(failure)
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
-    selection = [*(["--full"] if full else []), *(["-k", expression] if expression else []), *pytest_arguments]
+    selection = [
+        *(["--full", "--timeout=1800"] if full else []),
+        *(["-k", expression] if expression else []),
+        *pytest_arguments,
+    ]
     code = subprocess.call([str(BIN / "pytest"), *selection], cwd=ROOT, env=child_environment())
     return code or (1 if failed else 0)
 
@@ -468,7 +472,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     for name, job in (("run", "subflow"), ("bench", "subflow bench"), ("golden", "tests/golden/update.py")):
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
-    testing.add_argument("--full", action="store_true", help="also the long randomised tests")
+    testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
     testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
     commands.add_parser("fmt")
     commands.add_parser("setup").add_argument("--cuda", action="store_true", help="PyTorch with CUDA")

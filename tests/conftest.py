@@ -41,21 +41,12 @@ hypothesis.settings.register_profile("full", max_examples=2000, deadline=None)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds --full."""
-    parser.addoption("--full", action="store_true", help="also the long randomised tests (marked `full`)")
+    parser.addoption("--full", action="store_true", help="many more examples for each property test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Chooses how many examples the property tests draw."""
     hypothesis.settings.load_profile("full" if config.getoption("--full") else "quick")
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out the tests marked `full`, unless they are asked for."""
-    if config.getoption("--full"):
-        return
-    for item in items:
-        if item.get_closest_marker("full"):
-            item.add_marker(pytest.mark.skip(reason="long; runs with --full"))
 
 
 def pytest_unconfigure() -> None:
