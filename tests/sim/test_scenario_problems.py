@@ -338,7 +338,9 @@ KEYS = st.sampled_from(sorted({param.key for params in SECTIONS.values() for par
 SCALARS = st.sampled_from(
     ["wifi", "client", "", "lia", "8Mbit/s", "nan", 0, 1, -1, 2**70, 0.5, math.inf, math.nan, True]
 )
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+VALUES: st.SearchStrategy[object] = st.deferred(
+    lambda: SCALARS | st.lists(VALUES, max_size=3) | st.dictionaries(KEYS, VALUES, max_size=4)
+)
 
 
 def spelt(value: object) -> str:
