@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -559,23 +558,18 @@ def test_another_document_takes_the_place(make: Callable[..., TopologyView]) -> 
     assert set(items(view, NodeItem)) == {"n0-0", "n0-1", "n1-0", "n1-1", "s", "d"}
 
 
-def test_sixty_nodes_paint_fluidly(make: Callable[..., TopologyView]) -> None:
+def test_moving_one_of_sixty_nodes_keeps_the_items_of_all_others(make: Callable[..., TopologyView]) -> None:
+    # What keeps a large picture fluid: a drag moves items, it does not build the scene anew.
     view = make(grid(8))  # 66 nodes, 114 links
-    frame = QImage(view.canvas.viewport().size(), QImage.Format.Format_ARGB32_Premultiplied)
-    view.canvas.viewport().render(frame)
+    before = {name: id(item) for name, item in items(view, NodeItem).items()}
+    place = items(view, NodeItem)["n4-4"].pos()
 
-    start = time.process_time()
-    for _ in range(5):
-        view.canvas.viewport().render(frame)
-    paint_s = (time.process_time() - start) / 5
-    start = time.process_time()
-    for step in range(5):
-        view.scene.move_nodes({"n4-4": QPointF(1000 + step, 600)})
-    move_s = (time.process_time() - start) / 5
+    view.scene.move_nodes({"n4-4": QPointF(1000, 600)})
 
-    # 30 frames per second leave 33 ms of CPU; three times that is still no reason to call it stuck.
-    assert paint_s < 0.1
-    assert move_s < 0.1
+    after = items(view, NodeItem)
+    assert len(after) == 66
+    assert {name: id(item) for name, item in after.items()} == before
+    assert after["n4-4"].pos() != place
 
 
 def test_the_space_key_reaches_the_canvas_before_shortcuts(make: Callable[..., TopologyView]) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
-
 import pytest
 from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
 
@@ -203,13 +200,3 @@ def test_a_file_that_cannot_be_read_is_a_problem_like_any_other(tmp_path, conten
 def test_a_folder_is_no_scenario(tmp_path):
     with pytest.raises(ScenarioError, match="cannot be read"):
         load_scenario(tmp_path, algorithms=CATALOG)
-
-
-def test_a_normal_file_is_read_in_less_than_10_ms():
-    read(FULL)
-    best = math.inf
-    for _ in range(5):
-        begin = time.process_time()
-        read(FULL)
-        best = min(best, time.process_time() - begin)
-    assert best < 0.01
