@@ -96,6 +96,16 @@ def test_overlay_is_exported_with_the_names_of_the_runs(plots: PlotView, tmp_pat
     assert dashed
 
 
+def test_runs_of_the_same_name_are_numbered(plots: PlotView, tmp_path: Path) -> None:
+    plots.show_runs([finished_traces(title="LIA"), finished_traces(title="LIA")])
+    save_figure(plots.stack, tmp_path / "figure.svg", FigureSize())
+
+    found = texts(tmp_path / "figure.svg")
+    assert {"LIA (1): download · wifi", "LIA (2): download · wifi"} <= set(found)
+    titles = [plots.legend_model.index(row, 0).data() for row in range(2)]
+    assert titles == ["LIA (1): download", "LIA (2): download"]
+
+
 def test_pdf_has_the_size_that_was_asked_for(plots: PlotView, tmp_path: Path) -> None:
     path = tmp_path / "figure.pdf"
     save_figure(plots.stack, path, FigureSize(88.0, 110.0))

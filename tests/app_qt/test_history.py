@@ -296,7 +296,7 @@ def test_other_database_brings_its_own_runs(
 ) -> None:
     window.history.select([two_runs[0]])
     window.bar.trigger("history.open")
-    dialogs.answer("save_path", tmp_path / "fresh.db")
+    dialogs.answer("database_path", tmp_path / "fresh.db")
 
     with qtbot.waitSignal(window.database.opened):
         window.bar.trigger("file.open_database")

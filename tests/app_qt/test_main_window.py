@@ -78,6 +78,19 @@ def test_save_as_then_save(window: MainWindow, dialogs: ScriptedDialogs, tmp_pat
     assert window.preferences.settings.recent_files == (str(path),)
 
 
+def test_what_is_typed_but_not_entered_is_saved_too(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialogs.answer("save_path", tmp_path / "mine.toml")
+    # The inspector makes pending text count when it is told to; here it stands for a field with "42" in it.
+    window.documents.settling.connect(lambda: edit(window))
+
+    window.bar.trigger("file.save")
+
+    assert "seed = 42" in (tmp_path / "mine.toml").read_text()
+    assert not window.isWindowModified()
+
+
 @pytest.mark.parametrize(
     ("answer", "is_replaced", "is_saved"), [("save", True, True), ("discard", True, False), ("cancel", False, False)]
 )
@@ -304,7 +317,7 @@ def test_window_works_without_a_database(qtbot: QtBot, qapp: QApplication, tmp_p
 def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     damaged(tmp_path / "spoilt.db")
     window = load_with(qtbot, qapp, tmp_path, tmp_path / "spoilt.db")
-    answer(window, "save_path", tmp_path / "other.db")
+    answer(window, "database_path", tmp_path / "other.db")
 
     window.banners.press("database", "Choose another file…")
     qtbot.waitUntil(lambda: window.database.store is not None)
@@ -321,7 +334,7 @@ def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QAppli
 
 def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, dialogs, tmp_path: Path) -> None:
     damaged(tmp_path / "spoilt.db")
-    dialogs.answer("save_path", tmp_path / "spoilt.db")
+    dialogs.answer("database_path", tmp_path / "spoilt.db")
 
     window.bar.trigger("file.open_database")
     qtbot.waitUntil(lambda: "database" in window.banners.topics())

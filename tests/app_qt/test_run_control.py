@@ -228,7 +228,7 @@ def test_full_disk_loses_nothing(
     assert "the disk is full" in window.banners.text("not_stored")
     assert window.plots.stack.latest_time_s == pytest.approx(2.0)
     monkeypatch.undo()
-    dialogs.answer("save_path", tmp_path / "other.db")
+    dialogs.answer("database_path", tmp_path / "other.db")
 
     with qtbot.waitSignal(window.unsaved.saved):
         window.banners.press("not_stored", "Save to another database…")

@@ -75,6 +75,9 @@ class ScriptedDialogs(Dialogs):
     def save_path(self, *arguments: Any) -> Any:
         return self._ask("save_path", *arguments)
 
+    def database_path(self, *arguments: Any) -> Any:
+        return self._ask("database_path", *arguments)
+
     def folder(self, *arguments: Any) -> Any:
         return self._ask("folder", *arguments)
 

@@ -79,7 +79,7 @@ class DatabaseControl(QObject):
     def ask_open(self) -> None:
         """Asks for a file, which may be new, and opens it."""
         suggested = self.path or default_database()
-        path = self.dialogs.save_path("Open or create a database", DATABASE_FILTER, suggested)
+        path = self.dialogs.database_path("Open or create a database", suggested)
         if path is not None:
             self.open(path)
 

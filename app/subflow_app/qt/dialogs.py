@@ -60,12 +60,27 @@ class Dialogs:
         return Path(name) if name else None
 
     def save_path(self, title: str, filters: str, suggested: Path) -> Path | None:
-        """A file to write, or None; its suffix is that of ``suggested`` if none is typed."""
-        name, _ = QFileDialog.getSaveFileName(self._parent, title, str(suggested), filters)
-        if not name:
-            return None
-        path = Path(name)
-        return path if path.suffix else path.with_suffix(suggested.suffix)
+        """A file to write, or None; its suffix is that of ``suggested`` if none is typed.
+
+        Whether an existing file may be replaced has been asked.
+        """
+        return self._ask_for_file(title, filters, suggested, confirms=True)
+
+    def database_path(self, title: str, suggested: Path) -> Path | None:
+        """A database to open or to make, or None; one that exists is not replaced, so nothing is asked about it."""
+        return self._ask_for_file(title, DATABASE_FILTER, suggested, confirms=False)
+
+    def _ask_for_file(self, title: str, filters: str, suggested: Path, *, confirms: bool) -> Path | None:
+        # Not the static function: it asks about the name that was typed, which is not yet the one with the suffix.
+        dialog = QFileDialog(self._parent, title, str(suggested.parent), filters)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suggested.suffix.removeprefix("."))
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not confirms)
+        dialog.selectFile(suggested.name)
+        is_accepted = dialog.exec() == QFileDialog.DialogCode.Accepted
+        names = dialog.selectedFiles()
+        dialog.deleteLater()
+        return Path(names[0]) if is_accepted and names else None
 
     def folder(self, title: str, start: Path | None) -> Path | None:
         """An existing folder, or None."""

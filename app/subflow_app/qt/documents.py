@@ -19,6 +19,7 @@ class Documents(QObject):
 
     replaced = Signal(object)  # ScenarioDoc
     edited = Signal()  # text or file name changed
+    settling = Signal()  # the text is about to be saved or given up: what is typed but not entered has to count now
     failed = Signal(str)  # a file could not be read or written: why, and what to do
 
     def __init__(self, undo_stack: QUndoStack, preferences: Preferences, dialogs: Dialogs, parent: QObject) -> None:
@@ -103,6 +104,7 @@ class Documents(QObject):
 
     def may_discard(self) -> bool:
         """Asks what to do with unsaved changes, if there are any; False means: leave everything as it is."""
+        self.settling.emit()
         if not self.is_modified:
             return True
         answer = self.dialogs.ask_save_changes(self.name)
@@ -112,10 +114,12 @@ class Documents(QObject):
 
     def save(self) -> bool:
         """Saves to the document's file, asking for one if it has none; False if it is not saved."""
+        self.settling.emit()
         return self.save_as() if self._doc.path is None else self._save(self._doc.path)
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it; False if it is not saved."""
+        self.settling.emit()
         stem = self._name.removesuffix(" (example)").removesuffix(SCENARIO_SUFFIX)
         suggested = self._doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_SUFFIX}"
         path = self.dialogs.save_path("Save scenario", SCENARIO_FILTER, suggested)

@@ -195,6 +195,7 @@ class MainWindow(QMainWindow):
         self.theme.changed.connect(self.apply_tokens)
         self.documents.replaced.connect(self._on_document_replaced)
         self.documents.edited.connect(self._on_document_edited)
+        self.documents.settling.connect(self.inspector.commit_pending)
         self.documents.failed.connect(self.notices.file_failed)
         self.document_stack.cleanChanged.connect(self._on_document_edited)
         self.document_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.document_stack))
@@ -488,7 +489,6 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
-        self.inspector.commit_pending()
         if not self._closes_when_ended and not self.documents.may_discard():
             event.ignore()
             return

@@ -11,7 +11,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
 from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.runs import RunJob, RunResult
-from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
+from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
@@ -44,7 +44,7 @@ class UnsavedRuns(QObject):
     def ask_save(self, job: RunJob) -> None:
         """Asks for a database and stores the run in it."""
         suggested = default_database().with_name("subflow-2.db")
-        path = self.dialogs.save_path("Save the run to a database", DATABASE_FILTER, suggested)
+        path = self.dialogs.database_path("Save the run to a database", suggested)
         if path is None:
             return
 

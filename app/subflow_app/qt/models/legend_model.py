@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont
 from subflow_app.core import palette
 from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
-from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.curve_id import CurveId, run_names
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -61,10 +61,10 @@ class LegendModel(QAbstractItemModel):
         """
         self.beginResetModel()
         groups: dict[tuple[int, str], _Group] = {}
-        is_overlay = len({curve.run for curve in curves.values()}) > 1
+        runs = run_names(curves.values())
         for key, curve in curves.items():
             name = _LINKS if curve.kind == "link" else curve.owner.partition("/")[0]
-            title = f"{curve.run_title}: {name}" if is_overlay else name
+            title = f"{runs[key.run]}: {name}" if len(runs) > 1 else name
             # Links come last: a reader looks for the flows, and the queues are of the same run.
             group = groups.setdefault((key.run, name), _Group(title))
             group.lines.append(_Line(key, curve, group))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from subflow_app.plots import Curve
@@ -18,3 +20,15 @@ class CurveId(NamedTuple):
 def curve_id(curve: Curve) -> CurveId:
     """The id of a curve; the total of a flow and the flow itself are the same line to a reader."""
     return CurveId(curve.run, curve.owner, "flow" if curve.kind == "total" else curve.kind)
+
+
+def run_names(curves: Iterable[Curve]) -> dict[int, str]:
+    """A name per run of an overlay, by position; runs of the same name are numbered in the order of their dashes."""
+    titles = {curve.run: curve.run_title for curve in curves}
+    count = Counter(titles.values())
+    seen: Counter[str] = Counter()
+    names = {}
+    for run, title in sorted(titles.items()):
+        seen[title] += 1
+        names[run] = title if count[title] == 1 else f"{title} ({seen[title]})"
+    return names

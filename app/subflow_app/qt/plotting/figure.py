@@ -14,6 +14,7 @@ from PySide6.QtSvg import QSvgGenerator
 
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.plots import Curve
+from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.plotting.plot_stack import PlotStack
@@ -74,13 +75,17 @@ def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
     figure.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
     figure.resize(width, height)
     figure.show_like(shown)
-    lines: dict[tuple[str, str], Curve] = {}
+    lines: dict[CurveId, Curve] = {}
     for plot in figure.plots:
         for curve in plot.shown_curves():
-            lines.setdefault((curve.label, curve.run_title if len(shown.runs) > 1 else ""), curve)
+            lines.setdefault(curve_id(curve), curve)
+    runs = run_names(figure.curves.values())
     entries = [
-        Entry(f"{run}: {label}" if run else label, curve_pen(curve, dark=False, width=PAPER_WIDTH))
-        for (label, run), curve in lines.items()
+        Entry(
+            f"{runs[curve.run]}: {curve.label}" if len(runs) > 1 else curve.label,
+            curve_pen(curve, dark=False, width=PAPER_WIDTH),
+        )
+        for curve in lines.values()
     ]
     figure.set_head(LegendStrip(entries, _font(), width - _LEGEND_MARGIN, LIGHT.text))
     figure.show()

@@ -1,0 +1,99 @@
+"""Questions: what file dialogs ask about, and that answers come back as they were meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
+
+
+@pytest.fixture
+def dialogs(qtbot: QtBot) -> Dialogs:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    made = Dialogs(parent)
+    made.kept_parent = parent  # type: ignore[attr-defined] # the dialogs do not own it
+    return made
+
+
+def test_existing_database_is_opened_without_a_question(
+    dialogs: Dialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[bool, str]] = []
+
+    def accept(dialog: QFileDialog) -> int:
+        seen.append((dialog.testOption(QFileDialog.Option.DontConfirmOverwrite), dialog.defaultSuffix()))
+        return int(QFileDialog.DialogCode.Accepted)
+
+    monkeypatch.setattr(QFileDialog, "exec", accept)
+
+    assert dialogs.database_path("Open", tmp_path / "runs.db") == tmp_path / "runs.db"
+    assert dialogs.save_path("Export", CSV_FILTER, tmp_path / "data.csv") == tmp_path / "data.csv"
+    # A CSV file would be replaced, so that is asked about; a missing suffix is added before.
+    assert seen == [(True, "db"), (False, "csv")]
+
+
+def test_cancelled_file_dialog_is_no_file(dialogs: Dialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "exec", lambda _dialog: int(QFileDialog.DialogCode.Rejected))
+
+    assert dialogs.save_path("Export", CSV_FILTER, tmp_path / "data.csv") is None
+
+
+@pytest.mark.parametrize(
+    ("button", "answer"),
+    [
+        (QMessageBox.StandardButton.Save, "save"),
+        (QMessageBox.StandardButton.Discard, "discard"),
+        (QMessageBox.StandardButton.Cancel, "cancel"),
+    ],
+)
+def test_unsaved_changes(
+    dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, button: QMessageBox.StandardButton, answer: str
+) -> None:
+    def press(box: QMessageBox) -> QMessageBox.StandardButton:
+        assert "demo.toml" in box.text()
+        return button
+
+    monkeypatch.setattr(QMessageBox, "exec", press)
+
+    assert dialogs.ask_save_changes("demo.toml") == answer
+
+
+@pytest.mark.parametrize("is_meant", [True, False])
+def test_confirmation_says_what_the_button_does(
+    dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, is_meant: bool
+) -> None:
+    def press(box: QMessageBox) -> int:
+        wanted = "Remove for good" if is_meant else "Cancel"
+        next(b for b in box.buttons() if b.text().replace("&", "") == wanted).click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", press)
+
+    assert dialogs.confirm("Remove", "Remove all?", "Gone then.", "Remove for good") is is_meant
+
+
+@pytest.mark.parametrize(
+    ("function", "ask", "typed", "answer"),
+    [
+        ("getText", lambda d: d.line("Rename", "Name:", "old"), ("  new ", True), "new"),
+        ("getText", lambda d: d.line("Rename", "Name:", "old"), ("new", False), None),
+        ("getMultiLineText", lambda d: d.paragraph("Note", "Note:", ""), ("a\nb\n", True), "a\nb"),
+    ],
+)
+def test_typed_answers(
+    dialogs: Dialogs,
+    monkeypatch: pytest.MonkeyPatch,
+    function: str,
+    ask: Callable[[Dialogs], str | None],
+    typed: tuple[str, bool],
+    answer: str | None,
+) -> None:
+    monkeypatch.setattr(QInputDialog, function, lambda *_arguments: typed)
+
+    assert ask(dialogs) == answer
