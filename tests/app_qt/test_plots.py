@@ -215,6 +215,15 @@ def test_crosshair_follows_the_mouse_and_the_arrow_keys(view: PlotView) -> None:
     assert view.stack.cursor_s == pytest.approx(start - 0.9, abs=1e-3)
 
 
+def test_crosshair_stays_when_other_runs_are_shown(view: PlotView) -> None:
+    show(view)
+    view.stack.set_cursor(3.0)
+    show(view, finished_traces(title="Another"))
+
+    assert view.stack.cursor_s == 3.0
+    assert all(plot._crosshair.isVisible() for plot in view.stack.plots)
+
+
 def test_values_stand_behind_the_titles_while_there_is_no_legend(view: PlotView) -> None:
     show(view)
     view.set_legend_shown(False)

@@ -10,8 +10,9 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.qt.actions import ACTIONS, MENUS, SPEEDS, THEMES, TOOLBAR, ActionSpec, Scope, WindowState
+from subflow_app.qt.actions import ACTIONS, SPEEDS, THEMES, ActionSpec, Scope, WindowState
 from subflow_app.qt.icons import icon
+from subflow_app.qt.menus import MENUS, TOOLBAR
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.errors import SimError
 from subflow_store import StoreError

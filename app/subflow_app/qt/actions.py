@@ -1,6 +1,7 @@
 """Everything a person can do in the window, in one table: menus, toolbar, shortcuts and the shortcut list come from it.
 
-A new action is one row in :data:`ACTIONS`; its callback is one call to the part of the window that knows how.
+A new action is one row here, whose callback is one call to the part of the window that knows how, and its place in
+``menus``.
 """
 
 from __future__ import annotations
@@ -134,12 +135,7 @@ def _file_rows() -> Iterator[ActionSpec]:
         lambda w, _: w.documents.ask_open(),
     )
     yield ActionSpec(
-        "file.save",
-        "&Save",
-        "Save the scenario to its file",
-        "save",
-        ("Ctrl+S",),
-        lambda w, _: w.documents.save(),
+        "file.save", "&Save", "Save the scenario to its file", "save", ("Ctrl+S",), lambda w, _: w.documents.save()
     )
     yield ActionSpec(
         "file.save_as",
@@ -509,100 +505,4 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *_run_rows(),
     *_history_rows(),
     *_help_rows(),
-)
-
-# Menus as lists of action ids; "-" is a separator, ">" opens a submenu that the window fills, with its title.
-MENUS: dict[str, tuple[str, ...]] = {
-    "&File": (
-        "file.new",
-        "file.open",
-        ">Open &example",
-        ">Open &recent",
-        "-",
-        "file.save",
-        "file.save_as",
-        "-",
-        "file.open_database",
-        "file.copy_database",
-        "-",
-        "file.export_figure",
-        "file.export_data",
-        "-",
-        "file.quit",
-    ),
-    "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
-    "&View": (
-        *(f"view.{name}" for name in PANELS),
-        "view.reset_layout",
-        "-",
-        *(f"view.plot_{spec.id}" for spec in PLOTS),
-        "-",
-        "view.legend",
-        "view.crosshair",
-        "view.log_y",
-        "view.marks",
-        "-",
-        "view.fit",
-        "view.zoom_in",
-        "view.zoom_out",
-        "view.zoom_reset",
-        "-",
-        *(f"view.theme_{mode}" for mode in THEMES),
-    ),
-    "&Run": ("run.toggle", "run.stop", "-", *(f"run.speed_{speed}" for speed in SPEEDS)),
-    "H&istory": (
-        "history.open",
-        "history.overlay",
-        "history.clear_overlay",
-        "-",
-        "history.rename",
-        "history.tag",
-        "history.note",
-        "-",
-        "history.open_scenario",
-        "history.export",
-        "-",
-        "history.delete",
-        "history.purge",
-    ),
-    "&Help": ("help.shortcuts", "help.about"),
-}
-
-HISTORY_MENU = MENUS["H&istory"][:-1]
-PLOT_MENU = (
-    "view.fit",
-    "-",
-    "view.legend",
-    "view.crosshair",
-    "view.log_y",
-    "view.marks",
-    "-",
-    "file.export_figure",
-    "file.export_data",
-    "-",
-    "history.clear_overlay",
-)
-# ">speed" is the drop-down with the speeds, "<>" pushes the rest to the right end.
-TOOLBAR = (
-    "file.new",
-    "file.open",
-    "file.save",
-    "-",
-    "edit.undo",
-    "edit.redo",
-    "-",
-    "run.toggle",
-    "run.stop",
-    ">speed",
-    "-",
-    "view.fit",
-    "view.legend",
-    "view.crosshair",
-    "view.log_y",
-    "view.marks",
-    "-",
-    "file.export_figure",
-    "file.export_data",
-    "<>",
-    ">theme",
 )

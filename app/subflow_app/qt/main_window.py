@@ -15,7 +15,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.qt.action_bar import ActionBar
-from subflow_app.qt.actions import DEFAULT_SPEED, HISTORY_MENU, PANELS, PLOT_MENU, SPEEDS, Scope, WindowState
+from subflow_app.qt.actions import DEFAULT_SPEED, PANELS, SPEEDS, Scope, WindowState
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.docks import Docks, Side
@@ -26,6 +26,7 @@ from subflow_app.qt.history import History, HistoryCommand
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
+from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences

@@ -137,6 +137,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._feed()
         self.curves_changed.emit()
         self.fit()
+        self._draw_cursor()
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call."""

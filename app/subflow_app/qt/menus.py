@@ -1,0 +1,102 @@
+"""Where the actions stand in menus, context menus and toolbar; a test compares with the table in ``actions``."""
+
+from __future__ import annotations
+
+from subflow_app.plots import PLOTS
+from subflow_app.qt.actions import PANELS, SPEEDS, THEMES
+
+# Menus as lists of action ids; "-" is a separator, ">" opens a submenu that the window fills, with its title.
+MENUS: dict[str, tuple[str, ...]] = {
+    "&File": (
+        "file.new",
+        "file.open",
+        ">Open &example",
+        ">Open &recent",
+        "-",
+        "file.save",
+        "file.save_as",
+        "-",
+        "file.open_database",
+        "file.copy_database",
+        "-",
+        "file.export_figure",
+        "file.export_data",
+        "-",
+        "file.quit",
+    ),
+    "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
+    "&View": (
+        *(f"view.{name}" for name in PANELS),
+        "view.reset_layout",
+        "-",
+        *(f"view.plot_{spec.id}" for spec in PLOTS),
+        "-",
+        "view.legend",
+        "view.crosshair",
+        "view.log_y",
+        "view.marks",
+        "-",
+        "view.fit",
+        "view.zoom_in",
+        "view.zoom_out",
+        "view.zoom_reset",
+        "-",
+        *(f"view.theme_{mode}" for mode in THEMES),
+    ),
+    "&Run": ("run.toggle", "run.stop", "-", *(f"run.speed_{speed}" for speed in SPEEDS)),
+    "H&istory": (
+        "history.open",
+        "history.overlay",
+        "history.clear_overlay",
+        "-",
+        "history.rename",
+        "history.tag",
+        "history.note",
+        "-",
+        "history.open_scenario",
+        "history.export",
+        "-",
+        "history.delete",
+        "history.purge",
+    ),
+    "&Help": ("help.shortcuts", "help.about"),
+}
+
+HISTORY_MENU = MENUS["H&istory"][:-1]
+PLOT_MENU = (
+    "view.fit",
+    "-",
+    "view.legend",
+    "view.crosshair",
+    "view.log_y",
+    "view.marks",
+    "-",
+    "file.export_figure",
+    "file.export_data",
+    "-",
+    "history.clear_overlay",
+)
+# ">speed" is the drop-down with the speeds, "<>" pushes the rest to the right end.
+TOOLBAR = (
+    "file.new",
+    "file.open",
+    "file.save",
+    "-",
+    "edit.undo",
+    "edit.redo",
+    "-",
+    "run.toggle",
+    "run.stop",
+    ">speed",
+    "-",
+    "view.fit",
+    "view.legend",
+    "view.crosshair",
+    "view.log_y",
+    "view.marks",
+    "-",
+    "file.export_figure",
+    "file.export_data",
+    "<>",
+    ">theme",
+)
