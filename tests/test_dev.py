@@ -45,7 +45,7 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_an_old_python_can_read_it_far_enough_to_say_which_one_it_needs() -> None:
-    ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 8))
+    assert ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 8)).body
 
 
 @pytest.mark.parametrize("version", [(3, 10, 12), (3, 14, 0)])

@@ -48,7 +48,7 @@ def test_every_key_is_described():
 @pytest.mark.parametrize("path", sorted((ASSETS / "scenarios").glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_scenarios_are_valid(path):
     validator = Draft202012Validator(json.loads((ASSETS / "scenario.schema.json").read_text(encoding="utf-8")))
-    validator.validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    assert list(validator.iter_errors(tomllib.loads(path.read_text(encoding="utf-8")))) == []
 
 
 @pytest.mark.parametrize("text", [TWO_PATHS, ROUTED, FULL])

@@ -76,6 +76,8 @@ def test_runs_last_beyond_the_store(path: Path) -> None:
 def test_an_empty_file_becomes_a_database(path: Path) -> None:
     path.touch()
     make_file(path)
+    with open_store(path, read_only=True) as store:
+        assert len(store.runs()) == 1
 
 
 @pytest.mark.parametrize("name", ["with blank.db", "hash#.db", "what?.db", "50%.db", "Überlast.db", "a'b.db"])
@@ -94,7 +96,7 @@ def test_importing_the_package_loads_neither_sqlalchemy_nor_alembic(path: Path) 
         f"s.open_store({str(path)!r}).close()\n"
         "assert 'alembic' not in sys.modules, 'open'\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
 # What is no database of ours
