@@ -146,22 +146,14 @@ class SampledSimulation(Protocol):
         """Samples published so far of one column."""
 
 
-class LiveTraces:
-    """Traces of a run in memory, readable from any thread while the simulation goes on."""
+class _RunTraces:
+    """What the traces of any run say of it, wherever they are kept."""
 
-    def __init__(
-        self, simulation: SampledSimulation, scenario: Scenario, *, title: str, sample_interval_s: float
-    ) -> None:
-        self._simulation = simulation
-        self._interval_s = sample_interval_s
+    def __init__(self, title: str, duration_s: float, warmup_s: float, labels: Mapping[str, str]) -> None:
         self._title = title
-        self._duration_s = scenario.duration_s
-        self._warmup_s = scenario.warmup_s
-        self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
-        self._index = {key: index for index, key in enumerate(self._keys)}
-        self._labels = _labels_for(self._keys, scenario_labels(scenario))
-        self._marks: list[TraceMark] = []
-        self._marks_lock = threading.Lock()
+        self._duration_s = duration_s
+        self._warmup_s = warmup_s
+        self._labels = labels
 
     @property
     def title(self) -> str:
@@ -182,6 +174,22 @@ class LiveTraces:
     def labels(self) -> Mapping[str, str]:
         """Text for people by owner."""
         return self._labels
+
+
+class LiveTraces(_RunTraces):
+    """Traces of a run in memory, readable from any thread while the simulation goes on."""
+
+    def __init__(
+        self, simulation: SampledSimulation, scenario: Scenario, *, title: str, sample_interval_s: float
+    ) -> None:
+        self._simulation = simulation
+        self._interval_s = sample_interval_s
+        self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
+        self._index = {key: index for index, key in enumerate(self._keys)}
+        labels = _labels_for(self._keys, scenario_labels(scenario))
+        super().__init__(title, scenario.duration_s, scenario.warmup_s, labels)
+        self._marks: list[TraceMark] = []
+        self._marks_lock = threading.Lock()
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -207,7 +215,7 @@ class LiveTraces:
             self._marks.extend(marks)
 
 
-class StoredTraces:
+class StoredTraces(_RunTraces):
     """Traces of a run in the database, read on demand.
 
     Args:
@@ -222,37 +230,15 @@ class StoredTraces:
         self._store = store
         self._run_id = run_id
         run = store.run(run_id)
-        self._title = run.name
-        self._duration_s = float(run.duration_s)
-        self._warmup_s = float(run.warmup_s)
         series = store.series(run_id)
         self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
-        self._labels = _labels_for(self._ids, _stored_labels(run.scenario_text))
+        labels = _labels_for(self._ids, _stored_labels(run.scenario_text))
+        super().__init__(run.name, float(run.duration_s), float(run.warmup_s), labels)
 
     @property
     def run_id(self) -> int:
         """Number of the run in the store."""
         return self._run_id
-
-    @property
-    def title(self) -> str:
-        """Name of the run."""
-        return self._title
-
-    @property
-    def duration_s(self) -> float:
-        """Duration that the scenario asked for, s."""
-        return self._duration_s
-
-    @property
-    def warmup_s(self) -> float:
-        """Warm-up of the scenario, s."""
-        return self._warmup_s
-
-    @property
-    def labels(self) -> Mapping[str, str]:
-        """Text for people by owner."""
-        return self._labels
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
