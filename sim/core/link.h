@@ -17,7 +17,6 @@ namespace subflow {
 struct LinkStats {
     std::int64_t packets_in = 0;   // offered to the link
     std::int64_t packets_out = 0;  // arrived at the far end
-    std::int64_t bytes_out = 0;
     std::int64_t drops_queue = 0;
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
@@ -88,7 +87,6 @@ public:
         const Packet packet = in_flight_.front().packet;
         in_flight_.pop_front();
         ++stats_.packets_out;
-        stats_.bytes_out += packet.size;
         return packet;
     }
 
@@ -117,7 +115,6 @@ public:
         queue_bytes_ = Bytes(0);
     }
 
-    bool is_up() const { return up_; }
     Nanos delay() const { return delay_; }
     const LinkStats& stats() const { return stats_; }
     std::int64_t queue_pkts(Nanos now) const { return in_flight_.end_pos() - first_queued(now); }

@@ -111,7 +111,7 @@ std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
         has_fresh |= candidate.is_usable && !candidate.has_sent_this;
     }
     const std::span all = std::span(candidates_).first(c.subflow_count);
-    // A packet goes out again on a subflow it was sent on only if no other is usable (algorithms: section 6).
+    // A packet goes out again on a subflow it was sent on only if no other is usable (Linux MPTCP's path mask).
     if (has_fresh) {
         for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
     }

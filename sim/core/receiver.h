@@ -127,7 +127,7 @@ public:
     bool is_limited() const { return limit_pkts_ != kUnlimited; }
 
     // One past the last packet the sender may send: buffer less what waits out of order, and it never shrinks.
-    // Source: algorithms section 7, receive window.
+    // Source: RFC 8684 section 3.3.4 (one window for all subflows, relative to the DATA_ACK).
     std::uint32_t advertise() {
         if (is_limited()) right_edge_ = std::max(right_edge_, next() + limit_pkts_ - held_pkts_);
         return right_edge_;

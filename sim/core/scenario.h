@@ -23,7 +23,7 @@ struct LinkSpec {
     std::string name;  // "wifi/forward"
     BitsPerSec rate = kUnlimitedRate;
     Nanos delay{};
-    std::optional<std::int64_t> queue_limit_pkts;  // the packet in service counts (algorithms: section 12, point 5)
+    std::optional<std::int64_t> queue_limit_pkts;  // the packet in service counts
     std::optional<Bytes> queue_limit_bytes;        // the packet in service counts whole until it has left
     double loss = 0;                               // Bernoulli, per packet, before the queue
 };

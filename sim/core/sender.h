@@ -95,7 +95,7 @@ public:
 
     SenderState state() const { return state_; }
     const Window& window() const { return window_; }
-    // The window as siblings should see it (algorithms: section 1.2).
+    // The window as siblings should see it: ssthresh in recovery, as in Linux MPTCP's coupled controllers.
     double effective_cwnd_pkts() const {
         return state_ == SenderState::Recovery ? window_.ssthresh_pkts : window_.cwnd_pkts;
     }
@@ -169,7 +169,7 @@ private:
 
     void restart_rto(Nanos now, const TransportOptions& options) { rto_deadline_ = now + rtt_.rto(options, backoffs_); }
 
-    // Source: algorithms section 1.7 (Linux tcp_is_cwnd_limited): a window that is not used does not grow.
+    // A window that is not used does not grow. Source: Linux tcp_is_cwnd_limited; RFC 7661 gives the reason.
     bool is_cwnd_limited() const {
         if (window_.in_slow_start()) return window_.cwnd_pkts < 2.0 * std::max(round_max_pipe_, last_round_max_pipe_);
         return round_was_limited_ || last_round_was_limited_;

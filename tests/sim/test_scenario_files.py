@@ -46,7 +46,7 @@ def test_a_scenario_explains_itself_before_it_begins(path):
 
 @each_file
 def test_no_scenario_loses_acknowledgements_at_random(path):
-    """algorithms: section 12, point 4. Data runs forward on every link, so that "reverse" is where the ACKs go."""
+    """The closed forms know no lost ACKs. Data runs forward on every link, so that "reverse" is where the ACKs go."""
     scenario = load_scenario(path)
     for flow in scenario.flows.values():
         for links in flow.paths:
@@ -85,7 +85,7 @@ def test_commands_in_the_comments_can_be_run(path):
 
 
 def test_mplibra_defaults_are_one_bandwidth_delay_product_of_queue():
-    """5 Mbit/s x 120 ms = 600 kbit = 50 packets of 1500 bytes (algorithms: section 0.3)."""
+    """5 Mbit/s x 120 ms = 600 kbit = 50 packets of 1500 bytes."""
     for name in ("t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"):
         scenario = load(name)
         bottlenecks = [link for link in scenario.links.values() if link.forward.rate_bps == 5e6]
@@ -123,7 +123,7 @@ def test_bursts_of_t_10d_follow_one_another_with_the_means_of_the_paper():
 
 @pytest.mark.parametrize("name", ["drlcc-sc1", "drlcc-sc6", "drlcc-sc7"])
 def test_drl_cc_paths_have_their_delay_as_round_trip(name):
-    """algorithms: section 0.3; the queue is 8 Mbit/s x 100 ms / 12 kbit = 66.7 packets."""
+    """DRL-CC delays one direction by 100 ms: that is the RTT. Queue: 8 Mbit/s x 100 ms / 12 kbit = 66.7 packets."""
     scenario = load(name)
     for link in scenario.links.values():
         assert round_trip_s(scenario, (link.name,)) == pytest.approx(0.1)

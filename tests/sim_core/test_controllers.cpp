@@ -1,4 +1,4 @@
-// Window arithmetic against the exact vectors of the specification (section 11.1), and the lists.
+// Window arithmetic against vectors worked out by hand to seven digits, and the lists.
 #include <gtest/gtest.h>
 
 #include <array>

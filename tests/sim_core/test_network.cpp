@@ -21,7 +21,7 @@ Network finished(const Scenario& scenario, std::uint64_t seed = 1) {
 }
 
 TEST(Network, ASingleFlowFillsALinkWithABufferOfOneBdp) {
-    // 10 Mbit/s, 100 ms: BDP = 83.3 packets; with a queue of 84, b = 85/83.3 > 1: utilisation 1 (section 2.1).
+    // 10 Mbit/s, 100 ms: BDP = 83.3 packets; with a queue of 84, b = 84/83.3 > 1: utilisation 1.
     Scenario scenario = textbook(100_s, 20_s);
     add_tcp(scenario, add_path(scenario));
     const Network network = finished(scenario);

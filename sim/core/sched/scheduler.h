@@ -11,7 +11,7 @@
 
 namespace subflow {
 
-// A subflow as the scheduler sees it (algorithms: section 6, definitions).
+// A subflow as the scheduler sees it; the terms are those of Linux MPTCP (mptcp_sched.c).
 struct Candidate {
     bool is_usable = false;      // established and not presumed dead
     bool is_available = false;   // usable, and its window has room for a packet
