@@ -169,18 +169,24 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         return s.join_at;
     }
     if (s.join_at <= now_) establish(index);
-    if (s.is_established && s.sender.rto_deadline() <= now_) {
-        s.sender.on_timeout(now_, gather_siblings(c, index), scenario_->transport);
-        mix_signature(static_cast<std::uint64_t>(now_.value) ^ index);
-        mark(MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
-        if (c.is_multipath()) {
-            s.is_potentially_failed = true;
-            reinject(c, s, false);
-        }
+    if (s.is_established) {
+        const TimerOutcome outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
+        if (outcome.timed_out) on_timed_out(index);
         fill(c);
     }
     if (s.join_at < kNever) return s.join_at;
-    return s.is_established ? s.sender.rto_deadline() : kNever;
+    return s.is_established ? s.sender.timer_deadline(now_) : kNever;
+}
+
+void Network::on_timed_out(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    mix_signature(static_cast<std::uint64_t>(now_.value) ^ index);
+    mark(MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
+    if (c.is_multipath()) {
+        s.is_potentially_failed = true;
+        reinject(c, s, false);
+    }
 }
 
 Nanos Network::on_ack_timer(std::uint32_t index) {

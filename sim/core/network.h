@@ -136,6 +136,7 @@ private:
     Nanos on_timeline();
     Nanos on_link_arrival(std::uint32_t link);
     Nanos on_subflow_timer(std::uint32_t subflow);
+    void on_timed_out(std::uint32_t subflow);
     Nanos on_ack_timer(std::uint32_t subflow);
 
     void begin_measurement();

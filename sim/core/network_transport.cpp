@@ -43,12 +43,12 @@ void Network::transmit(std::uint32_t index, const Transmission& sent) {
     packet.kind = PacketKind::Data;
     packet.incarnation = s.incarnation & kIncarnationMask;
     forward(routes_[s.route], packet);
-    events_.schedule(timer_source(index), s.sender.rto_deadline());
+    events_.schedule(timer_source(index), s.sender.timer_deadline(now_));
 }
 
 void Network::retransmit_lost(std::uint32_t index) {
     SubflowSender& sender = subflows_[index].sender;
-    while (sender.may_retransmit()) transmit(index, sender.retransmit(now_, scenario_->transport));
+    while (sender.may_retransmit(now_)) transmit(index, sender.retransmit(now_, scenario_->transport));
 }
 
 void Network::fill(Connection& c) {
@@ -71,7 +71,7 @@ void Network::fill_single_path(Connection& c) {
     if (s.sender.has_lost()) [[unlikely]]
         retransmit_lost(c.first_subflow);
     const std::uint32_t end = std::min(c.data_end, c.right_edge);
-    while (c.data_nxt < end && s.sender.has_window())
+    while (c.data_nxt < end && s.sender.may_send(now_))
         transmit(c.first_subflow, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
 }
 
@@ -105,7 +105,7 @@ std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
         const Subflow& s = subflows_[c.first_subflow + i];
         Candidate& candidate = candidates_[i];
         candidate.is_usable = s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
-        candidate.is_available = candidate.is_usable && s.sender.has_window();
+        candidate.is_available = candidate.is_usable && s.sender.may_send(now_);
         candidate.has_sent_this = (sent_on >> i & 1) != 0;
         candidate.srtt = s.sender.rtt().srtt();
         has_fresh |= candidate.is_usable && !candidate.has_sent_this;
@@ -213,7 +213,7 @@ void Network::on_ack(const Packet& packet) {
             mark(MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
         if (outcome.began_recovery) [[unlikely]]
             mark(MarkKind::Loss, packet.subflow, s.sender.window().ssthresh_pkts);
-        events_.schedule(timer_source(packet.subflow), s.sender.rto_deadline());
+        events_.schedule(timer_source(packet.subflow), s.sender.timer_deadline(now_));
     }
     fill(c);
 }
@@ -234,7 +234,11 @@ Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
         if (i == self) view.self = count;
         // A path without any delay may round to an RTT of nil, which no rate can be computed from.
         const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
-        siblings_[count++] = {s.sender.effective_cwnd_pkts(), to_seconds(srtt)};
+        siblings_[count++] = {.cwnd_pkts = s.sender.effective_cwnd_pkts(),
+                              .srtt_s = to_seconds(srtt),
+                              .advertised_pps = s.sender.window().advertised_pps,
+                              .acked_since_loss_pkts = s.sender.acked_since_loss_pkts(),
+                              .acked_between_losses_pkts = s.sender.acked_between_losses_pkts()};
     }
     view.all = std::span(siblings_).first(count);
     return view;

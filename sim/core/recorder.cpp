@@ -86,6 +86,7 @@ void Recorder::read_counters(const Network& network) {
 void Recorder::sample(const Network& network) {
     const std::size_t k = count_.load(std::memory_order_relaxed);
     const double bits_per_byte_s = 8.0 / to_seconds(interval_);
+    const double wire_bits = static_cast<double>((network.scenario().mss + kHeaderBytes).value) * 8;
     std::size_t column = 0;
     const auto put = [&](double value) { *at(column++, k) = static_cast<float>(value); };
     const auto put_rate = [&](std::int64_t bytes) { put(static_cast<double>(bytes) * bits_per_byte_s); };
@@ -107,7 +108,8 @@ void Recorder::sample(const Network& network) {
         put(has_rtt ? to_seconds(sender.rtt().srtt()) : kNaN);
         put(has_rtt ? to_seconds(sender.rtt().min_rtt()) : kNaN);
         put(sender.pipe());
-        put(kNaN);  // window-based senders are not paced
+        const double pacing_pps = sender.window().pacing_pps;
+        put(pacing_pps > 0 ? pacing_pps * wire_bits : kNaN);  // NaN: clocked by ACKs
         put(static_cast<double>(sender.stats().marked_lost - subflows_[i].marked_lost));
     }
     for (std::size_t i = 0; i < network.links().size(); ++i) {

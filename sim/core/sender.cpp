@@ -5,7 +5,7 @@
 namespace subflow {
 
 Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
-    SF_VALIDATE(may_retransmit());
+    SF_VALIDATE(may_retransmit(now));
     owes_first_retransmission_ = false;
     std::uint32_t seq = std::max(retransmit_hint_, snd_una_);
     while (!(packets_[seq].flags & kLost)) ++seq;
@@ -19,7 +19,7 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     // As in Linux: the head of the line gets the full timeout from each of its transmissions.
     if (seq == snd_una_) restart_rto(now, options);
     ++stats_.retransmits;
-    count_sent();
+    count_sent(now);
     return {seq, packet.data_seq, packet.transmission};
 }
 
@@ -45,6 +45,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     if (!sack_blocks.empty()) [[unlikely]]
         outcome.newly_delivered += apply_sack(sack_blocks);
 
+    acked_since_loss_ += outcome.newly_delivered;
     if (outcome.newly_delivered != 0) {
         rtt_.add_sample(now - echo);
         stats_.rtt_seconds += to_seconds(now - echo);
@@ -61,11 +62,23 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
 
     const bool found_losses = detect_losses();
     const SenderState state_before = state_;
+    const AckSample sample{.acked_pkts = static_cast<double>(outcome.newly_delivered),
+                           .rtt = now - echo,
+                           .srtt = rtt_.srtt(),
+                           .min_rtt = rtt_.min_rtt(),
+                           .now = now,
+                           .inflight_pkts = static_cast<double>(pipe_),
+                           .begins_round = snd_una_ >= round_end_};
     if (state_ != SenderState::Open && snd_una_ >= recovery_point_) {
         // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
         if (state_ == SenderState::Recovery) window_.cwnd_pkts = window_.ssthresh_pkts;
         state_ = SenderState::Open;
         outcome.ended_recovery = true;
+        std::visit(
+            [&]<class C>(C& controller) {
+                if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
+            },
+            controller_);
     }
     if (found_losses && state_ == SenderState::Open) {
         // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
@@ -77,7 +90,6 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         update_recovery_window(outcome.newly_delivered, options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && is_cwnd_limited()) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
-        const AckSample sample{static_cast<double>(outcome.newly_delivered), now - echo, rtt_.srtt(), now};
         std::visit([&](auto& controller) { controller.on_ack(window_, sample, siblings); }, controller_);
     }
     advance_round();
@@ -145,11 +157,19 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings) {
     prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
     prr_delivered_ = 0;
     prr_out_ = 0;
-    std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+    tell_controller(event, siblings);
     state_ = SenderState::Recovery;
     recovery_point_ = snd_nxt_;
     owes_first_retransmission_ = true;
     ++stats_.fast_retransmits;
+}
+
+void SubflowSender::tell_controller(const CongestionEvent& event, const Siblings& siblings) {
+    std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+    // An event without any delivery since the last one tells nothing about the distance between losses.
+    if (acked_since_loss_ == 0) return;
+    acked_between_losses_ = acked_since_loss_;
+    acked_since_loss_ = 0;
 }
 
 void SubflowSender::update_recovery_window(std::uint32_t newly_delivered, const TransportOptions& options) {
@@ -176,7 +196,7 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
     account_cwnd(now);
     if (backoffs_ == 0) {
         const CongestionEvent event{CongestionKind::Timeout, static_cast<double>(pipe_), now};
-        std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+        tell_controller(event, siblings);
     }
     window_.cwnd_pkts = 1;
     state_ = SenderState::Loss;

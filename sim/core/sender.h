@@ -37,6 +37,11 @@ struct AckOutcome {
     bool ended_recovery = false;  // recovery or loss state left
 };
 
+// What a timer did.
+struct TimerOutcome {
+    bool timed_out = false;  // the retransmission timeout
+};
+
 struct Transmission {
     std::uint32_t seq = 0;
     std::uint32_t data_seq = 0;
@@ -58,9 +63,13 @@ public:
     }
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
+    // Window and pacing both allow a packet.
+    bool may_send(Nanos now) const { return has_window() && next_send_ <= now; }
     bool has_lost() const { return lost_pending_ != 0; }
     // RFC 6675 section 5, step (4.3): the first retransmission of a recovery does not wait for the pipe to drain.
-    bool may_retransmit() const { return has_lost() && (has_window() || owes_first_retransmission_); }
+    bool may_retransmit(Nanos now) const {
+        return has_lost() && (has_window() || owes_first_retransmission_) && next_send_ <= now;
+    }
     bool has_outstanding() const { return snd_una_ != snd_nxt_; }
 
     // Sends the next new packet, which carries connection-level number `data_seq`.
@@ -69,11 +78,11 @@ public:
         packets_.push_back({now, data_seq, sent.number, kInPipe});
         ++snd_nxt_;
         if (rto_deadline_ == kNever) restart_rto(now, options);
-        count_sent();
+        count_sent(now);
         return sent;
     }
 
-    // Retransmits the first lost packet. Only while may_retransmit().
+    // Retransmits the first lost packet. Only while may_retransmit(now).
     Transmission retransmit(Nanos now, const TransportOptions& options);
 
     // Processes an acknowledgement of everything below `cumulative` and of `sack_blocks`; `echo` is when the packet
@@ -81,9 +90,17 @@ public:
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
-    // The retransmission timer expired. Only while something is outstanding. Source: RFC 6298 section 5, RFC 5681
-    // section 3.1.
-    void on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options);
+    // When on_timer() wants to be called: the earliest of the retransmission timeout and, while pacing alone holds a
+    // packet back, the time it may leave.
+    Nanos timer_deadline(Nanos now) const {
+        return next_send_ > now && has_window() ? std::min(next_send_, rto_deadline_) : rto_deadline_;
+    }
+    // Does what is due at `now`; early calls are harmless.
+    TimerOutcome on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options) {
+        if (rto_deadline_ > now) return {};
+        on_timeout(now, siblings, options);
+        return {.timed_out = true};
+    }
 
     // Calls visit(data_seq) for everything that is outstanding and not known to have arrived.
     template <class Visit>
@@ -100,6 +117,9 @@ public:
         return state_ == SenderState::Recovery ? window_.ssthresh_pkts : window_.cwnd_pkts;
     }
     const RttEstimator& rtt() const { return rtt_; }
+    // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
+    double acked_since_loss_pkts() const { return acked_since_loss_; }
+    double acked_between_losses_pkts() const { return acked_between_losses_; }
     Nanos rto_deadline() const { return rto_deadline_; }
     std::uint32_t pipe() const { return pipe_; }
     std::uint32_t snd_una() const { return snd_una_; }
@@ -141,7 +161,9 @@ private:
         std::uint32_t transmission = 0;
     };
 
-    void count_sent() {
+    void count_sent(Nanos now) {
+        if (window_.pacing_pps > 0) [[unlikely]]
+            next_send_ = std::max(now, next_send_) + Nanos(static_cast<std::int64_t>(1e9 / window_.pacing_pps));
         ++pipe_;
         ++prr_out_;
         ++stats_.packets_sent;
@@ -183,6 +205,10 @@ private:
         round_end_ = snd_nxt_ + 1;
     }
 
+    // The retransmission timer expired. Only while something is outstanding. Source: RFC 6298 section 5, RFC 5681
+    // section 3.1.
+    void on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options);
+    void tell_controller(const CongestionEvent& event, const Siblings& siblings);
     std::uint32_t apply_sack(std::span<const SeqRange> sack_blocks);
     // Marks what the transmission-order rule proves lost. Returns true if anything was.
     bool detect_losses();
@@ -204,6 +230,9 @@ private:
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
     Nanos rto_deadline_ = kNever;
+    Nanos next_send_{};  // pacing: no packet before it
+    double acked_since_loss_ = 0;
+    double acked_between_losses_ = 0;
     RttEstimator rtt_;
     Controller controller_;
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)

@@ -84,9 +84,9 @@ TEST_F(SenderTest, TheFirstRetransmissionDoesNotWaitForThePipeToDrain) {
     EXPECT_EQ(sender.pipe(), 6u);
     EXPECT_EQ(sender.window().cwnd_pkts, 5);  // 10 / 2: no room
     EXPECT_FALSE(sender.has_window());
-    EXPECT_TRUE(sender.may_retransmit());
+    EXPECT_TRUE(sender.may_retransmit(now));
     sender.retransmit(now, options);
-    EXPECT_FALSE(sender.may_retransmit());
+    EXPECT_FALSE(sender.may_retransmit(now));
 }
 
 TEST_F(SenderTest, SeveralLossesInOneWindowCutItOnce) {
@@ -100,7 +100,7 @@ TEST_F(SenderTest, SeveralLossesInOneWindowCutItOnce) {
     EXPECT_EQ(sender.window().ssthresh_pkts, ssthresh);
     EXPECT_EQ(sender.stats().fast_retransmits, 1);
     // The first retransmission does not wait for room in the pipe (two packets of a window of six); the others find it.
-    while (sender.may_retransmit()) sender.retransmit(now, options);
+    while (sender.may_retransmit(now)) sender.retransmit(now, options);
     EXPECT_FALSE(sender.has_lost());
     now += 100_ms;
     EXPECT_TRUE(ack(10).ended_recovery);
@@ -128,7 +128,7 @@ TEST_F(SenderTest, ATimeoutMarksEverythingLostAndStartsFromOnePacket) {
     send(10);
     EXPECT_EQ(sender.rto_deadline(), 1_s);  // no sample yet
     now = 1_s;
-    sender.on_timeout(now, {}, options);
+    EXPECT_TRUE(sender.on_timer(now, {}, options).timed_out);
     EXPECT_EQ(sender.window().cwnd_pkts, 1);
     EXPECT_EQ(sender.window().ssthresh_pkts, 5);
     EXPECT_EQ(sender.pipe(), 0u);
@@ -138,14 +138,14 @@ TEST_F(SenderTest, ATimeoutMarksEverythingLostAndStartsFromOnePacket) {
     EXPECT_FALSE(sender.has_window());
     // The second expiry for the same packet does not cut ssthresh again (RFC 5681 section 3.1).
     now = 3_s;
-    sender.on_timeout(now, {}, options);
+    EXPECT_TRUE(sender.on_timer(now, {}, options).timed_out);
     EXPECT_EQ(sender.window().ssthresh_pkts, 5);
 }
 
 TEST_F(SenderTest, BackOffEndsWithTheNextAcknowledgement) {
     send(2);
     now = 1_s;
-    sender.on_timeout(now, {}, options);
+    EXPECT_TRUE(sender.on_timer(now, {}, options).timed_out);
     sender.retransmit(now, options);
     now += 100_ms;
     ack(1);
@@ -171,7 +171,7 @@ TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
     EXPECT_EQ(sender.window().ssthresh_pkts, 10);
     std::uint32_t sent = 0;
     const auto send_all = [&] {
-        for (; sender.may_retransmit() || sender.has_window(); ++sent) {
+        for (; sender.may_retransmit(now) || sender.has_window(); ++sent) {
             if (sender.has_lost()) {
                 sender.retransmit(now, options);
             } else {

@@ -17,6 +17,8 @@ inline constexpr double kInfiniteSsthresh = std::numeric_limits<double>::infinit
 struct Window {
     double cwnd_pkts = 0;
     double ssthresh_pkts = kInfiniteSsthresh;
+    double pacing_pps = 0;      // packets per second that may leave, evenly spaced; 0: as ACKs clock them out
+    double advertised_pps = 0;  // the rate that siblings are told, for controllers that coordinate by one
 
     bool in_slow_start() const { return cwnd_pkts < ssthresh_pkts; }
 };
@@ -26,7 +28,10 @@ struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
     Nanos rtt{};            // of the packet that triggered it
     Nanos srtt{};
+    Nanos min_rtt{};  // of the subflow so far
     Nanos now{};
+    double inflight_pkts = 0;   // after it (RFC 6675 pipe)
+    bool begins_round = false;  // the first to acknowledge a packet sent after the previous round trip ended
 };
 
 enum class CongestionKind : std::uint8_t { FastRetransmit, Timeout };
@@ -42,6 +47,9 @@ struct CongestionEvent {
 struct Sibling {
     double cwnd_pkts = 0;  // effective: ssthresh while in recovery, where the window itself says little
     double srtt_s = 0;     // > 0
+    double advertised_pps = 0;
+    double acked_since_loss_pkts = 0;      // since its last congestion event
+    double acked_between_losses_pkts = 0;  // between its last two
 };
 
 // `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
@@ -51,7 +59,9 @@ struct Siblings {
 };
 
 // on_ack grows the window (the sender only calls it when the window was the limit); on_congestion_event sets ssthresh,
-// to which the sender lowers cwnd (fast retransmit) or from below which it slow-starts (timeout).
+// to which the sender lowers cwnd (fast retransmit) or from below which it slow-starts (timeout). A controller may also
+// have on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a
+// fast recovery.
 template <class T>
 concept CongestionController = std::copyable<T> && std::constructible_from<T, const Options&> &&
                                requires(T controller, Window& window, const AckSample& ack,
@@ -60,6 +70,11 @@ concept CongestionController = std::copyable<T> && std::constructible_from<T, co
                                    controller.on_ack(window, ack, siblings);
                                    controller.on_congestion_event(window, event, siblings);
                                };
+
+template <class T>
+concept FollowsRecovery = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
+    controller.on_recovery_exit(window, ack, siblings);
+};
 
 // Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.
 // Returns what is left of the acknowledgement for congestion avoidance. Source: RFC 5681 section 3.1.
