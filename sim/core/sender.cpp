@@ -68,7 +68,15 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
                            .min_rtt = rtt_.min_rtt(),
                            .now = now,
                            .inflight_pkts = static_cast<double>(pipe_),
-                           .begins_round = snd_una_ >= round_end_};
+                           .begins_round = snd_una_ >= round_end_,
+                           .is_cwnd_limited = is_cwnd_limited()};
+    if (sees_every_ack_ && outcome.newly_delivered != 0) {
+        std::visit(
+            [&]<class C>(C& controller) {
+                if constexpr (SeesEveryAck<C>) controller.on_every_ack(window_, sample, siblings);
+            },
+            controller_);
+    }
     if (state_ != SenderState::Open && snd_una_ >= recovery_point_) {
         // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
         if (state_ == SenderState::Recovery) window_.cwnd_pkts = window_.ssthresh_pkts;
@@ -88,7 +96,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     }
     if (state_ == SenderState::Recovery) {
         update_recovery_window(outcome.newly_delivered, options);
-    } else if (outcome.has_advanced && state_before != SenderState::Recovery && is_cwnd_limited()) {
+    } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
         std::visit([&](auto& controller) { controller.on_ack(window_, sample, siblings); }, controller_);
     }

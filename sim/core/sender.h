@@ -60,6 +60,7 @@ public:
     SubflowSender() : controller_(NewReno(Options(NewReno::kInfo, {}))) {}
     SubflowSender(const Controller& controller, const TransportOptions& options) : controller_(controller) {
         window_.cwnd_pkts = options.initial_window_pkts;
+        sees_every_ack_ = std::visit([]<class C>(const C&) { return SeesEveryAck<C>; }, controller_);
     }
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
@@ -229,6 +230,7 @@ private:
     SenderState state_ = SenderState::Open;
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
+    bool sees_every_ack_ = false;  // the controller has on_every_ack
     Nanos rto_deadline_ = kNever;
     Nanos next_send_{};  // pacing: no packet before it
     double acked_since_loss_ = 0;

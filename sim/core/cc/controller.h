@@ -30,8 +30,9 @@ struct AckSample {
     Nanos srtt{};
     Nanos min_rtt{};  // of the subflow so far
     Nanos now{};
-    double inflight_pkts = 0;   // after it (RFC 6675 pipe)
-    bool begins_round = false;  // the first to acknowledge a packet sent after the previous round trip ended
+    double inflight_pkts = 0;     // after it (RFC 6675 pipe)
+    bool begins_round = false;    // the first to acknowledge a packet sent after the previous round trip ended
+    bool is_cwnd_limited = true;  // the window, not the application or the scheduler, held packets back
 };
 
 enum class CongestionKind : std::uint8_t { FastRetransmit, Timeout };
@@ -55,13 +56,21 @@ struct Sibling {
 // `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
 struct Siblings {
     std::span<const Sibling> all;
-    std::size_t self = 0;
+    std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in it yet
+
+    // There is another subflow to be coupled with, and enough is known to do so. Without, every coupled controller is
+    // its single-path ancestor to the last bit, which its formula would only be up to rounding.
+    bool has_others() const { return all.size() > 1 && self < all.size(); }
+    const Sibling& own() const { return all[self]; }
 };
 
 // on_ack grows the window (the sender only calls it when the window was the limit); on_congestion_event sets ssthresh,
 // to which the sender lowers cwnd (fast retransmit) or from below which it slow-starts (timeout). A controller may also
-// have on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a
-// fast recovery.
+// have
+//   on_every_ack(window, ack, siblings): before the others, on each ACK that tells of a delivery, in any state and
+//     whether or not the window was the limit: to measure, or to leave slow start;
+//   on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a fast
+//     recovery.
 template <class T>
 concept CongestionController = std::copyable<T> && std::constructible_from<T, const Options&> &&
                                requires(T controller, Window& window, const AckSample& ack,
@@ -70,6 +79,11 @@ concept CongestionController = std::copyable<T> && std::constructible_from<T, co
                                    controller.on_ack(window, ack, siblings);
                                    controller.on_congestion_event(window, event, siblings);
                                };
+
+template <class T>
+concept SeesEveryAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
+    controller.on_every_ack(window, ack, siblings);
+};
 
 template <class T>
 concept FollowsRecovery = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {

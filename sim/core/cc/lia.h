@@ -19,8 +19,7 @@ public:
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
         const double uncoupled = 1 / cwnd_pkts;
-        // A single subflow is NewReno to the last bit, which the formula below is only up to rounding.
-        if (siblings.all.size() < 2) return uncoupled;
+        if (!siblings.has_others()) return uncoupled;
         double best = 0;
         double total_rate = 0;
         for (const Sibling& s : siblings.all) {
