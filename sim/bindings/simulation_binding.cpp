@@ -79,6 +79,10 @@ void bind_simulation(nb::module_& m) {
         return s.network.now().value;
     });
 
+    nb::enum_<RunEnd>(m, "RunEnd")
+        .value("REACHED", RunEnd::Reached)
+        .value("INTERRUPTED", RunEnd::Interrupted)
+        .value("EXHAUSTED", RunEnd::Exhausted);
     nb::class_<Simulation>(m, "Simulation")
         .def(
             "__init__",
@@ -87,12 +91,17 @@ void bind_simulation(nb::module_& m) {
             },
             "scenario"_a, "seed"_a, "sample_interval_ns"_a)
         .def(
-            "run_until", [](Simulation& s, std::int64_t until_ns) { s.run_until(Nanos(until_ns)); }, "until_ns"_a,
-            nb::call_guard<nb::gil_scoped_release>())
+            "run_until",
+            [](Simulation& s, std::int64_t until_ns, std::int64_t max_events) {
+                return s.run_until(Nanos(until_ns), max_events);
+            },
+            "until_ns"_a, "max_events"_a = Simulation::kUnlimitedEvents, nb::call_guard<nb::gil_scoped_release>())
+        .def("interrupt", &Simulation::interrupt)
         .def_prop_ro("now_ns", [](const Simulation& s) { return s.now().value; })
         .def_prop_ro("duration_ns", [](const Simulation& s) { return s.duration().value; })
         .def_prop_ro("is_finished", &Simulation::is_finished)
         .def_prop_ro("packets_delivered", [](const Simulation& s) { return s.network().packets_delivered(); })
+        .def_prop_ro("link_crossings", [](const Simulation& s) { return s.network().link_crossings(); })
         .def("signature", [](const Simulation& s) { return s.network().signature(); })
         .def("columns", [](const Simulation& s) { return s.recorder().columns(); })
         .def_prop_ro("sample_count", [](const Simulation& s) { return s.recorder().count(); })

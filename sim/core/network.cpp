@@ -91,25 +91,32 @@ void Network::build_timeline() {
     if (!timeline_.empty()) events_.schedule(kTimelineSource, timeline_.front().at);
 }
 
-void Network::run_until(Nanos until) {
+bool Network::run_until(Nanos until, std::int64_t& max_events) {
     if (is_warming_up_ && scenario_->warmup <= until) {
         // The measured interval is (warm-up, end]: like the samples, it counts what happens at its end, not at its
         // start.
-        process_events(scenario_->warmup);
+        if (!process_events(scenario_->warmup, max_events)) return false;
         begin_measurement();
         is_warming_up_ = false;
     }
-    process_events(until);
+    return process_events(until, max_events);
 }
 
-void Network::process_events(Nanos until) {
-    while (events_.next_time() <= until) {
+bool Network::process_events(Nanos until, std::int64_t& max_events) {
+    std::int64_t left = max_events;  // a register: the handlers could change what a reference stands for
+    for (; events_.next_time() <= until; --left) {
+        if (left <= 0) [[unlikely]] {
+            max_events = left;
+            return false;
+        }
         events_.dispatch([this](std::uint32_t source, Nanos time) {
             now_ = time;
             return on_event(source);
         });
     }
+    max_events = left;
     if (now_ < until) now_ = until;
+    return true;
 }
 
 Nanos Network::on_event(std::uint32_t source) {

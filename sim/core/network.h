@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -73,7 +74,14 @@ public:
     Network(const Scenario& scenario, std::uint64_t seed);
 
     // Processes every event up to and including `until`; the clock then stands there.
-    void run_until(Nanos until);
+    void run_until(Nanos until) {
+        std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+        run_until(until, unlimited);
+    }
+    // The same for at most `max_events` events, which are subtracted from it. Returns whether `until` was reached; if
+    // not, the clock stands at the last event, everything can be read, and the next call goes on from there: the run is
+    // the same, however it is cut.
+    bool run_until(Nanos until, std::int64_t& max_events);
 
     Nanos now() const { return now_; }
     const Scenario& scenario() const { return *scenario_; }
@@ -84,6 +92,8 @@ public:
     std::uint64_t signature() const;
     // Data packets and datagrams that reached their destination host.
     std::int64_t packets_delivered() const { return packets_delivered_; }
+    // Packets offered to links, ACKs included: what the work of a run is proportional to.
+    std::int64_t link_crossings() const;
 
     SubflowResult subflow_result(std::size_t index) const;
     FlowResult flow_result(std::size_t index) const;
@@ -131,7 +141,7 @@ private:
     std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
 
     void build_timeline();
-    void process_events(Nanos until);
+    bool process_events(Nanos until, std::int64_t& max_events);
     Nanos on_event(std::uint32_t source);
     Nanos on_timeline();
     Nanos on_link_arrival(std::uint32_t link);

@@ -57,15 +57,18 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
     read_counters(network);
 }
 
-void Recorder::run_until(Network& network, Nanos until) {
+bool Recorder::run_until(Network& network, Nanos until, std::int64_t& max_events) {
+    // Filling some ten columns takes about as long as an event.
+    const auto events_per_sample = 1 + static_cast<std::int64_t>(columns_.size() / 10);
     for (;;) {
         const auto next = static_cast<std::int64_t>(count_.load(std::memory_order_relaxed)) + 1;
         const Nanos due = interval_ * next;
         if (due > until || static_cast<std::size_t>(next) > capacity_) break;
-        network.run_until(due);
+        if (max_events <= 0 || !network.run_until(due, max_events)) return false;
         sample(network);
+        max_events -= events_per_sample;
     }
-    network.run_until(until);
+    return network.run_until(until, max_events);
 }
 
 void Recorder::rewind(const Network& network) {

@@ -29,8 +29,9 @@ public:
     // Throws ScenarioError if the columns would take more than 1 GiB.
     Recorder(const Network& network, Nanos interval);
 
-    // Runs the network to `until`, sampling on the way.
-    void run_until(Network& network, Nanos until);
+    // Runs the network to `until`, sampling on the way, within `max_events` as in Network::run_until; taking a sample
+    // counts as well.
+    bool run_until(Network& network, Nanos until, std::int64_t& max_events);
 
     Nanos interval() const { return interval_; }
     const std::vector<TraceColumn>& columns() const { return columns_; }

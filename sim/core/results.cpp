@@ -119,6 +119,12 @@ LinkResult Network::link_result(std::size_t index) const {
     return result;
 }
 
+std::int64_t Network::link_crossings() const {
+    std::int64_t crossings = 0;
+    for (const Link& link : links_) crossings += link.stats().packets_in;
+    return crossings;
+}
+
 std::uint64_t Network::signature() const {
     std::uint64_t h = combine64(signature_, static_cast<std::uint64_t>(packets_delivered_));
     for (const Connection& c : connections_) h = combine64(h, static_cast<std::uint64_t>(c.delivered_bytes));

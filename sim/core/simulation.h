@@ -1,13 +1,25 @@
 // A scenario, the network it describes and the traces of its run, as one object.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "network.h"
 #include "recorder.h"
 
 namespace subflow {
 
+enum class RunEnd : std::uint8_t {
+    Reached,      // the time asked for, or the end of the scenario
+    Interrupted,  // by interrupt()
+    Exhausted,    // the events allowed
+};
+
+// One thread runs it; interrupt() may come from any other.
 class Simulation {
 public:
     // A state to come back to; only for the simulation it was taken from.
@@ -15,37 +27,53 @@ public:
         Network network;
     };
 
+    static constexpr std::int64_t kUnlimitedEvents = std::numeric_limits<std::int64_t>::max();
+    // Events between two looks at the request to stop: milliseconds, even where an event takes a microsecond.
+    static constexpr std::int64_t kEventsPerLook = std::int64_t{1} << 14;
+
     // Throws ScenarioError if the scenario is not usable.
     Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval)
         : scenario_(std::make_unique<const Scenario>(std::move(scenario))),
           network_(*scenario_, seed),
           recorder_(network_, sample_interval) {}
 
-    // Runs to `until` or the end of the scenario, whichever comes first, sampling on the way.
-    void run_until(Nanos until) { recorder_.run_until(network_, until < duration() ? until : duration()); }
+    // Runs to `until` or the end of the scenario, whichever comes first, sampling on the way. Ended early, it can be
+    // read, and the next call goes on from there as if nothing had happened. Throws InternalError if an invariant is
+    // broken and std::bad_alloc if memory runs out: this object then stands half-way through an event and only
+    // restore() makes it usable again; other simulations are not touched.
+    RunEnd run_until(Nanos until, std::int64_t max_events = kUnlimitedEvents);
+
+    // Ends the run_until() that is under way in another thread, or else the next one, within kEventsPerLook events.
+    void interrupt() { is_interrupted_.store(true, std::memory_order_relaxed); }
 
     Nanos duration() const { return scenario_->duration; }
     Nanos now() const { return network_.now(); }
     bool is_finished() const { return now() >= duration(); }
+    // Why it is of no further use; empty while it is.
+    const std::string& failure() const { return failure_; }
 
     Network& network() { return network_; }
     const Network& network() const { return network_; }
     const Scenario& scenario() const { return *scenario_; }
     const Recorder& recorder() const { return recorder_; }
 
-    Snapshot snapshot() const { return {network_}; }
-    // Continuing from here gives bit for bit what followed the snapshot. Throws ScenarioError for a foreign one.
-    void restore(const Snapshot& snapshot) {
-        if (&snapshot.network.scenario() != scenario_.get())
-            throw ScenarioError("the snapshot belongs to another simulation");
-        network_ = snapshot.network;
-        recorder_.rewind(network_);
+    // Throws InternalError after a failure.
+    Snapshot snapshot() const {
+        require_sound();
+        return {network_};
     }
+    // Continuing from here gives bit for bit what followed the snapshot, also after a failure. Throws ScenarioError for
+    // a foreign one.
+    void restore(const Snapshot& snapshot);
 
 private:
+    void require_sound() const;
+
     std::unique_ptr<const Scenario> scenario_;  // at a fixed address: the network points to it
     Network network_;
     Recorder recorder_;
+    std::atomic<bool> is_interrupted_ = false;
+    std::string failure_;
 };
 
 }  // namespace subflow

@@ -255,10 +255,19 @@ class Snapshot:
     @property
     def now_ns(self) -> int: ...
 
+class RunEnd(enum.Enum):
+    REACHED = 0
+
+    INTERRUPTED = 1
+
+    EXHAUSTED = 2
+
 class Simulation:
     def __init__(self, scenario: Scenario, seed: int, sample_interval_ns: int) -> None: ...
 
-    def run_until(self, until_ns: int) -> None: ...
+    def run_until(self, until_ns: int, max_events: int = 9223372036854775807) -> RunEnd: ...
+
+    def interrupt(self) -> None: ...
 
     @property
     def now_ns(self) -> int: ...
@@ -271,6 +280,9 @@ class Simulation:
 
     @property
     def packets_delivered(self) -> int: ...
+
+    @property
+    def link_crossings(self) -> int: ...
 
     def signature(self) -> int: ...
 

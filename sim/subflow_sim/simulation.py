@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -30,11 +31,16 @@ _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
 }
 
 
+# How many events of the core the main thread stays away from Ctrl-C: some ten milliseconds.
+_EVENTS_PER_CALL = 1 << 17
+
+
 class Simulation:
     """One run of a scenario, stepped by whoever owns it.
 
     `run_until` may be called from one thread at a time; while it runs, other threads may read `sample_count` and
-    `values`. The same scenario, seed and version give the same `signature`, whatever the steps and whatever else runs.
+    `values`, and call `interrupt`. The same scenario, seed and version give the same `signature`, whatever the steps
+    and whatever else runs.
 
     Raises:
         SimulationError: if the core refuses the scenario (no finite rate on a path, traces beyond memory, …).
@@ -50,6 +56,8 @@ class Simulation:
             self._core = _core.Simulation(self._lowered.core, self.seed, nanos(sample_interval_s))
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
+        except MemoryError as error:
+            raise SimulationError("there is not enough memory for this scenario and its traces") from error
         self.columns: tuple[Column, ...] = tuple(
             Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), c.name, c.unit)
             for c in self._core.columns()
@@ -71,20 +79,45 @@ class Simulation:
         return self._core.packets_delivered
 
     @property
+    def link_crossings(self) -> int:
+        """Packets offered to links so far, ACKs included: the work of a run is proportional to it."""
+        return self._core.link_crossings
+
+    @property
     def sample_count(self) -> int:
         """Samples taken so far, the same for all columns."""
         return self._core.sample_count
 
-    def run_until(self, t_s: float) -> None:
+    def run_until(self, t_s: float) -> bool:
         """Simulate up to `t_s` seconds, or to the end. Releases the GIL.
 
+        Ctrl-C in the main thread and `interrupt` in any other end it within some milliseconds. The simulation can be
+        read then, and goes on with the next call as if nothing had happened.
+
+        Returns:
+            Whether that time was reached; False if `interrupt` ended it before.
+
         Raises:
-            SimulationError: if the core finds one of its invariants broken; this object is then of no further use.
+            SimulationError: if the core finds one of its invariants broken or runs out of memory. What was simulated
+                can be read; only `restore` makes this object usable again. Other simulations are not touched.
         """
+        until_ns = nanos(t_s)
         try:
-            self._core.run_until(nanos(t_s))
+            # A signal handler of Python runs in the main thread and between two calls of compiled code only.
+            if threading.current_thread() is not threading.main_thread():
+                return self._core.run_until(until_ns) == _core.RunEnd.REACHED
+            end = _core.RunEnd.EXHAUSTED
+            while end == _core.RunEnd.EXHAUSTED:
+                end = self._core.run_until(until_ns, _EVENTS_PER_CALL)
+            return end == _core.RunEnd.REACHED
         except _core.CoreInternalError as error:
             raise SimulationError(f"the simulator failed at t = {self.now_s:.9f} s: {error}") from error
+        except MemoryError as error:
+            raise SimulationError(f"the simulator ran out of memory at t = {self.now_s:.9f} s") from error
+
+    def interrupt(self) -> None:
+        """End the `run_until` that is under way in another thread, or else the next one. Any thread may call this."""
+        self._core.interrupt()
 
     def values(self, index: int) -> NDArray[np.float32]:
         """Samples of `columns[index]` taken so far: a read-only float32 view [sample_count], in the column's unit.
@@ -107,8 +140,15 @@ class Simulation:
         return f"{self._core.signature():016x}"
 
     def snapshot(self) -> Snapshot:
-        """The state of the network now."""
-        return self._core.snapshot()
+        """The state of the network now.
+
+        Raises:
+            SimulationError: if the simulator failed before.
+        """
+        try:
+            return self._core.snapshot()
+        except _core.CoreInternalError as error:
+            raise SimulationError(str(error)) from error
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this object; what follows is bit for bit what followed it. Drops later samples.

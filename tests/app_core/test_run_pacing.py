@@ -27,8 +27,12 @@ class ClockSimulation:
     def finished(self) -> bool:
         return self.now_s >= self.duration_s
 
-    def run_until(self, t_s: float) -> None:
+    def run_until(self, t_s: float) -> bool:
         self.now_s = t_s
+        return True
+
+    def interrupt(self) -> None:
+        pass
 
     def values(self, index: int) -> np.ndarray:
         raise IndexError(index)

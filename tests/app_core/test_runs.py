@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.fake_simulation import FakeSimulation, make_scenario
+from tests.helpers.networks import link, scenario, tcp
 
 from subflow_app.core import runs
 from subflow_app.core.runs import RunJob, RunResult, RunState
@@ -279,6 +280,51 @@ def test_paused_run_can_be_stopped() -> None:
     assert job.progress.state is RunState.STOPPED
 
 
+def test_stop_and_pause_reach_into_the_chunk_at_hand() -> None:
+    def interrupts(ask: str) -> int:
+        simulation = FakeSimulation(SCENARIO)
+        job = RunJob(SCENARIO, "", simulation_maker=lambda *_: simulation)
+        getattr(job, ask)()
+        return simulation.interrupts
+
+    assert (interrupts("stop"), interrupts("pause"), interrupts("resume")) == (1, 1, 0)
+
+
+class Interrupted(FakeSimulation):
+    """Gets half as far as asked in its third chunk, as if `interrupt` had been called then."""
+
+    def run_until(self, t_s: float) -> bool:
+        if self.chunks != 2:
+            return super().run_until(t_s)
+        super().run_until((self.now_s + t_s) / 2)
+        return False
+
+
+def test_a_chunk_that_was_cut_short_is_gone_on_with() -> None:
+    job = RunJob(SCENARIO, "", simulation_maker=lambda *_: Interrupted(SCENARIO))
+
+    assert job.run().status is RunState.FINISHED
+    assert job.progress.sim_time_s == SCENARIO.duration_s
+
+
+def test_a_real_run_that_is_stopped_can_be_read() -> None:
+    # 2 * 10^4 s at 1 Gbit/s are more than anyone waits for. The request comes while one of the chunks is under way.
+    path = link("path", rate_bps=1e9, delay_s=0.005, queue_pkts=500)
+    job = RunJob(scenario([path], [tcp("t", "path")], duration_s=2e4), "", sample_interval_s=100.0)
+    results: list[RunResult] = []
+    worker = threading.Thread(target=lambda: results.append(job.run()))
+    worker.start()
+    while job.progress.state is RunState.WAITING:
+        pass
+    job.stop()
+    worker.join(DEADLINE_S)
+
+    assert results[0].status is RunState.STOPPED
+    assert results[0].error is None
+    assert results[0].summary["status"] == "stopped"
+    assert results[0].summary["simulated_s"] == job.progress.sim_time_s < 2e4
+
+
 def test_a_job_runs_once() -> None:
     job = make_job()
     job.run()
@@ -304,11 +350,11 @@ class CostlySimulation(FakeSimulation):
     cost = 0.5
     chunk_walls_s: list[float]
 
-    def run_until(self, t_s: float) -> None:
+    def run_until(self, t_s: float) -> bool:
         wall_s = self.cost * (t_s - self.now_s)
         self.clock.now_s += wall_s
         self.chunk_walls_s.append(wall_s)
-        super().run_until(t_s)
+        return super().run_until(t_s)
 
 
 def costly_job(monkeypatch: pytest.MonkeyPatch, scenario: Scenario = SCENARIO) -> tuple[RunJob, CostlySimulation]:

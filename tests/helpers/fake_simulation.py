@@ -93,6 +93,7 @@ class FakeSimulation:
         self.duration_s = scenario.duration_s
         self.now_s = 0.0
         self.chunks = 0
+        self.interrupts = 0
         self._interval_s = sample_interval_s
         self._on_chunk = on_chunk
         self._marks_until_s = 0.0
@@ -124,10 +125,14 @@ class FakeSimulation:
     def sample_count(self) -> int:
         return min(len(self._times), int(np.floor(self.now_s / self._interval_s + 1e-9)))
 
-    def run_until(self, t_s: float) -> None:
+    def run_until(self, t_s: float) -> bool:
         self._on_chunk(self)
         self.chunks += 1
         self.now_s = min(t_s, self.duration_s)
+        return True
+
+    def interrupt(self) -> None:
+        self.interrupts += 1
 
     def values(self, index: int) -> NDArray[np.float32]:
         view = self._table[index, : self.sample_count]

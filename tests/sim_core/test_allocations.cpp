@@ -1,36 +1,9 @@
-// After warm-up a step allocates nothing: counted by replacing the global operator new of this test program.
+// After warm-up a step allocates nothing.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "allocations.h"
 #include "network.h"
 #include "scenarios.h"
-
-namespace {
-std::atomic<long> allocations = 0;
-}
-
-// Not inlined: g++ would see malloc on the one side and operator delete on the other, and warn of a mismatch.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    ++allocations;
-    if (void* p = std::malloc(size)) return p;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    ++allocations;
-    return std::malloc(size);
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept {
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept {
-    std::free(p);
-}
-[[gnu::noinline]] void operator delete(void* p, const std::nothrow_t&) noexcept {
-    std::free(p);
-}
 
 namespace subflow {
 namespace {
@@ -45,9 +18,9 @@ TEST(Allocations, NoneAfterWarmUp) {
     Network network(scenario, 1);
     network.run_until(60_s);
     network.take_marks();
-    const long before = allocations;
+    const long before = allocation_count();
     network.run_until(100_s);
-    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ(allocation_count() - before, 0);
     EXPECT_GT(network.subflow_result(0).retransmits, 20);
 }
 

@@ -141,8 +141,11 @@ class RunnableSimulation(Protocol):
     def sample_count(self) -> int:
         """Samples published so far."""
 
-    def run_until(self, t_s: float) -> None:
-        """Simulate up to that time."""
+    def run_until(self, t_s: float) -> bool:
+        """Simulate up to that time; False if `interrupt` ended it before."""
+
+    def interrupt(self) -> None:
+        """End the `run_until` under way, or else the next one, within some milliseconds."""
 
     def values(self, index: int) -> NDArray[np.float32]:
         """Samples of one column."""
@@ -233,19 +236,21 @@ class RunJob:
         return self._traces
 
     def pause(self) -> None:
-        """Hold the simulation after the chunk at hand (some 15 ms); without effect once the run is over."""
+        """Hold the simulation at once; without effect once the run is over."""
         self._go.clear()
         self._hurry.set()
+        self._simulation.interrupt()
 
     def resume(self) -> None:
         """Go on after `pause`."""
         self._go.set()
 
     def stop(self) -> None:
-        """End the run after the chunk at hand; what is simulated so far is kept, with status ``"stopped"``."""
+        """End the run at once; what is simulated so far is kept, with status ``"stopped"``."""
         self._stop.set()
         self._go.set()
         self._hurry.set()
+        self._simulation.interrupt()
 
     @property
     def speed_limit(self) -> float | None:
@@ -334,7 +339,7 @@ class RunJob:
             slice_s = chunk_s if limit is None else min(chunk_s, limit * _PACED_SLICE_WALL_S)
             started = time.perf_counter()
             started_s = simulation.now_s
-            simulation.run_until(min(started_s + slice_s, simulation.duration_s))
+            was_whole = simulation.run_until(min(started_s + slice_s, simulation.duration_s))
             chunk_wall_s = time.perf_counter() - started
             self._wall_s += chunk_wall_s
             self._progress = self._measure(RunState.RUNNING)
@@ -345,8 +350,8 @@ class RunJob:
                 due = max(due, started - _LATEST_S) + (simulation.now_s - started_s) / limit
                 self._wait_until(due)
             growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)
-            if slice_s < chunk_s and growth > 1.0:
-                # A quick slice says nothing about how much could be simulated in one go.
+            if not was_whole or (slice_s < chunk_s and growth > 1.0):
+                # A slice that was cut short or is a quick one says nothing about how much could be simulated in one go.
                 continue
             chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
         return RunState.FINISHED

@@ -1,0 +1,50 @@
+#include "simulation.h"
+
+#include <algorithm>
+#include <new>
+
+namespace subflow {
+
+RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
+    require_sound();
+    // Short enough to be kept without an allocation, which could fail as well: what stands there if nobody replaces it.
+    failure_ = "out of memory";
+    RunEnd end = RunEnd::Interrupted;
+    try {
+        until = std::min(until, duration());
+        while (!is_interrupted_.load(std::memory_order_relaxed)) {
+            const std::int64_t allowed = std::min(max_events, kEventsPerLook);
+            std::int64_t left = allowed;
+            const bool has_reached = recorder_.run_until(network_, until, left);
+            max_events -= allowed - left;
+            if (has_reached || max_events <= 0) {
+                end = has_reached ? RunEnd::Reached : RunEnd::Exhausted;
+                break;
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& error) {
+        failure_ = error.what();
+        throw;
+    }
+    // An early end for want of events is no end yet: the request holds for the call that goes on.
+    if (end != RunEnd::Exhausted) is_interrupted_.store(false, std::memory_order_relaxed);
+    failure_.clear();
+    return end;
+}
+
+void Simulation::restore(const Snapshot& snapshot) {
+    if (&snapshot.network.scenario() != scenario_.get())
+        throw ScenarioError("the snapshot belongs to another simulation");
+    failure_ = "out of memory";  // should the copy fail
+    network_ = snapshot.network;
+    recorder_.rewind(network_);
+    failure_.clear();
+}
+
+void Simulation::require_sound() const {
+    if (!failure_.empty()) throw InternalError("this simulation failed before: " + failure_);
+}
+
+}  // namespace subflow

@@ -1,0 +1,80 @@
+// Replaces the global operator new and delete of the test program, to count, to measure and to fail.
+#include "allocations.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace {
+
+thread_local long count = 0;
+thread_local long granted_count = std::numeric_limits<long>::max();
+std::atomic<std::size_t> bytes = 0;
+std::atomic<std::size_t> peak_bytes = 0;
+
+void* allocate(std::size_t size) noexcept {
+    ++count;
+    void* p = count > granted_count ? nullptr : std::malloc(size);
+    if (p == nullptr) return nullptr;
+    const std::size_t now = bytes += malloc_usable_size(p);
+    std::size_t peak = peak_bytes;
+    while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
+    }
+    return p;
+}
+
+void release(void* p) noexcept {
+    if (p != nullptr) bytes -= malloc_usable_size(p);
+    std::free(p);
+}
+
+}  // namespace
+
+// Not inlined: g++ would see malloc on the one side and operator delete on the other, and warn of a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    if (void* p = allocate(size)) return p;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return allocate(size);
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept {
+    release(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept {
+    release(p);
+}
+[[gnu::noinline]] void operator delete(void* p, const std::nothrow_t&) noexcept {
+    release(p);
+}
+
+namespace subflow::testing {
+
+long allocation_count() {
+    return count;
+}
+
+std::size_t heap_bytes() {
+    return bytes;
+}
+
+std::size_t peak_heap_bytes() {
+    return ::peak_bytes;
+}
+
+void restart_peak() {
+    ::peak_bytes = bytes.load();
+}
+
+OutOfMemory::OutOfMemory(long granted) {
+    granted_count = count + granted;
+}
+
+OutOfMemory::~OutOfMemory() {
+    granted_count = std::numeric_limits<long>::max();
+}
+
+}  // namespace subflow::testing

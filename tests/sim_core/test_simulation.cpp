@@ -1,0 +1,178 @@
+// A simulation as one object: ended early and gone on with, failed and left alone, put back and sound again.
+#include "simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <new>
+#include <thread>
+
+#include "allocations.h"
+#include "scenarios.h"
+
+namespace subflow {
+namespace {
+
+using namespace testing;
+
+Scenario lossy_pair(Nanos duration) {
+    Scenario scenario = linux_profile(duration);
+    add_mptcp(scenario, {add_path(scenario, {.loss = 0.01}), add_path(scenario, {.one_way = 10_ms})}, "lia");
+    return scenario;
+}
+
+std::uint64_t signature_alone(const Scenario& scenario, std::uint64_t seed = 1) {
+    Network network(scenario, seed);
+    network.run_until(scenario.duration);
+    return network.signature();
+}
+
+TEST(Simulation, EndsAfterTheEventsAllowedAndGoesOnFromThere) {
+    const Scenario scenario = lossy_pair(20_s);
+    Simulation simulation(scenario, 1, 100_ms);
+    int parts = 0;
+    Nanos reached{};
+    while (simulation.run_until(20_s, 777) == RunEnd::Exhausted) {
+        simulation.network().check_invariants();
+        EXPECT_GE(simulation.now(), reached);
+        EXPECT_TRUE(std::isfinite(simulation.network().flow_result(0).goodput_bps));
+        // Every sample whose time has come is there: the clock stands between two of them.
+        EXPECT_EQ(simulation.recorder().count(), static_cast<std::size_t>((simulation.now() - Nanos(1)) / 100_ms));
+        reached = simulation.now();
+        ++parts;
+    }
+    // 20 s at up to 20 Mbit/s are some 30 000 packets with an ACK for every second one at least.
+    EXPECT_GT(parts, 20);
+    EXPECT_EQ(simulation.recorder().count(), 200u);
+    EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
+}
+
+TEST(Simulation, ARequestToStopEndsTheNextCallOnceAndChangesNothing) {
+    const Scenario scenario = lossy_pair(20_s);
+    Simulation simulation(scenario, 1, 100_ms);
+    simulation.interrupt();
+    EXPECT_EQ(simulation.run_until(20_s), RunEnd::Interrupted);
+    EXPECT_EQ(simulation.now(), 0_s);
+    EXPECT_EQ(simulation.run_until(20_s), RunEnd::Reached);
+    EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
+}
+
+TEST(Simulation, CanBeStoppedFromAnotherThreadWithinOneStep) {
+    // A week at 1 Gbit/s: hours of work, in one call. It ends because it is asked to, or the test does not.
+    Scenario scenario = textbook(600'000_s);
+    scenario.mss = Bytes(64'000);
+    add_tcp(scenario, add_path(scenario, {.rate = 1_Gbps, .one_way = 5_ms, .queue_pkts = 500}));
+    Simulation simulation(scenario, 1, 100_s);
+    RunEnd end = RunEnd::Reached;
+    std::thread runner([&] { end = simulation.run_until(600'000_s); });
+    while (simulation.recorder().count() == 0) std::this_thread::yield();  // until it is under way
+    simulation.interrupt();
+    runner.join();
+    EXPECT_EQ(end, RunEnd::Interrupted);
+    EXPECT_LT(simulation.now(), 600'000_s);
+    simulation.network().check_invariants();
+}
+
+TEST(Simulation, CanBeStoppedWhileItOnlySamples) {
+    // No traffic after 1 s, a sample every microsecond: the samples alone have to look at the request.
+    Scenario scenario = textbook(10_s);
+    add_tcp(scenario, add_path(scenario)).stop = 1_s;
+    Simulation simulation(scenario, 1, 10_us);
+    simulation.run_until(2_s);
+    EXPECT_EQ(simulation.run_until(10_s, 1000), RunEnd::Exhausted);
+    EXPECT_LT(simulation.now(), 3_s);
+}
+
+// A queue without a limit in front of a slow link, and a source that does not care: the ring has to grow.
+Scenario growing_queue() {
+    Scenario scenario = textbook(100_s);
+    FlowSpec cbr;
+    cbr.name = "cbr";
+    cbr.kind = FlowKind::Cbr;
+    cbr.cbr_rate = BitsPerSec(10e6);
+    cbr.paths = {add_path(scenario, {.rate = 1_Mbps})};
+    scenario.links[0].queue_limit_pkts.reset();
+    scenario.flows.push_back(cbr);
+    return scenario;
+}
+
+TEST(Simulation, RunningOutOfMemoryLeavesOthersIntactAndCanBeUndone) {
+    const Scenario scenario = growing_queue();
+    Simulation failing(scenario, 1, 1_s);
+    Simulation other(scenario, 1, 1_s);
+    failing.run_until(1_s);
+    const Simulation::Snapshot before = failing.snapshot();
+    std::uint64_t beside = 0;
+    std::thread neighbour([&] {
+        Simulation inner(scenario, 1, 1_s);
+        inner.run_until(100_s);
+        beside = inner.network().signature();
+    });
+    {
+        const OutOfMemory no_more(0);
+        EXPECT_THROW(failing.run_until(100_s), std::bad_alloc);
+    }
+    neighbour.join();
+    EXPECT_LT(failing.now(), 100_s);
+    EXPECT_EQ(failing.failure(), "out of memory");
+    EXPECT_THROW(failing.run_until(100_s), InternalError);
+    EXPECT_THROW(failing.snapshot(), InternalError);
+    EXPECT_GT(failing.network().packets_delivered(), 0);  // can be read
+
+    other.run_until(100_s);
+    EXPECT_EQ(other.network().signature(), signature_alone(scenario));
+    EXPECT_EQ(beside, signature_alone(scenario));
+
+    failing.restore(before);
+    EXPECT_EQ(failing.failure(), "");
+    EXPECT_EQ(failing.run_until(100_s), RunEnd::Reached);
+    EXPECT_EQ(failing.network().signature(), signature_alone(scenario));
+}
+
+TEST(Simulation, EveryAllocationOfItsConstructionMayFail) {
+    const Scenario scenario = lossy_pair(1_s);
+    const auto attempt = [&](long granted) {
+        try {
+            const OutOfMemory limit(granted);
+            Simulation simulation(scenario, 1, 100_ms);
+            return true;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+    };
+    long granted = 0;
+    while (!attempt(granted)) ++granted;
+    EXPECT_GT(granted, 10);  // links, rings, columns, …; what was taken before each failure has been given back
+}
+
+TEST(Simulation, ABrokenInvariantNamesItselfAndEndsOnlyThisOne) {
+    const Scenario scenario = lossy_pair(20_s);
+    Simulation broken(scenario, 1, 100_ms);
+    Simulation sound(scenario, 1, 100_ms);
+    broken.run_until(5_s);
+    // An ACK for packets that were never sent, put on the way back behind the network's back.
+    Packet forged;
+    forged.kind = PacketKind::Ack;
+    forged.seq = 4'000'000'000;
+    forged.size = 52;
+    forged.hop = 0;
+    broken.network().links()[1].enqueue(forged, broken.now(), 0);
+    try {
+        broken.run_until(20_s);
+        FAIL() << "the forged ACK went unnoticed";
+    } catch (const InternalError& error) {
+        EXPECT_NE(std::string(error.what()).find("cumulative <= snd_nxt_"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("sender.cpp"), std::string::npos) << error.what();
+    }
+    try {
+        broken.run_until(20_s);
+        FAIL() << "a failed simulation went on";
+    } catch (const InternalError& error) {
+        EXPECT_NE(std::string(error.what()).find("failed before"), std::string::npos) << error.what();
+    }
+    sound.run_until(20_s);
+    EXPECT_EQ(sound.network().signature(), signature_alone(scenario));
+}
+
+}  // namespace
+}  // namespace subflow
