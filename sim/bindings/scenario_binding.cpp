@@ -95,14 +95,23 @@ void bind_scenario(nb::module_& m) {
         .value("TCP", FlowKind::Tcp)
         .value("MPTCP", FlowKind::Mptcp)
         .value("CBR", FlowKind::Cbr);
-    nb::enum_<DelayedAck>(m, "DelayedAck").value("OFF", DelayedAck::Off).value("LINUX", DelayedAck::Linux);
+    nb::enum_<DelayedAck>(m, "DelayedAck")
+        .value("OFF", DelayedAck::Off)
+        .value("RFC", DelayedAck::Rfc)
+        .value("LINUX", DelayedAck::Linux);
+    nb::enum_<RtoRule>(m, "RtoRule").value("RFC6298", RtoRule::Rfc6298).value("LINUX", RtoRule::Linux);
+    nb::enum_<Prr>(m, "Prr").value("OFF", Prr::Off).value("RFC6937", Prr::Rfc6937).value("LINUX", Prr::Linux);
 
     nb::class_<TransportOptions>(m, "TransportOptions")
         .def(nb::init<>())
         .def_rw("initial_window_pkts", &TransportOptions::initial_window_pkts)
         .def_rw("delayed_ack", &TransportOptions::delayed_ack)
         .def_rw("quick_acks", &TransportOptions::quick_acks)
-        .def_rw("proportional_rate_reduction", &TransportOptions::proportional_rate_reduction)
+        .def_rw("rto_rule", &TransportOptions::rto_rule)
+        .def_rw("prr", &TransportOptions::prr)
+        .def_prop_rw(
+            "rto_max_ns", [](const TransportOptions& t) { return t.rto_max.value; },
+            [](TransportOptions& t, std::int64_t ns) { t.rto_max = Nanos(ns); })
         .def_prop_rw(
             "rto_min_ns", [](const TransportOptions& t) { return t.rto_min.value; },
             [](TransportOptions& t, std::int64_t ns) { t.rto_min = Nanos(ns); })

@@ -44,13 +44,12 @@ public:
         if (unacked_ == 0) echo_ = sent_time;
         ++unacked_;
         if (options.delayed_ack != DelayedAck::Off) {
+            const Nanos delay = ack_delay(decision.is_new, now, options);
             // RFC 5681 section 4.2: out-of-order, gap-filling and duplicate packets are acknowledged at once.
-            const bool may_wait = decision.is_new && was_in_order && out_of_order_.empty();
-            if (quick_acks_sent_ < options.quick_acks) {
-                ++quick_acks_sent_;
-            } else if (may_wait && unacked_ < 2) {
+            const bool may_wait = decision.is_new && was_in_order && out_of_order_.empty() && unacked_ < 2;
+            if (may_wait && delay > Nanos(0)) {
                 decision.ack_now = false;
-                ack_deadline_ = now + options.delayed_ack_timeout;
+                ack_deadline_ = now + delay;
             }
         }
         return decision;
@@ -76,6 +75,8 @@ public:
     }
 
 private:
+    // How long the ACK for a packet that came just now may wait for another one; nil: not at all.
+    Nanos ack_delay(bool is_new, Nanos now, const TransportOptions& options);
     // Stores an out-of-order packet; false if it was there already.
     bool hold(std::uint32_t seq);
     void merge_in_order();
@@ -83,10 +84,12 @@ private:
 
     std::uint32_t rcv_nxt_ = 0;
     std::uint32_t unacked_ = 0;  // packets received since the last ACK
-    std::uint32_t quick_acks_sent_ = 0;
+    std::uint32_t quick_acks_left_ = 0;
     std::uint32_t acks_sent_ = 0;
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
+    Nanos last_arrival_ = kNever;  // none yet
+    Nanos delayed_ack_timeout_{};  // Linux: adapts to the spacing of the packets
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;

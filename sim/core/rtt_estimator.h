@@ -1,7 +1,8 @@
-// Round-trip time estimation and the retransmission timeout. Source: RFC 6298.
+// Round-trip time estimation and the retransmission timeout. Source: RFC 6298; Linux tcp_rtt_estimator.
 #pragma once
 
-#include <cmath>
+#include <algorithm>
+#include <cstdint>
 
 #include "scenario.h"
 #include "units.h"
@@ -31,10 +32,39 @@ public:
         }
     }
 
+    // The same, and what the Linux rule keeps besides: the largest 4 rttvar of each round trip, but at least rto_min,
+    // raises the margin of the timeout at once, and a smaller one lowers it by a quarter of the difference per round
+    // trip. An RTT that falls moves rttvar by 1/32 only, so that it does not lengthen the timeout.
+    // `snd_una` is the cumulative acknowledgement that the sample came with.
+    void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
+        if (has_sample()) [[likely]] {
+            const std::int64_t error = rtt.value - srtt_.value;
+            const std::int64_t deviation = error < 0 ? -error : error;
+            const std::int64_t change = deviation - rttvar_.value;
+            rttvar_ += Nanos(change / (error < 0 && change > 0 ? 32 : 4));
+            srtt_ += Nanos(error / 8);
+            if (rtt < min_rtt_) min_rtt_ = rtt;
+            round_margin_ = std::max(round_margin_, rttvar_ * 4);
+            margin_ = std::max(margin_, round_margin_);
+            if (snd_una > round_end_) {
+                margin_ -= Nanos((margin_ - round_margin_).value / 4);
+                round_end_ = snd_nxt;
+                round_margin_ = options.rto_min;
+            }
+        } else {
+            add_sample(rtt);
+            margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
+            round_end_ = snd_nxt;
+        }
+    }
+
     // RFC 6298 (2.3), (2.4), (5.5): srtt + 4 rttvar within [rto_min, rto_max], doubled per back-off.
     // The clock granularity G of the RFC is the nanosecond of simulated time: nil.
+    // The Linux rule: srtt plus the margin, which is at least rto_min.
     Nanos rto(const TransportOptions& options, int backoffs) const {
-        Nanos rto = has_sample() ? srtt_ + rttvar_ * 4 : options.rto_initial;
+        Nanos rto = options.rto_initial;
+        if (has_sample()) [[likely]]
+            rto = srtt_ + (options.rto_rule == RtoRule::Linux ? margin_ : rttvar_ * 4);
         if (rto < options.rto_min) rto = options.rto_min;
         for (int i = 0; i < backoffs && rto < options.rto_max; ++i) rto = rto * 2;
         return rto < options.rto_max ? rto : options.rto_max;
@@ -44,6 +74,9 @@ private:
     Nanos srtt_{};
     Nanos rttvar_{};
     Nanos min_rtt_ = kNever;
+    Nanos margin_{};               // Linux rule: what the timeout adds to srtt
+    Nanos round_margin_{};         // the largest 4 rttvar of this round trip
+    std::uint32_t round_end_ = 0;  // an acknowledgement beyond it begins the next round trip
 };
 
 }  // namespace subflow

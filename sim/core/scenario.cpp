@@ -83,7 +83,11 @@ void check_scenario(const Scenario& scenario) {
     require(scenario.duration > Nanos(0) && scenario.duration <= kMaxDuration, "duration must be in (0, 1e6] s");
     require(scenario.warmup >= Nanos(0) && scenario.warmup < scenario.duration, "warm-up must be shorter than the run");
     require(scenario.mss.value >= 1 && scenario.mss + kHeaderBytes <= Bytes(65535), "mss must be in [1, 65483] bytes");
-    require(scenario.transport.initial_window_pkts >= 1, "the initial window must be at least one packet");
+    const TransportOptions& transport = scenario.transport;
+    require(transport.initial_window_pkts >= 1, "the initial window must be at least one packet");
+    require(transport.rto_min >= Nanos(0) && transport.rto_min <= transport.rto_max,
+            "rto_min must be between 0 and rto_max");
+    require(transport.delayed_ack_timeout > Nanos(0), "the timeout of delayed ACKs must be greater than 0");
     for (const LinkSpec& link : scenario.links) {
         const std::string where = "link '" + link.name + "'";
         check_rate(link.rate, where);

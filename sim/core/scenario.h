@@ -79,19 +79,33 @@ struct EventSpec {
 
 enum class DelayedAck : std::uint8_t {
     Off,    // an ACK per packet: what the closed forms assume
-    Linux,  // quick ACKs for the first packets of a connection, then every second packet or after 40 ms
+    Rfc,    // every second packet or after a timeout (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2)
+    Linux,  // quick ACKs for the first packets of a connection, then every second packet or after a timeout
+};
+
+enum class RtoRule : std::uint8_t {
+    Rfc6298,  // srtt + 4 rttvar, at least rto_min
+    Linux,    // srtt + max(rto_min, the largest 4 rttvar of the last round trips)
+};
+
+// Proportional rate reduction: what the window does during a fast recovery.
+enum class Prr : std::uint8_t {
+    Off,      // ssthresh at once (RFC 6675)
+    Rfc6937,  // over the round trip, with the slow-start reduction bound
+    Linux,    // as Rfc6937, but conserving packets while losses go on (RFC 9937)
 };
 
 // How TCP behaves where the RFCs leave a choice. Recorded with every run.
 struct TransportOptions {
     double initial_window_pkts = 10;  // RFC 6928
-    Nanos rto_min{200'000'000};       // Linux TCP_RTO_MIN; RFC 6298 says 1 s
+    RtoRule rto_rule = RtoRule::Rfc6298;
+    Nanos rto_min{200'000'000};  // Linux TCP_RTO_MIN; RFC 6298 says 1 s
     Nanos rto_max{60'000'000'000};
     Nanos rto_initial{1'000'000'000};
     DelayedAck delayed_ack = DelayedAck::Off;
     Nanos delayed_ack_timeout{40'000'000};
-    std::uint32_t quick_acks = 16;             // Linux TCP_MAX_QUICKACKS
-    bool proportional_rate_reduction = false;  // RFC 6937
+    std::uint32_t quick_acks = 16;  // Linux TCP_MAX_QUICKACKS
+    Prr prr = Prr::Off;
 };
 
 struct Scenario {

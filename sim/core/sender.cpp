@@ -47,7 +47,11 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
 
     acked_since_loss_ += outcome.newly_delivered;
     if (outcome.newly_delivered != 0) {
-        rtt_.add_sample(now - echo);
+        if (options.rto_rule == RtoRule::Rfc6298) {
+            rtt_.add_sample(now - echo);
+        } else {
+            rtt_.add_sample_linux(now - echo, snd_una_, snd_nxt_, options);
+        }
         stats_.rtt_seconds += to_seconds(now - echo);
         ++stats_.rtt_samples;
     }
@@ -91,11 +95,11 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     if (found_losses && state_ == SenderState::Open) {
         // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
         // them were acknowledged on the way back to Open.
-        enter_recovery(now, siblings);
+        enter_recovery(now, siblings, options);
         outcome.began_recovery = true;
     }
     if (state_ == SenderState::Recovery) {
-        update_recovery_window(outcome.newly_delivered, options);
+        update_recovery_window(outcome, found_losses, options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
         std::visit([&](auto& controller) { controller.on_ack(window_, sample, siblings); }, controller_);
@@ -159,10 +163,10 @@ void SubflowSender::mark_lost(std::uint32_t seq) {
     retransmit_hint_ = std::min(retransmit_hint_, seq);
 }
 
-void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings) {
+void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options) {
     const CongestionEvent event{CongestionKind::FastRetransmit, static_cast<double>(pipe_), now};
-    // RFC 6937: what was outstanding when recovery began, lost packets included
-    prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
+    // RFC 6937: what was outstanding when recovery began, lost packets included. Linux: the window then.
+    prr_flight_size_ = options.prr == Prr::Linux ? window_.cwnd_pkts : static_cast<double>(snd_nxt_ - snd_una_);
     prr_delivered_ = 0;
     prr_out_ = 0;
     tell_controller(event, siblings);
@@ -180,20 +184,22 @@ void SubflowSender::tell_controller(const CongestionEvent& event, const Siblings
     acked_since_loss_ = 0;
 }
 
-void SubflowSender::update_recovery_window(std::uint32_t newly_delivered, const TransportOptions& options) {
-    if (!options.proportional_rate_reduction) {
+void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_losses, const TransportOptions& options) {
+    if (options.prr == Prr::Off) {
         // RFC 6675 section 5, step (4.2): no inflation, cwnd = ssthresh at once
         window_.cwnd_pkts = window_.ssthresh_pkts;
         return;
     }
-    // RFC 6937 section 3.1, PRR with the slow-start reduction bound
-    prr_delivered_ += newly_delivered;
+    // RFC 6937 section 3.1, PRR with the slow-start reduction bound. RFC 9937 and Linux tcp_cwnd_reduction grant the
+    // extra packet of that bound only to an ACK that moves on without news of further losses.
+    prr_delivered_ += ack.newly_delivered;
     const double pipe = pipe_;
     double send = 0;
     if (pipe > window_.ssthresh_pkts) {
         send = std::ceil(prr_delivered_ * window_.ssthresh_pkts / prr_flight_size_) - prr_out_;
     } else {
-        const double limit = std::max(prr_delivered_ - prr_out_, static_cast<double>(newly_delivered)) + 1;
+        double limit = std::max(prr_delivered_ - prr_out_, static_cast<double>(ack.newly_delivered));
+        if (options.prr == Prr::Rfc6937 || (ack.has_advanced && !found_losses)) limit += 1;
         send = std::min(window_.ssthresh_pkts - pipe, limit);
     }
     window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);

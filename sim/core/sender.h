@@ -214,8 +214,8 @@ private:
     // Marks what the transmission-order rule proves lost. Returns true if anything was.
     bool detect_losses();
     void mark_lost(std::uint32_t seq);
-    void enter_recovery(Nanos now, const Siblings& siblings);
-    void update_recovery_window(std::uint32_t newly_delivered, const TransportOptions& options);
+    void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
+    void update_recovery_window(const AckOutcome& ack, bool found_losses, const TransportOptions& options);
 
     Window window_;
     std::uint32_t snd_una_ = 0;

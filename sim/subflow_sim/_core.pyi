@@ -82,7 +82,21 @@ class FlowKind(enum.Enum):
 class DelayedAck(enum.Enum):
     OFF = 0
 
+    RFC = 1
+
+    LINUX = 2
+
+class RtoRule(enum.Enum):
+    RFC6298 = 0
+
     LINUX = 1
+
+class Prr(enum.Enum):
+    OFF = 0
+
+    RFC6937 = 1
+
+    LINUX = 2
 
 class TransportOptions:
     def __init__(self) -> None: ...
@@ -106,10 +120,22 @@ class TransportOptions:
     def quick_acks(self, arg: int, /) -> None: ...
 
     @property
-    def proportional_rate_reduction(self) -> bool: ...
+    def rto_rule(self) -> RtoRule: ...
 
-    @proportional_rate_reduction.setter
-    def proportional_rate_reduction(self, arg: bool, /) -> None: ...
+    @rto_rule.setter
+    def rto_rule(self, arg: RtoRule, /) -> None: ...
+
+    @property
+    def prr(self) -> Prr: ...
+
+    @prr.setter
+    def prr(self, arg: Prr, /) -> None: ...
+
+    @property
+    def rto_max_ns(self) -> int: ...
+
+    @rto_max_ns.setter
+    def rto_max_ns(self, arg: int, /) -> None: ...
 
     @property
     def rto_min_ns(self) -> int: ...

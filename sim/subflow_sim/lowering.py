@@ -5,10 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from subflow_sim import _core
 from subflow_sim.scenario import Choice, Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+from subflow_sim.scenario_model import OptionValue, Profile
+from subflow_sim.transport_params import effective_transport
 
+_DELAYED_ACKS = {
+    "off": _core.DelayedAck.OFF,
+    "rfc": _core.DelayedAck.RFC,
+    "linux": _core.DelayedAck.LINUX,
+}
+_RTO_RULES = {"rfc6298": _core.RtoRule.RFC6298, "linux": _core.RtoRule.LINUX}
+_PRRS = {"off": _core.Prr.OFF, "rfc6937": _core.Prr.RFC6937, "linux": _core.Prr.LINUX}
 _KINDS = {"tcp": _core.FlowKind.TCP, "mptcp": _core.FlowKind.MPTCP, "cbr": _core.FlowKind.CBR}
 
 
@@ -34,17 +44,23 @@ class Lowered:
     links: tuple[str, ...]
 
 
-def transport_options(profile: str) -> _core.TransportOptions:
-    """Transport defaults of a profile.
+def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None = None) -> _core.TransportOptions:
+    """Transport options as the core takes them.
 
-    "linux": delayed ACKs with quick ACKs first, proportional rate reduction (RFC 6937). "textbook": an ACK per packet
-    and the window cut at once (RFC 6675), for which the closed forms hold. Both: initial window 10 (RFC 6928), SACK,
-    a retransmission timeout of at least 200 ms.
+    Args:
+        profile: chooses what is not given.
+        given: values by key of the `[transport]` section.
     """
+    chosen: dict[str, Any] = effective_transport(profile, given or {})
     options = _core.TransportOptions()
-    if profile == "linux":
-        options.delayed_ack = _core.DelayedAck.LINUX
-        options.proportional_rate_reduction = True
+    options.initial_window_pkts = chosen["initial_window"]
+    options.delayed_ack = _DELAYED_ACKS[chosen["delayed_ack"]]
+    options.delayed_ack_timeout_ns = nanos(chosen["delayed_ack_timeout"])
+    options.quick_acks = chosen["quick_acks"]
+    options.rto_rule = _RTO_RULES[chosen["rto"]]
+    options.rto_min_ns = nanos(chosen["rto_min"])
+    options.rto_max_ns = nanos(chosen["rto_max"])
+    options.prr = _PRRS[chosen["prr"]]
     return options
 
 
@@ -58,7 +74,7 @@ def lower(scenario: Scenario) -> Lowered:
         warmup_ns=nanos(scenario.warmup_s),
         mss_bytes=scenario.mss_bytes,
         start_jitter_ns=nanos(scenario.start_jitter_s),
-        transport=transport_options(scenario.profile),
+        transport=transport_options(scenario.profile, scenario.transport),
     )
     link_names: list[str] = []
     for link in scenario.links.values():

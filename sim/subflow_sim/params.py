@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from subflow_sim.parameter import Param
 from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
 
 __all__ = [
@@ -348,7 +349,7 @@ _EVENT = (
 )
 
 SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
-    {"scenario": _SCENARIO, "node": _NODE, "link": _LINK, "flow": _FLOW, "event": _EVENT}
+    {"scenario": _SCENARIO, "node": _NODE, "link": _LINK, "flow": _FLOW, "event": _EVENT, "transport": TRANSPORT}
 )
 """The keys of a scenario file by section, in the order in which forms show them."""
 

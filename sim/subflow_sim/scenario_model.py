@@ -169,6 +169,7 @@ class Scenario:
         mss_bytes: payload of a full packet.
         profile: transport defaults: "linux" (what a current kernel does) or "textbook" (closed forms hold).
         start_jitter_s: each flow's start is delayed by a seeded uniform draw up to this.
+        transport: options that the file sets itself; `transport_params.effective_transport` completes them by profile.
         nodes: by name, in the order of the file; so are links and flows.
         events: sorted by time; the order of the file is kept among equals.
         format: version of the file format.
@@ -186,3 +187,4 @@ class Scenario:
     flows: Mapping[str, Flow]
     events: tuple[Event, ...]
     format: int = 1
+    transport: Mapping[str, OptionValue] = field(default_factory=dict)

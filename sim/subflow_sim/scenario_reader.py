@@ -17,7 +17,7 @@ from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN
 from subflow_sim.params import SECTIONS, AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.routes import Topology, has_bottleneck
-from subflow_sim.scenario_model import Event, Node, Scenario
+from subflow_sim.scenario_model import Event, Node, OptionValue, Scenario
 from subflow_sim.section_reader import Context, read_section
 from subflow_sim.toml_lines import toml_lines
 from subflow_sim.units import Dimension, format_quantity
@@ -65,7 +65,7 @@ def _read(tree: dict[str, Any], file: str, report: Report, algorithms: Algorithm
         message = "made for a newer version of Subflow"
         report.add(("format",), message, f"{_FORMAT}, the format that this version reads")
         raise ScenarioError(report.sorted_problems())
-    sections = ("nodes", "links", "flows", "events")
+    sections = ("transport", "nodes", "links", "flows", "events")
     values = read_section(report, (), tree, SECTIONS["scenario"], also_known=sections)
     _check_beginning(report, values)
 
@@ -96,6 +96,7 @@ def _read(tree: dict[str, Any], file: str, report: Report, algorithms: Algorithm
         links={name: reading.link for name, reading in links.items() if reading is not None},
         flows={name: reading.flow for name, reading in flows.items() if reading is not None},
         events=tuple(sorted(events, key=lambda event: event.at_s)),
+        transport=_read_transport(report, tree),
     )
 
 
@@ -108,6 +109,14 @@ def _check_beginning(report: Report, values: Mapping[str, Any]) -> None:
         if duration is not None and values.get(key, 0.0) >= duration:
             text = format_quantity(duration, Dimension.TIME)
             report.add((key,), consequence, f'less than the duration of "{text}"')
+
+
+def _read_transport(report: Report, tree: Mapping[str, Any]) -> dict[str, OptionValue]:
+    """The transport options that the file sets; the profile has the others."""
+    table = report.expect_table(("transport",), tree.get("transport", {}), "a table [transport]")
+    if table is None:
+        return {}
+    return read_section(report, ("transport",), table, SECTIONS["transport"], partial=True)
 
 
 def _check_bottlenecks(

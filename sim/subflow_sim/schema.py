@@ -38,6 +38,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
         from subflow_sim.catalog import catalog
 
         algorithms = catalog()
+    transport: Schema = {"$ref": "#/$defs/transport"}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Subflow scenario",
@@ -46,6 +47,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
         **_object(
             SECTIONS["scenario"],
             also={
+                "transport": {"description": "Transport options that differ from the profile.", **transport},
                 "nodes": _named("node", "Hosts and routers by name."),
                 "links": _named("link", "Links between them by name."),
                 "flows": _named("flow", "Who sends to whom, by name."),
@@ -58,6 +60,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             also_required=("nodes", "links", "flows"),
         ),
         "$defs": {
+            "transport": _object(SECTIONS["transport"]),
             "node": _object(SECTIONS["node"]),
             "link": _link(),
             "flow": _flow(algorithms),

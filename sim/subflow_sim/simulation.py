@@ -15,6 +15,7 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.lowering import Lowered, lower, nanos
 from subflow_sim.scenario import Scenario
 from subflow_sim.trace import Column, Mark, Scope
+from subflow_sim.transport_params import effective_transport
 
 Snapshot: TypeAlias = _core.Snapshot
 
@@ -207,6 +208,7 @@ class Simulation:
             "simulated_s": self.now_s,
             "warmup_s": self.scenario.warmup_s,
             "profile": self.scenario.profile,
+            "transport": effective_transport(self.scenario.profile, self.scenario.transport),
             "signature": self.signature(),
             "packets": self.packets,
             "flows": flows,

@@ -11,6 +11,7 @@ from subflow_sim.scenario_model import (
     Flow,
     Link,
     LinkDirection,
+    OptionValue,
     Profile,
     QueueSpec,
     Scenario,
@@ -51,6 +52,7 @@ def scenario(
     profile: Profile = "textbook",
     events: Sequence[Event] = (),
     start_jitter_s: float = 0.0,
+    transport: Mapping[str, OptionValue] | None = None,
 ) -> Scenario:
     """A scenario of these parts."""
     return Scenario(
@@ -65,6 +67,7 @@ def scenario(
         links={part.name: part for part in links},
         flows={part.name: part for part in flows},
         events=tuple(events),
+        transport=transport or {},
     )
 
 

@@ -68,7 +68,7 @@ inline Scenario textbook(Nanos duration, Nanos warmup = Nanos(0)) {
 inline Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0)) {
     Scenario scenario = textbook(duration, warmup);
     scenario.transport.delayed_ack = DelayedAck::Linux;
-    scenario.transport.proportional_rate_reduction = true;
+    scenario.transport.prr = Prr::Linux;
     return scenario;
 }
 

@@ -43,6 +43,30 @@ TEST(RttEstimator, FollowsRfc6298) {
     EXPECT_EQ(rtt.rto(options, 0), 1_s);
 }
 
+TEST(RttEstimator, TheLinuxRuleKeepsTheLargestVariationOfTheLastRounds) {
+    TransportOptions options;
+    options.rto_rule = RtoRule::Linux;
+    RttEstimator rtt;
+    EXPECT_EQ(rtt.rto(options, 0), 1_s);
+    // R = 0.1: srtt 0.1, 4 rttvar = 0.2. R = 0.1: rttvar 0.0375, but the margin stays at rto_min = 0.2.
+    rtt.add_sample_linux(100_ms, 1, 10, options);
+    EXPECT_EQ(rtt.rto(options, 0), 300_ms);
+    rtt.add_sample_linux(100_ms, 2, 10, options);
+    EXPECT_EQ(rtt.rto(options, 0), 300_ms);
+    // R = 0.3: rttvar 0.078125, srtt 0.125: 4 rttvar = 0.3125 is the new margin at once.
+    rtt.add_sample_linux(300_ms, 3, 11, options);
+    EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
+    // The round trip that ends with the acknowledgement of packet 10 had it as its maximum; the next one has only
+    // 4 * 0.0439453 < rto_min, so that a quarter of 0.3125 - 0.2 goes: 0.284375.
+    rtt.add_sample_linux(125_ms, 11, 20, options);
+    EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
+    rtt.add_sample_linux(125_ms, 21, 30, options);
+    EXPECT_EQ(rtt.rto(options, 0), Nanos(409'375'000));
+    // A falling RTT moves rttvar by 1/32 of |0.1 - 0.0439453125|.
+    rtt.add_sample_linux(25_ms, 22, 30, options);
+    EXPECT_EQ(rtt.rttvar(), Nanos(45'697'021));  // in whole nanoseconds
+}
+
 TEST_F(SenderTest, SlowStartDoublesTheWindowPerRound) {
     for (double expected : {10.0, 20.0, 40.0, 80.0}) {
         EXPECT_EQ(sender.window().cwnd_pkts, expected);
@@ -162,7 +186,7 @@ TEST_F(SenderTest, NothingOutstandingMeansNoTimer) {
 }
 
 TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
-    options.proportional_rate_reduction = true;
+    options.prr = Prr::Rfc6937;
     options.initial_window_pkts = 20;
     sender = SubflowSender(make_controller({"newreno", {}}), options);
     send(20);
@@ -195,6 +219,28 @@ TEST_F(SenderTest, ProportionalRateReductionSpreadsTheCutOverTheRound) {
     now += 100_ms;
     ack(sender.snd_nxt());
     EXPECT_EQ(sender.window().cwnd_pkts, 10);
+}
+
+TEST_F(SenderTest, WhileLossesGoOnLinuxSendsAPacketForAPacket) {
+    // RFC 9937 section 6.2: with the pipe below ssthresh, an ACK that reports further losses, or that does not move the
+    // cumulative acknowledgement, lets out what was delivered; RFC 6937's slow-start reduction bound adds one packet.
+    for (const Prr prr : {Prr::Rfc6937, Prr::Linux}) {
+        options.prr = prr;
+        options.initial_window_pkts = 20;
+        sender = SubflowSender(make_controller({"newreno", {}}), options);
+        now = 0_ms;
+        send(20);
+        now += 100_ms;
+        ack(0, {{14, 17}});  // packets 0 to 13 are lost: the pipe holds 17, 18 and 19
+        EXPECT_EQ(sender.pipe(), 3u);
+        EXPECT_EQ(sender.window().ssthresh_pkts, 10);
+        // Three delivered: 3 or, with the bound's extra packet, 4 may follow.
+        EXPECT_EQ(sender.window().cwnd_pkts, prr == Prr::Linux ? 6 : 7);
+        while (sender.may_retransmit(now)) sender.retransmit(now, options);
+        now += 100_ms;
+        ack(1);  // moves on without news of losses: the extra packet for both
+        EXPECT_EQ(sender.window().cwnd_pkts - sender.pipe(), 2);
+    }
 }
 
 TEST(Receiver, ReportsTheMostRecentBlockFirst) {
@@ -231,6 +277,62 @@ TEST(Receiver, DelaysEverySecondAckOnceTheQuickAcksAreUsedUp) {
     EXPECT_EQ(receiver.take_echo(), 3_ms);  // of the oldest packet covered
     EXPECT_EQ(receiver.ack_deadline(), kNever);
     EXPECT_TRUE(receiver.on_data(19, 7_ms, 8_ms, options).ack_now);  // a gap is told at once
+}
+
+TEST(Receiver, AfterADuplicateOrASilenceLinuxAcknowledgesAtOnceAgain) {
+    SubflowReceiver receiver;
+    TransportOptions options;
+    options.delayed_ack = DelayedAck::Linux;
+    options.quick_acks = 2;
+    Nanos now = 0_ms;
+    std::uint32_t seq = 0;
+    const auto is_acked_at_once = [&](std::uint32_t packet) {
+        const bool at_once = receiver.on_data(packet, now, now, options).ack_now;
+        if (at_once) receiver.take_echo();
+        return at_once;
+    };
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    EXPECT_FALSE(is_acked_at_once(seq++));
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    EXPECT_TRUE(is_acked_at_once(0));  // a duplicate, and the first of two quick ACKs
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    EXPECT_FALSE(is_acked_at_once(seq++));
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    now += 1001_ms;  // longer than the initial retransmission timeout
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    EXPECT_TRUE(is_acked_at_once(seq++));
+    EXPECT_FALSE(is_acked_at_once(seq++));
+}
+
+TEST(Receiver, TheLinuxTimeoutOfDelayedAcksFollowsTheSpacingOfThePackets) {
+    SubflowReceiver receiver;
+    TransportOptions options;
+    options.delayed_ack = DelayedAck::Linux;
+    options.quick_acks = 0;
+    // Linux tcp_event_data_recv: 40 ms; after a gap of 30 ms 40 / 2 + 30 = 50; after one of 10 ms 50 / 2 + 20 = 45.
+    receiver.on_data(0, 0_ms, 0_ms, options);
+    EXPECT_EQ(receiver.ack_deadline(), 40_ms);
+    receiver.take_echo();
+    receiver.on_data(1, 30_ms, 30_ms, options);
+    EXPECT_EQ(receiver.ack_deadline(), 80_ms);
+    receiver.take_echo();
+    receiver.on_data(2, 40_ms, 40_ms, options);
+    EXPECT_EQ(receiver.ack_deadline(), 85_ms);
+}
+
+TEST(Receiver, TheRfcDelaysEverySecondAckFromTheFirst) {
+    SubflowReceiver receiver;
+    TransportOptions options;
+    options.delayed_ack = DelayedAck::Rfc;
+    options.delayed_ack_timeout = 200_ms;
+    EXPECT_FALSE(receiver.on_data(0, 0_ms, 0_ms, options).ack_now);
+    EXPECT_EQ(receiver.ack_deadline(), 200_ms);
+    EXPECT_TRUE(receiver.on_data(1, 1_ms, 1_ms, options).ack_now);
+    receiver.take_echo();
+    EXPECT_TRUE(receiver.on_data(3, 2_ms, 2_ms, options).ack_now);  // out of order
+    receiver.take_echo();
+    EXPECT_TRUE(receiver.on_data(2, 3_ms, 3_ms, options).ack_now);  // fills the gap
 }
 
 TEST(Reassembly, DeliversInOrderOnceAndRemembersWhoBroughtWhat) {

@@ -14,6 +14,8 @@ from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, t
 from subflow_app.core.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
 from subflow_sim.params import SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.scenario_model import Profile
+from subflow_sim.transport_params import effective_transport
 
 _LABELS: Mapping[str, str] = {
     "at": "Position",
@@ -21,7 +23,11 @@ _LABELS: Mapping[str, str] = {
     "from": "From",
     "mss": "MSS",
     "packet": "Packet size",
+    "prr": "PRR",
     "recv_buffer": "Receive buffer",
+    "rto": "RTO",
+    "rto_max": "RTO max",
+    "rto_min": "RTO min",
     "up": "In service",
     "warmup": "Warm-up",
 }
@@ -126,8 +132,24 @@ def _scenario_form(doc: ScenarioDoc) -> Form:
         "Transport": ("mss", "profile"),
         "File": ("format",),
     }
+    transport = _transport_group(doc)
+    shown = {field.key for field in transport.fields}
     own = tuple(p for p in doc.problems if not p.key)
-    return Form("", "Scenario", text_of(doc.value("name")) or doc.title, "", _grouped(doc, "scenario", "", groups), own)
+    own += tuple(p for p in doc.problems_at("transport") if p.key not in shown)
+    built = (*_grouped(doc, "scenario", "", groups), transport)
+    return Form("", "Scenario", text_of(doc.value("name")) or doc.title, "", built, own)
+
+
+def _transport_group(doc: ScenarioDoc) -> FormGroup:
+    """Build the options of `[transport]`; what the file leaves out is as the profile has it."""
+    profile: Profile = "textbook" if doc.value("profile") == "textbook" else "linux"
+    params = {param.key: param for param in SECTIONS["transport"]}
+    given = {key: text_of(doc.value(f"transport.{key}")) for key in params}
+    chosen = effective_transport(profile, {"delayed_ack": given["delayed_ack"]} if given["delayed_ack"] else {})
+    fields = tuple(
+        _field(doc, f"transport.{key}", param, placeholder=param.format(chosen[key])) for key, param in params.items()
+    )
+    return FormGroup("Transport options", fields, "Only where they differ from the profile.")
 
 
 def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:

@@ -1,0 +1,121 @@
+"""The keys of `[transport]`: how TCP behaves where the RFCs leave a choice, and what each profile chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from subflow_sim.parameter import Param
+from subflow_sim.scenario_model import OptionValue, Profile
+from subflow_sim.units import Dimension
+
+TRANSPORT: tuple[Param, ...] = (
+    Param(
+        "initial_window",
+        Dimension.COUNT,
+        "Packets that a new subflow may send before the first ACK (RFC 6928). Left out: 10.",
+        minimum=1,
+        maximum=10_000,
+    ),
+    Param(
+        "delayed_ack",
+        Dimension.CHOICE,
+        'When the receiver acknowledges. "off": every packet. "rfc": every second packet, or after 200 ms (RFC 1122, '
+        'RFC 5681). "linux": the first packets at once, then every second one, or after 40 ms. Left out: as the '
+        "profile, linux or off.",
+        choices=("off", "rfc", "linux"),
+    ),
+    Param(
+        "delayed_ack_timeout",
+        Dimension.TIME,
+        'How long an ACK may be delayed. Left out: 200 ms for "rfc", 40 ms for "linux".',
+        minimum=0.0,
+        exclusive_minimum=True,
+        maximum=0.5,
+    ),
+    Param(
+        "quick_acks",
+        Dimension.COUNT,
+        'Packets that "linux" acknowledges at once: at the start, after a duplicate and after a long silence. '
+        "Left out: 16.",
+        minimum=0,
+        maximum=1000,
+    ),
+    Param(
+        "rto",
+        Dimension.CHOICE,
+        'How the retransmission timeout follows the RTT. "rfc6298": srtt + 4 rttvar, at least rto_min. "linux": srtt '
+        "and on top of it the largest 4 rttvar of the last round trips, at least rto_min. Left out: as the profile, "
+        "linux or rfc6298.",
+        choices=("rfc6298", "linux"),
+    ),
+    Param(
+        "rto_min",
+        Dimension.TIME,
+        "Lower bound of the retransmission timeout, or of what it adds to the RTT, see rto. Linux uses 200 ms, "
+        "RFC 6298 asks for 1 s. Left out: 200 ms.",
+        minimum=0.0,
+        maximum=60.0,
+    ),
+    Param(
+        "rto_max",
+        Dimension.TIME,
+        "Upper bound of the retransmission timeout, back-off included. Left out: as the profile, 120 s or 60 s.",
+        minimum=1.0,
+        maximum=1000.0,
+    ),
+    Param(
+        "prr",
+        Dimension.CHOICE,
+        'Proportional rate reduction: how the window shrinks during a recovery. "off": at once (RFC 6675). "rfc6937": '
+        'over the round trip, with the slow-start reduction bound. "linux": likewise, but more careful while losses go '
+        "on (RFC 9937). Left out: as the profile, linux or off.",
+        choices=("off", "rfc6937", "linux"),
+    ),
+)
+"""All keys of the section, in the order in which forms show them. A key left out has the value of the profile."""
+
+PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
+    {
+        "linux": MappingProxyType(
+            {
+                "initial_window": 10,
+                "delayed_ack": "linux",
+                "quick_acks": 16,
+                "rto": "linux",
+                "rto_min": 0.2,
+                "rto_max": 120.0,
+                "prr": "linux",
+            }
+        ),
+        "textbook": MappingProxyType(
+            {
+                "initial_window": 10,
+                "delayed_ack": "off",
+                "quick_acks": 16,
+                "rto": "rfc6298",
+                "rto_min": 0.2,
+                "rto_max": 60.0,
+                "prr": "off",
+            }
+        ),
+    }
+)
+"""What each profile chooses. The timeout of delayed ACKs follows from how they are delayed."""
+
+_DELAYED_ACK_TIMEOUTS_S = {"off": 0.04, "rfc": 0.2, "linux": 0.04}
+
+
+def effective_transport(profile: Profile, given: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """The value of every transport option, in the order of `TRANSPORT`.
+
+    Args:
+        profile: chooses what is not given.
+        given: values by key, as a scenario file sets them.
+
+    Returns:
+        SI values by key: times in seconds, the initial window in packets.
+    """
+    chosen = {**PROFILES[profile], **given}
+    chosen.setdefault("delayed_ack_timeout", _DELAYED_ACK_TIMEOUTS_S.get(str(chosen["delayed_ack"]), 0.04))
+    return {param.key: chosen[param.key] for param in TRANSPORT}
