@@ -31,32 +31,32 @@ void Link::set_loss(double loss) {
 
 Nanos Link::queue_time_until(Nanos now) const {
     Nanos spent = stats_.queue_time;
-    for (std::uint32_t pos = first_queued(now); pos != in_flight_.end_pos(); ++pos)
-        spent -= in_flight_[pos].departure - now;
+    for (std::uint32_t pos = first_queued(now); pos != queue_.end_pos(); ++pos) spent -= queue_[pos].departure - now;
     return spent;
 }
 
 void Link::reschedule_queue(Nanos now) {
     expire_queue(now);
-    if (queue_head_ == in_flight_.end_pos()) return;
+    const std::uint32_t first = in_flight_.end_pos() - queue_.size();
+    earliest_arrival_ = first != in_flight_.begin_pos() ? in_flight_[first - 1].arrival : now;
+    if (queue_.empty()) return;
     // Everything queued beyond the packet in service is taken out of the books and entered anew.
-    Nanos free_at = in_flight_[queue_head_].departure;
-    Nanos arrival = queue_head_ != in_flight_.begin_pos() ? in_flight_[queue_head_ - 1].arrival : now;
+    Nanos free_at = queue_.front().departure;
+    Nanos arrival = earliest_arrival_;
     stats_.busy -= transmitter_free_at_ - free_at;
-    for (std::uint32_t pos = queue_head_; pos != in_flight_.end_pos(); ++pos) {
-        InFlight& entry = in_flight_[pos];
-        if (pos != queue_head_) {
-            const Nanos service = transmission_time(Bytes(entry.packet.size));
+    for (std::uint32_t i = 0; i < queue_.size(); ++i) {
+        Queued& entry = queue_[queue_.begin_pos() + i];
+        if (i != 0) {
+            const Nanos service = transmission_time(Bytes(entry.size));
             stats_.queue_time += free_at + service - entry.departure;
             stats_.busy += service;
             free_at += service;
             entry.departure = free_at;
         }
         arrival = later_of(entry.departure + delay_, arrival);
-        entry.arrival = arrival;
+        in_flight_[first + i].arrival = arrival;
     }
     transmitter_free_at_ = free_at;
-    last_arrival_ = arrival;
 }
 
 }  // namespace subflow

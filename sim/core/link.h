@@ -27,19 +27,22 @@ struct LinkStats {
 
 enum class Verdict : std::uint8_t { Accepted, DroppedQueue, DroppedRandom, DroppedDown };
 
-// The departure of a packet is known when it joins a first-come-first-served queue, so the link keeps one ring of
-// packets with departure and arrival times and needs one pending event in all: the arrival of its first packet. A
-// change of rate or delay rewrites the times of what has not left the queue yet.
+// The departure of a packet is known when it joins a first-come-first-served queue, and with it the arrival at the far
+// end. The link therefore needs no event of its own to serve the queue, and whoever offers a packet may do so ahead of
+// the clock: the times of successive offers must not decrease, nothing else. A change of rate or delay rewrites the
+// times of what has not left the queue yet; so nobody may offer beyond the next change.
 class Link {
 public:
     Link() = default;
     Link(const LinkSpec& spec, std::uint64_t seed);
 
     bool is_lossy() const { return loss_threshold_ != 0; }
+    // A pure delay: packets do not influence each other.
+    bool is_unlimited() const { return unlimited_rate_; }
 
-    // Offers a packet; `luck` is a random number of this packet's own, used when the link is lossy.
-    // After Accepted the caller makes sure an event is pending at next_arrival().
-    Verdict enqueue(const Packet& packet, Nanos now, std::uint64_t luck) {
+    // Offers a packet that gets here at `at`; `luck` is a random number of this packet's own, used when the link is
+    // lossy. After Accepted the caller either keeps the packet on the link by hold(), or by pass() takes it on itself.
+    Verdict offer(const Packet& packet, Nanos at, std::uint64_t luck) {
         ++stats_.packets_in;
         if (is_lossy() && (always_loses_ || combine64(loss_stream_, luck) < loss_threshold_)) [[unlikely]] {
             ++stats_.drops_random;
@@ -50,44 +53,70 @@ public:
             return Verdict::DroppedDown;
         }
         if (unlimited_rate_) {
-            // A pure delay: leaves at once, never queues.
-            in_flight_.push_back({now, later_of(now + delay_, last_arrival_), packet});
-            last_arrival_ = in_flight_.back().arrival;
-            queue_head_ = in_flight_.end_pos();
-            queue_bytes_ = Bytes(0);
+            arrival_ = later_of(at + delay_, earliest_arrival_);
             return Verdict::Accepted;
         }
         const Bytes size(packet.size);
-        expire_queue(now);
-        const auto queued = static_cast<std::int64_t>(in_flight_.end_pos() - queue_head_);
+        expire_queue(at);
+        const auto queued = static_cast<std::int64_t>(queue_.size());
         if (!discipline_.admits(queued, queue_bytes_, size)) [[unlikely]] {
             ++stats_.drops_queue;
             return Verdict::DroppedQueue;
         }
-        const Nanos start = later_of(now, transmitter_free_at_);
-        if (now > transmitter_free_at_) carried_fraction_ = 0;
+        const Nanos start = later_of(at, transmitter_free_at_);
+        if (at > transmitter_free_at_) carried_fraction_ = 0;
         const Nanos departure = start + transmission_time(size);
-        const Nanos arrival = later_of(departure + delay_, last_arrival_);
-        in_flight_.push_back({departure, arrival, packet});
+        queue_.push_back({departure, packet.size});
         transmitter_free_at_ = departure;
-        last_arrival_ = arrival;
+        arrival_ = later_of(departure + delay_, earliest_arrival_);
         queue_bytes_ += size;
         stats_.busy += departure - start;
-        stats_.queue_time += departure - now;
+        stats_.queue_time += departure - at;
         if (queued + 1 > max_queue_pkts_) max_queue_pkts_ = queued + 1;
         return Verdict::Accepted;
     }
 
-    // When the first packet reaches the far end; kNever if none is under way.
+    // When the packet accepted last reaches the far end.
+    Nanos arrival() const { return arrival_; }
+    // Keeps it until then. Packets that arrive at the same time do so in the order of their subflows: on an unlimited
+    // link, where they may be offered in any order, nothing else tells them apart.
+    void hold(const Packet& packet) {
+        in_flight_.push_back({arrival_, packet});
+        if (unlimited_rate_) sort_in_last();
+    }
+    void pass() { ++stats_.packets_out; }
+
+    // When the first held packet reaches the far end; kNever if none is under way.
     Nanos next_arrival() const { return in_flight_.empty() ? kNever : in_flight_.front().arrival; }
 
     // Takes the packet that arrives. Only when next_arrival() has come.
-    Packet take_arrival(Nanos now) {
-        expire_queue(now);
+    Packet take_arrival() {
         const Packet packet = in_flight_.front().packet;
         in_flight_.pop_front();
         ++stats_.packets_out;
         return packet;
+    }
+
+    // Takes the packets that arrive by `until` and of which wants(packet) says so, and hands them on by
+    // take(packet, arrival), which must not offer packets to this link. The others stay.
+    template <class Wants, class Take>
+    void take_until(Nanos until, Wants&& wants, Take&& take) {
+        std::uint32_t end = in_flight_.begin_pos();
+        std::uint32_t taken = 0;
+        for (; end != in_flight_.end_pos() && in_flight_[end].arrival <= until; ++end) {
+            const InFlight entry = in_flight_[end];
+            if (!wants(entry.packet)) continue;
+            ++taken;
+            ++stats_.packets_out;
+            take(entry.packet, entry.arrival);
+        }
+        // Those that stay close ranks.
+        std::uint32_t to = end;
+        if (taken != end - in_flight_.begin_pos()) {
+            for (std::uint32_t from = end; from != in_flight_.begin_pos(); --from)
+                if (!wants(in_flight_[from - 1].packet)) in_flight_[--to] = in_flight_[from - 1];
+        }
+        for (std::uint32_t i = 0; i < taken; ++i) in_flight_.pop_front();
     }
 
     // Timed changes. Packets that have left the queue keep their arrival; those still queued are served under the new
@@ -103,21 +132,22 @@ public:
         up_ = up;
         if (up) return;
         expire_queue(now);
-        for (std::uint32_t pos = queue_head_; pos != in_flight_.end_pos(); ++pos) {
-            stats_.queue_time -= in_flight_[pos].departure - now;
+        const std::uint32_t first = in_flight_.end_pos() - queue_.size();
+        for (std::uint32_t i = 0; i < queue_.size(); ++i) {
+            stats_.queue_time -= queue_[queue_.begin_pos() + i].departure - now;
             ++stats_.drops_down;
-            on_drop(in_flight_[pos].packet);
+            on_drop(in_flight_[first + i].packet);
         }
-        in_flight_.truncate(queue_head_);
+        in_flight_.truncate(first);
+        queue_.truncate(queue_.begin_pos());
         stats_.busy = busy_until(now);
         transmitter_free_at_ = now;
-        last_arrival_ = in_flight_.empty() ? now : in_flight_.back().arrival;
         queue_bytes_ = Bytes(0);
     }
 
     Nanos delay() const { return delay_; }
     const LinkStats& stats() const { return stats_; }
-    std::int64_t queue_pkts(Nanos now) const { return in_flight_.end_pos() - first_queued(now); }
+    std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now); }
     std::int64_t packets_under_way() const { return in_flight_.size(); }
     // Time engaged until `now`: what is queued has been counted in advance.
     Nanos busy_until(Nanos now) const {
@@ -129,8 +159,11 @@ public:
     void restart_max_queue(Nanos now) { max_queue_pkts_ = queue_pkts(now); }
 
 private:
-    struct InFlight {
+    struct Queued {
         Nanos departure;
+        std::uint16_t size = 0;
+    };
+    struct InFlight {
         Nanos arrival;
         Packet packet;
     };
@@ -147,26 +180,38 @@ private:
 
     // Ring position of the first packet that has not left the queue at `now`.
     std::uint32_t first_queued(Nanos now) const {
-        std::uint32_t pos = queue_head_;
-        while (pos != in_flight_.end_pos() && in_flight_[pos].departure <= now) ++pos;
+        std::uint32_t pos = queue_.begin_pos();
+        while (pos != queue_.end_pos() && queue_[pos].departure <= now) ++pos;
         return pos;
     }
 
-    // Moves past the packets that have left the queue by now.
+    // Forgets the packets that have left the queue by now.
     void expire_queue(Nanos now) {
-        while (queue_head_ != in_flight_.end_pos() && in_flight_[queue_head_].departure <= now) {
-            queue_bytes_ -= Bytes(in_flight_[queue_head_].packet.size);
-            ++queue_head_;
+        while (!queue_.empty() && queue_.front().departure <= now) {
+            queue_bytes_ -= Bytes(queue_.front().size);
+            queue_.pop_front();
+        }
+    }
+
+    void sort_in_last() {
+        std::uint32_t pos = in_flight_.end_pos() - 1;
+        const auto before = [](const InFlight& a, const InFlight& b) {
+            return a.arrival < b.arrival || (a.arrival == b.arrival && a.packet.subflow < b.packet.subflow);
+        };
+        while (pos != in_flight_.begin_pos() && before(in_flight_[pos], in_flight_[pos - 1])) [[unlikely]] {
+            std::swap(in_flight_[pos], in_flight_[pos - 1]);
+            --pos;
         }
     }
 
     // Recomputes the times of the queued packets; the first of them is in service and keeps its departure.
     void reschedule_queue(Nanos now);
 
-    Ring<InFlight> in_flight_;
-    std::uint32_t queue_head_ = 0;  // ring position of the first packet that has not left the queue
+    Ring<Queued> queue_;        // what has not left the queue, by departure
+    Ring<InFlight> in_flight_;  // held packets by arrival; those that are still queued come last
     Nanos transmitter_free_at_{};
-    Nanos last_arrival_{};
+    Nanos arrival_{};           // of the packet accepted last
+    Nanos earliest_arrival_{};  // packets never overtake each other: what came before a change of delay arrives first
     Bytes queue_bytes_{};
     Nanos delay_{};
     double nanos_per_byte_ = 0;

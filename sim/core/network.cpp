@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 namespace subflow {
 
 namespace {
 
-constexpr std::uint32_t kTimelineSource = 0;
+// Bounds on what happens between two moments at which a run may be stopped
+constexpr std::int64_t kFewEvents = 4096;
+constexpr std::int64_t kManyEvents = 16384;
+constexpr Nanos kLongestStride{1'000'000'000};
 constexpr std::size_t kMarkCapacity = std::size_t{1} << 16;
 
 Controller controller_of(const FlowSpec& flow) {
@@ -21,8 +25,7 @@ bool is_coupled(const Controller& controller) {
 
 }  // namespace
 
-Network::Network(const Scenario& scenario, std::uint64_t seed)
-    : scenario_(&scenario), seed_(seed), signature_(mix64(seed)) {
+Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scenario), seed_(seed) {
     check_scenario(scenario);
     links_.reserve(scenario.links.size());
     for (const LinkSpec& spec : scenario.links) links_.emplace_back(spec, seed);
@@ -56,10 +59,10 @@ Network::Network(const Scenario& scenario, std::uint64_t seed)
             s.ordinal = static_cast<std::uint8_t>(i);
             s.hops = static_cast<std::uint8_t>(path.forward.size());
             s.ack_hops = static_cast<std::uint8_t>(path.reverse.size());
-            s.route = static_cast<std::uint32_t>(routes_.size());
-            routes_.insert(routes_.end(), path.forward.begin(), path.forward.end());
-            s.ack_route = static_cast<std::uint32_t>(routes_.size());
-            routes_.insert(routes_.end(), path.reverse.begin(), path.reverse.end());
+            s.route = static_cast<std::uint32_t>(hops_.size());
+            for (const std::uint32_t link : path.forward) hops_.push_back({link});
+            s.ack_route = static_cast<std::uint32_t>(hops_.size());
+            for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.luck = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             subflows_.push_back(std::move(s));
         }
@@ -68,11 +71,12 @@ Network::Network(const Scenario& scenario, std::uint64_t seed)
 
     const auto link_count = static_cast<std::uint32_t>(links_.size());
     const auto subflow_count = static_cast<std::uint32_t>(subflows_.size());
-    first_timer_ = 1 + link_count;
+    first_timer_ = link_count;
     first_ack_timer_ = first_timer_ + subflow_count;
     events_ = EventQueue(first_ack_timer_ + subflow_count);
     marks_.reserve(kMarkCapacity);
     build_timeline();
+    plan_lookahead();
     begin_measurement();  // what a run stopped within its warm-up reports
 }
 
@@ -88,7 +92,6 @@ void Network::build_timeline() {
     for (std::uint32_t i = 0; i < scenario.events.size(); ++i)
         timeline_.push_back({scenario.events[i].at, i, TimelineKind::Change});
     std::ranges::stable_sort(timeline_, {}, &TimelineEntry::at);
-    if (!timeline_.empty()) events_.schedule(kTimelineSource, timeline_.front().at);
 }
 
 bool Network::run_until(Nanos until, std::int64_t& max_events) {
@@ -103,32 +106,48 @@ bool Network::run_until(Nanos until, std::int64_t& max_events) {
 }
 
 bool Network::process_events(Nanos until, std::int64_t& max_events) {
-    std::int64_t left = max_events;  // a register: the handlers could change what a reference stands for
-    for (; events_.next_time() <= until; --left) {
-        if (left <= 0) [[unlikely]] {
-            max_events = left;
-            return false;
+    for (;;) {
+        const Nanos change = timeline_next_ < timeline_.size() ? timeline_[timeline_next_].at : kNever;
+        // Packets are carried ahead up to what the caller wants to see, and to just before the next change.
+        const Nanos end = std::min(until, change - Nanos(1));
+        bool has_reached = now_ > end;  // another change at this very time
+        while (!has_reached) {
+            if (max_events <= 0) return false;
+            horizon_ = std::min(end, now_ + stride_);
+            has_reached = horizon_ == end;
+            const std::int64_t events = process_stretch();
+            max_events -= events;
+            // Short enough for a caller that counts events, long enough not to be felt
+            if (events < kFewEvents && stride_ < kLongestStride) stride_ = stride_ * 2;
+            if (events > kManyEvents) stride_ = stride_ / 2;
         }
+        if (change > until) return true;
+        now_ = change;
+        on_timeline();
+    }
+}
+
+// Processes every event up to the horizon, where the clock then stands.
+std::int64_t Network::process_stretch() {
+    std::int64_t events = carry_held_packets();
+    for (; events_.next_time() <= horizon_; ++events) {
         events_.dispatch([this](std::uint32_t source, Nanos time) {
             now_ = time;
             return on_event(source);
         });
     }
-    max_events = left;
-    if (now_ < until) now_ = until;
-    return true;
+    now_ = horizon_;
+    return events;
 }
 
 Nanos Network::on_event(std::uint32_t source) {
-    if (source == kTimelineSource) [[unlikely]]
-        return on_timeline();
     if (source < first_timer_) [[likely]]
-        return on_link_arrival(source - 1);
+        return on_link_arrival(source);
     if (source < first_ack_timer_) return on_subflow_timer(source - first_timer_);
     return on_ack_timer(source - first_ack_timer_);
 }
 
-Nanos Network::on_timeline() {
+void Network::on_timeline() {
     while (timeline_next_ < timeline_.size() && timeline_[timeline_next_].at <= now_) {
         const TimelineEntry entry = timeline_[timeline_next_++];
         switch (entry.kind) {
@@ -143,27 +162,24 @@ Nanos Network::on_timeline() {
                 break;
         }
     }
-    return timeline_next_ < timeline_.size() ? timeline_[timeline_next_].at : kNever;
 }
 
 Nanos Network::on_link_arrival(std::uint32_t link_index) {
     Link& link = links_[link_index];
     if (link.next_arrival() > now_) return link.next_arrival();  // a change of rate or delay put it off
-    Packet packet = link.take_arrival(now_);
+    Packet packet = link.take_arrival();
     const Subflow& s = subflows_[packet.subflow];
     ++packet.hop;
     if (packet.kind == PacketKind::Ack) {
         if (packet.hop < s.ack_hops) {
-            forward(routes_[s.ack_route + packet.hop], packet);
+            carry(s.ack_route + packet.hop, packet, now_);
         } else {
             on_ack(packet);
         }
     } else if (packet.hop < s.hops) {
-        forward(routes_[s.route + packet.hop], packet);
-    } else if (packet.kind == PacketKind::Data) {
-        on_data(packet);
+        carry(s.route + packet.hop, packet, now_);
     } else {
-        on_datagram(packet);
+        receive(packet, now_);
     }
     return link.next_arrival();
 }
@@ -188,8 +204,8 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
 void Network::on_timed_out(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
-    mix_signature(static_cast<std::uint64_t>(now_.value) ^ index);
-    mark(MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
+    mix_signature(now_, index, 0xffffffff);
+    mark(now_, MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
     if (c.is_multipath()) {
         s.is_potentially_failed = true;
         reinject(c, s, false);
@@ -199,7 +215,7 @@ void Network::on_timed_out(std::uint32_t index) {
 Nanos Network::on_ack_timer(std::uint32_t index) {
     const Subflow& s = subflows_[index];
     if (!s.is_established) return kNever;
-    if (s.receiver.ack_deadline() <= now_) send_ack(index);
+    if (s.receiver.ack_deadline() <= now_) send_ack(index, now_);
     return s.receiver.ack_deadline();
 }
 
@@ -255,17 +271,19 @@ void Network::change_link(const EventSpec& change) {
     if (change.sets_queue)
         link.set_queue_limit({change.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
                               change.queue_limit_bytes.value_or(DropTail{}.limit_bytes)});
-    if (change.up) link.set_up(*change.up, now_, [this](const Packet& p) { on_dropped(p); });
-    if (change.rate || change.delay || change.loss || change.sets_queue) mark(MarkKind::LinkChange, *change.link);
-    if (change.up) mark(*change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
-    if (link.next_arrival() < kNever) events_.schedule(1 + *change.link, link.next_arrival());
+    if (change.up) {
+        link.set_up(*change.up, now_, [this](const Packet& p) { on_dropped(p, now_); });
+    }
+    if (change.rate || change.delay || change.loss || change.sets_queue) mark(now_, MarkKind::LinkChange, *change.link);
+    if (change.up) mark(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
+    if (link.next_arrival() < kNever) events_.schedule(link_source(*change.link), link.next_arrival());
 }
 
 // Propagation there and back, without queues.
 Nanos Network::base_rtt(const Subflow& s) const {
     Nanos rtt{};
-    for (std::uint32_t i = 0; i < s.hops; ++i) rtt += links_[routes_[s.route + i]].delay();
-    for (std::uint32_t i = 0; i < s.ack_hops; ++i) rtt += links_[routes_[s.ack_route + i]].delay();
+    for (std::uint32_t i = 0; i < s.hops; ++i) rtt += links_[hops_[s.route + i].link].delay();
+    for (std::uint32_t i = 0; i < s.ack_hops; ++i) rtt += links_[hops_[s.ack_route + i].link].delay();
     return rtt;
 }
 
@@ -281,7 +299,7 @@ void Network::establish(std::uint32_t index) {
     s.is_established = true;
     s.is_potentially_failed = false;
     s.sender.start_clock(now_);
-    mark(MarkKind::Established, index, s.sender.window().cwnd_pkts);
+    mark(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
     fill(connections_[s.connection]);
 }
 
@@ -293,7 +311,7 @@ void Network::close_subflow(std::uint32_t index) {
     Connection& c = connections_[s.connection];
     s.sender.account_cwnd(now_);
     reinject(c, s, true);
-    mark(MarkKind::Closed, index, s.sender.window().cwnd_pkts);
+    mark(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);
     // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
     const SenderStats stats = s.sender.stats();
     s.sender = SubflowSender(controller_of(scenario_->flows[s.connection]), scenario_->transport);
@@ -303,9 +321,9 @@ void Network::close_subflow(std::uint32_t index) {
     fill(c);
 }
 
-void Network::mark(MarkKind kind, std::uint32_t owner, double value) {
+void Network::mark(Nanos at, MarkKind kind, std::uint32_t owner, double value) {
     if (marks_.size() < kMarkCapacity) {
-        marks_.push_back({now_, value, owner, kind});
+        marks_.push_back({at, value, owner, kind});
     } else {
         ++marks_lost_;
     }
@@ -315,6 +333,10 @@ std::vector<Mark> Network::take_marks() {
     std::vector<Mark> taken;
     taken.reserve(kMarkCapacity);
     taken.swap(marks_);
+    // Completions are noted when the last packet is carried to its receiver, ahead of what happens meanwhile.
+    std::ranges::stable_sort(taken, [](const Mark& a, const Mark& b) {
+        return std::tie(a.time, a.kind, a.owner) < std::tie(b.time, b.kind, b.owner);
+    });
     return taken;
 }
 

@@ -78,9 +78,9 @@ public:
         std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
         run_until(until, unlimited);
     }
-    // The same for at most `max_events` events, which are subtracted from it. Returns whether `until` was reached; if
-    // not, the clock stands at the last event, everything can be read, and the next call goes on from there: the run is
-    // the same, however it is cut.
+    // The same, but stops soon after `max_events` events, which are subtracted from it. Returns whether `until` was
+    // reached; if not, everything can be read, and the next call goes on from there: the run is the same, however it is
+    // cut.
     bool run_until(Nanos until, std::int64_t& max_events);
 
     Nanos now() const { return now_; }
@@ -136,14 +136,34 @@ private:
         Nanos queue_time{};
     };
 
-    // Sources of events, in the order that decides ties: the timeline, links, subflow timers, ACK timers.
+    // What lies at the end of a link for the packets of one subflow.
+    enum class Leads : std::uint8_t {
+        ToTheClock,  // something whose next step depends on what else happens by then: packets wait on the link
+        ToNextHop,   // a link that may be offered them ahead of the clock
+        ToReceiver,  // a receiving end that may take them ahead of the clock
+    };
+    struct Hop {
+        std::uint32_t link = 0;
+        Leads leads = Leads::ToTheClock;
+    };
+
+    // Sources of events, in the order that decides ties: links, subflow timers, ACK timers.
+    std::uint32_t link_source(std::uint32_t link) const { return link; }
     std::uint32_t timer_source(std::uint32_t subflow) const { return first_timer_ + subflow; }
     std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
 
     void build_timeline();
     bool process_events(Nanos until, std::int64_t& max_events);
+    std::int64_t process_stretch();
     Nanos on_event(std::uint32_t source);
-    Nanos on_timeline();
+    void on_timeline();
+    void plan_lookahead();
+    void order_held_links();
+    std::uint32_t hop_of(const Packet& p) const {
+        const Subflow& s = subflows_[p.subflow];
+        return (p.kind == PacketKind::Ack ? s.ack_route : s.route) + p.hop;
+    }
+    std::int64_t carry_held_packets();
     Nanos on_link_arrival(std::uint32_t link);
     Nanos on_subflow_timer(std::uint32_t subflow);
     void on_timed_out(std::uint32_t subflow);
@@ -159,12 +179,13 @@ private:
     void establish(std::uint32_t subflow);
     Nanos base_rtt(const Subflow& s) const;
 
-    void forward(std::uint32_t link, const Packet& packet);
-    void on_dropped(const Packet& packet);
-    void on_data(const Packet& packet);
+    void carry(std::uint32_t hop, Packet packet, Nanos at);
+    void receive(const Packet& packet, Nanos at);
+    void on_dropped(const Packet& packet, Nanos at);
+    void on_data(const Packet& packet, Nanos at);
+    void on_datagram(const Packet& packet, Nanos at);
     void on_ack(const Packet& packet);
-    void on_datagram(const Packet& packet);
-    void send_ack(std::uint32_t subflow);
+    void send_ack(std::uint32_t subflow, Nanos at);
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);
@@ -178,21 +199,24 @@ private:
     std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on);
     void reinject(Connection& connection, const Subflow& from, bool again);
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
-    void complete_if_delivered(Connection& connection);
+    void complete_if_delivered(Connection& connection, Nanos at);
     Siblings gather_siblings(const Connection& connection, std::uint32_t self);
 
-    void mix_signature(std::uint64_t value) {
-        signature_ = (signature_ ^ value) * 0x9fb21c651e98df25ULL;
-        signature_ ^= signature_ >> 32;
+    // A sum, so that it does not depend on how far ahead of the clock which packet was carried.
+    void mix_signature(Nanos at, std::uint32_t subflow, std::uint32_t seq) {
+        signature_ += mix64(static_cast<std::uint64_t>(at.value) ^ static_cast<std::uint64_t>(seq) << 32 ^
+                            static_cast<std::uint64_t>(subflow) << 20);
     }
-    void mark(MarkKind kind, std::uint32_t owner, double value = 0);
+    void mark(Nanos at, MarkKind kind, std::uint32_t owner, double value = 0);
     bool is_current(const Subflow& s, const Packet& p) const { return s.incarnation == p.incarnation; }
     double measured_seconds() const;
 
     const Scenario* scenario_;
     std::uint64_t seed_;
     Nanos now_{};
-    std::uint64_t signature_;
+    std::uint64_t signature_ = 0;
+    Nanos stride_{1'000'000};  // from one horizon to the next
+    Nanos horizon_{};          // nothing is carried further ahead of the clock than this
     std::int64_t packets_delivered_ = 0;
 
     EventQueue events_;
@@ -201,7 +225,8 @@ private:
     std::vector<Link> links_;
     std::vector<Subflow> subflows_;
     std::vector<Connection> connections_;
-    std::vector<std::uint32_t> routes_;  // hops of all paths, one after the other
+    std::vector<Hop> hops_;                  // of all paths, one after the other
+    std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
 
     std::vector<AckExtension> ack_extensions_;
     std::vector<std::uint32_t> free_extensions_;

@@ -14,18 +14,43 @@ std::uint64_t packet_luck(const Subflow& s, const Packet& p) {
 }
 }  // namespace
 
-void Network::forward(std::uint32_t link_index, const Packet& packet) {
-    Link& link = links_[link_index];
-    const std::uint64_t luck = link.is_lossy() ? packet_luck(subflows_[packet.subflow], packet) : 0;
-    if (link.enqueue(packet, now_, luck) == Verdict::Accepted) [[likely]] {
-        events_.schedule(1 + link_index, link.next_arrival());
-    } else {
-        on_dropped(packet);
+// Moves a packet that reaches the `hop`-th link of a route at `at`, as far ahead of the clock as nothing else has a say
+// in what becomes of it: see lookahead.cpp.
+void Network::carry(std::uint32_t hop, Packet packet, Nanos at) {
+    for (;;) {
+        const Hop here = hops_[hop];
+        Link& link = links_[here.link];
+        const std::uint64_t luck = link.is_lossy() ? packet_luck(subflows_[packet.subflow], packet) : 0;
+        if (link.offer(packet, at, luck) != Verdict::Accepted) [[unlikely]] {
+            on_dropped(packet, at);
+            return;
+        }
+        at = link.arrival();
+        if (here.leads == Leads::ToTheClock || at > horizon_) {
+            link.hold(packet);
+            if (here.leads == Leads::ToTheClock) events_.schedule(link_source(here.link), link.next_arrival());
+            return;
+        }
+        link.pass();
+        if (here.leads == Leads::ToReceiver) {
+            receive(packet, at);
+            return;
+        }
+        ++hop;
+        ++packet.hop;
     }
 }
 
-void Network::on_dropped(const Packet& packet) {
-    mix_signature(static_cast<std::uint64_t>(now_.value) * 3 + packet.seq);
+void Network::receive(const Packet& packet, Nanos at) {
+    if (packet.kind == PacketKind::Data) {
+        on_data(packet, at);
+    } else {
+        on_datagram(packet, at);
+    }
+}
+
+void Network::on_dropped(const Packet& packet, Nanos at) {
+    mix_signature(at, packet.subflow, ~packet.seq);
     if (packet.extension != kNoExtension) free_extensions_.push_back(packet.extension);
     if (packet.kind != PacketKind::Ack) ++subflows_[packet.subflow].dropped_pkts;
 }
@@ -42,7 +67,7 @@ void Network::transmit(std::uint32_t index, const Transmission& sent) {
                                              static_cast<std::uint32_t>(kHeaderBytes.value));
     packet.kind = PacketKind::Data;
     packet.incarnation = s.incarnation & kIncarnationMask;
-    forward(routes_[s.route], packet);
+    carry(s.route, packet, now_);
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_));
 }
 
@@ -132,15 +157,18 @@ void Network::reinject(Connection& c, const Subflow& from, bool again) {
     });
 }
 
-void Network::on_data(const Packet& packet) {
+void Network::on_data(const Packet& packet, Nanos at) {
     Subflow& s = subflows_[packet.subflow];
     ++packets_delivered_;
-    mix_signature(static_cast<std::uint64_t>(now_.value) ^ (static_cast<std::uint64_t>(packet.subflow) << 44) ^
-                  (static_cast<std::uint64_t>(packet.seq) << 16));
-    if (!is_current(s, packet)) return;
+    mix_signature(at, packet.subflow, packet.seq);
+    if (!is_current(s, packet)) [[unlikely]]
+        return;
+    // Ahead of the clock the timer of a delayed ACK has not had its turn.
+    if (s.receiver.ack_deadline() < at) [[unlikely]]
+        send_ack(packet.subflow, s.receiver.ack_deadline());
     Connection& c = connections_[s.connection];
     const SubflowReceiver::Decision decision =
-        s.receiver.on_data(packet.seq, packet.sent_time, now_, scenario_->transport);
+        s.receiver.on_data(packet.seq, packet.sent_time, at, scenario_->transport);
     if (decision.is_new) [[likely]] {
         s.received_bytes += c.payload_of(packet.data_seq);
         c.reassembly.on_data(packet.data_seq, s.ordinal, [&](std::uint32_t data_seq, std::uint8_t origin) {
@@ -148,23 +176,23 @@ void Network::on_data(const Packet& packet) {
             c.delivered_bytes += payload;
             subflows_[c.first_subflow + origin].goodput_bytes += payload;
         });
-        complete_if_delivered(c);
+        complete_if_delivered(c, at);
     }
     if (decision.ack_now) [[likely]] {
-        send_ack(packet.subflow);
+        send_ack(packet.subflow, at);
     } else {
         events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
     }
 }
 
-void Network::complete_if_delivered(Connection& c) {
+void Network::complete_if_delivered(Connection& c, Nanos at) {
     if (c.last_data_seq == Reassembly::kUnlimited || c.completed_at < kNever) return;
     if (c.reassembly.next() <= c.last_data_seq) return;
-    c.completed_at = now_;
-    mark(MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(now_ - c.started_at));
+    c.completed_at = at;
+    mark(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(at - c.started_at));
 }
 
-void Network::send_ack(std::uint32_t index) {
+void Network::send_ack(std::uint32_t index, Nanos at) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
     Packet ack;
@@ -178,7 +206,7 @@ void Network::send_ack(std::uint32_t index) {
     ack.incarnation = s.incarnation & kIncarnationMask;
     if (s.receiver.has_gaps() || c.reassembly.is_limited()) [[unlikely]]
         ack.extension = make_extension({s.receiver.sack_blocks(), c.reassembly.advertise()});
-    forward(routes_[s.ack_route], ack);
+    carry(s.ack_route, ack, at);
 }
 
 std::uint32_t Network::make_extension(const AckExtension& content) {
@@ -210,9 +238,9 @@ void Network::on_ack(const Packet& packet) {
             s.sender.on_ack(packet.seq, blocks, packet.sent_time, now_, view, scenario_->transport);
         if (outcome.newly_delivered != 0) c.rtt_histogram.add(now_ - packet.sent_time);
         if (outcome.ended_recovery) [[unlikely]]
-            mark(MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
+            mark(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
         if (outcome.began_recovery) [[unlikely]]
-            mark(MarkKind::Loss, packet.subflow, s.sender.window().ssthresh_pkts);
+            mark(now_, MarkKind::Loss, packet.subflow, s.sender.window().ssthresh_pkts);
         events_.schedule(timer_source(packet.subflow), s.sender.timer_deadline(now_));
     }
     fill(c);
@@ -264,18 +292,17 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(flow.cbr_packet.value);
     packet.kind = PacketKind::Datagram;
-    forward(routes_[s.route], packet);
+    carry(s.route, packet, now_);
     ++c.datagrams_since;
     // The k-th packet leaves at start + k * interval: computed from k, so that the rate is exact.
     const double interval_ns = static_cast<double>(flow.cbr_packet.value) * 8e9 / flow.cbr_rate.value;
     s.join_at = c.pace_from + Nanos(static_cast<std::int64_t>(static_cast<double>(c.datagrams_since) * interval_ns));
 }
 
-void Network::on_datagram(const Packet& packet) {
-    Connection& c = connections_[subflows_[packet.subflow].connection];
+void Network::on_datagram(const Packet& packet, Nanos at) {
     ++packets_delivered_;
-    mix_signature(static_cast<std::uint64_t>(now_.value) ^ packet.seq);
-    c.delivered_bytes += packet.size - kDatagramHeaderBytes.value;
+    mix_signature(at, packet.subflow, packet.seq);
+    connections_[subflows_[packet.subflow].connection].delivered_bytes += packet.size - kDatagramHeaderBytes.value;
 }
 
 }  // namespace subflow

@@ -1,0 +1,145 @@
+// Carrying packets ahead of the clock: the part of Network that decides how far.
+//
+// An event per packet and link is what a discrete-event simulator spends most of its time on. Most of these events are
+// not needed. A drop-tail queue knows when a packet will leave it, so whoever sends the packet also knows when it gets
+// to the next link; if nothing else can get there in between, the next link can be offered the packet at once, with a
+// time that lies ahead of the clock. The same holds for a receiving end that hears of nothing but these packets, and
+// for the link on which it answers. In the simplest networks all that is left is one event per ACK, at the sender.
+//
+// Nobody may be offered packets out of order, and no change of the scenario nor any observer may find that something
+// has been decided which lies in its future. Hence
+//   - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receiving
+//     ends that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
+//   - nothing is carried beyond the horizon: the end of the current run_until or the next change of the timeline. What
+//     would get there later waits on its link and is carried on first when the horizon moves.
+// What comes out is bit for bit what an event per packet and link would give.
+#include <algorithm>
+
+#include "network.h"
+
+namespace subflow {
+
+namespace {
+
+// Where the packets come from that enter a link. Else: the one link that feeds it.
+constexpr std::uint32_t kNowhere = 0xffffffff;
+constexpr std::uint32_t kClock = 0xfffffffe;    // senders, timers, receivers that do not run ahead
+constexpr std::uint32_t kSeveral = 0xfffffffd;  // more than one of these
+
+}  // namespace
+
+void Network::plan_lookahead() {
+    // A pure delay that never becomes anything else
+    std::vector<bool> is_order_free(links_.size());
+    for (std::size_t i = 0; i < links_.size(); ++i) is_order_free[i] = links_[i].is_unlimited();
+    for (const EventSpec& change : scenario_->events)
+        if (change.link && change.rate) is_order_free[*change.link] = false;
+
+    std::vector<std::uint32_t> answering(links_.size(), 0);  // subflows whose ACKs enter the network at this link
+    for (const Subflow& s : subflows_)
+        if (s.ack_hops > 0) ++answering[hops_[s.ack_route].link];
+    // The subflows of a connection share its order of data, and a delayed ACK may leave at a time between two packets
+    // of others.
+    const auto may_answer_ahead = [&](const Subflow& s) {
+        const std::uint32_t link = hops_[s.ack_route].link;
+        const bool keeps_order = scenario_->transport.delayed_ack == DelayedAck::Off || answering[link] == 1;
+        return !connections_[s.connection].is_multipath() && (keeps_order || is_order_free[link]);
+    };
+
+    std::vector<std::uint32_t> feeder(links_.size(), kNowhere);
+    const auto feed = [&](std::uint32_t link, std::uint32_t from) {
+        feeder[link] = feeder[link] == kNowhere || feeder[link] == from ? from : kSeveral;
+    };
+    for (const Subflow& s : subflows_) {
+        feed(hops_[s.route].link, kClock);
+        for (std::uint32_t i = 1; i < s.hops; ++i) feed(hops_[s.route + i].link, hops_[s.route + i - 1].link);
+        if (s.ack_hops == 0) continue;
+        feed(hops_[s.ack_route].link, may_answer_ahead(s) ? hops_[s.route + s.hops - 1].link : kClock);
+        for (std::uint32_t i = 1; i < s.ack_hops; ++i)
+            feed(hops_[s.ack_route + i].link, hops_[s.ack_route + i - 1].link);
+    }
+    // Whether packets leave a link in the order of their arrivals at the time they are offered: not from a pure delay
+    // into which several others run ahead.
+    const auto leaves_in_order = [&](std::uint32_t link) {
+        while (is_order_free[link]) {
+            if (feeder[link] == kClock) return true;
+            if (feeder[link] >= kSeveral) return false;
+            link = feeder[link];
+        }
+        return true;
+    };
+    const auto may_enter_ahead = [&](std::uint32_t link, std::uint32_t from) {
+        return is_order_free[link] || (feeder[link] == from && leaves_in_order(from));
+    };
+
+    for (const Subflow& s : subflows_) {
+        const auto connect = [&](std::uint32_t first, std::uint32_t count) {
+            for (std::uint32_t i = first; i + 1 < first + count; ++i)
+                if (may_enter_ahead(hops_[i + 1].link, hops_[i].link)) hops_[i].leads = Leads::ToNextHop;
+        };
+        connect(s.route, s.hops);
+        connect(s.ack_route, s.ack_hops);
+        Hop& last = hops_[s.route + s.hops - 1];
+        const bool is_one_way = connections_[s.connection].kind == FlowKind::Cbr;
+        if (is_one_way || (may_answer_ahead(s) && may_enter_ahead(hops_[s.ack_route].link, last.link)))
+            last.leads = Leads::ToReceiver;
+    }
+    order_held_links();
+}
+
+// Fills held_ahead_ so that every link comes after those it leads to: packets further down the road go on first. Hops
+// that would close a circle wait for the clock instead.
+void Network::order_held_links() {
+    std::vector<std::vector<std::uint32_t>> next(links_.size());
+    std::vector<bool> holds(links_.size(), false);
+    for (const Subflow& s : subflows_) {
+        const auto follow = [&](std::uint32_t i, std::uint32_t to) {
+            if (hops_[i].leads == Leads::ToTheClock) return;
+            holds[hops_[i].link] = true;
+            if (to != hops_[i].link) next[hops_[i].link].push_back(to);
+        };
+        for (std::uint32_t i = s.route; i + 1 < s.route + s.hops; ++i) follow(i, hops_[i + 1].link);
+        follow(s.route + s.hops - 1, s.ack_hops > 0 ? hops_[s.ack_route].link : hops_[s.route + s.hops - 1].link);
+        for (std::uint32_t i = s.ack_route; i + 1 < s.ack_route + s.ack_hops; ++i) follow(i, hops_[i + 1].link);
+    }
+
+    enum class Visit : std::uint8_t { New, Open, Done };
+    std::vector<Visit> visit(links_.size(), Visit::New);
+    bool has_circle = false;
+    const auto descend = [&](const auto& self, std::uint32_t link) -> void {
+        visit[link] = Visit::Open;
+        for (const std::uint32_t to : next[link]) {
+            if (visit[to] == Visit::New) self(self, to);
+            has_circle |= visit[to] == Visit::Open;
+        }
+        visit[link] = Visit::Done;
+        if (holds[link]) held_ahead_.push_back(link);
+    };
+    for (std::uint32_t link = 0; link < links_.size(); ++link)
+        if (visit[link] == Visit::New) descend(descend, link);
+    if (!has_circle) return;
+    held_ahead_.clear();
+    for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
+}
+
+// Returns how many went on.
+std::int64_t Network::carry_held_packets() {
+    std::int64_t count = 0;
+    for (const std::uint32_t link : held_ahead_) {
+        links_[link].take_until(
+            horizon_, [this](const Packet& p) { return hops_[hop_of(p)].leads != Leads::ToTheClock; },
+            [this, &count](Packet packet, Nanos at) {
+                ++count;
+                const std::uint32_t hop = hop_of(packet);
+                if (hops_[hop].leads == Leads::ToReceiver) {
+                    receive(packet, at);
+                } else {
+                    ++packet.hop;
+                    carry(hop + 1, packet, at);
+                }
+            });
+    }
+    return count;
+}
+
+}  // namespace subflow
