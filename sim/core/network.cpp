@@ -1,6 +1,7 @@
 #include "network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -54,7 +55,6 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         for (std::size_t i = 0; i < flow.paths.size(); ++i) {
             const PathSpec& path = flow.paths[i];
             Subflow s;
-            s.sender = SubflowSender(controller, scenario.transport);
             s.connection = static_cast<std::uint32_t>(connections_.size());
             s.ordinal = static_cast<std::uint8_t>(i);
             s.hops = static_cast<std::uint8_t>(path.forward.size());
@@ -64,6 +64,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             s.ack_route = static_cast<std::uint32_t>(hops_.size());
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.luck = combine64(combine64(seed, hash_name(flow.name)), i + 1);
+            s.sender = make_sender(controller, s);
             subflows_.push_back(std::move(s));
         }
         connections_.push_back(std::move(connection));
@@ -205,7 +206,8 @@ void Network::on_timed_out(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
     mix_signature(now_, index, 0xffffffff);
-    mark(now_, MarkKind::Timeout, index, s.sender.window().ssthresh_pkts);
+    const Window& window = s.sender.window();
+    mark(now_, MarkKind::Timeout, index, std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : window.ssthresh_pkts);
     if (c.is_multipath()) {
         s.is_potentially_failed = true;
         reinject(c, s, false);
@@ -287,6 +289,12 @@ Nanos Network::base_rtt(const Subflow& s) const {
     return rtt;
 }
 
+// A sender for the subflow's current incarnation, with luck of its own: not that of its packets or its predecessors.
+SubflowSender Network::make_sender(const Controller& controller, const Subflow& s) const {
+    const std::uint64_t luck = combine64(s.luck ^ hash_name("controller"), s.incarnation);
+    return SubflowSender(controller, scenario_->transport, luck);
+}
+
 void Network::open_subflow(std::uint32_t index, Nanos join_at) {
     Subflow& s = subflows_[index];
     s.join_at = join_at;
@@ -314,10 +322,10 @@ void Network::close_subflow(std::uint32_t index) {
     mark(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);
     // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
     const SenderStats stats = s.sender.stats();
-    s.sender = SubflowSender(controller_of(scenario_->flows[s.connection]), scenario_->transport);
+    s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
+    s.sender = make_sender(controller_of(scenario_->flows[s.connection]), s);
     s.sender.continue_stats(stats);
     s.receiver = SubflowReceiver();
-    s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
     fill(c);
 }
 

@@ -178,6 +178,7 @@ private:
     void close_subflow(std::uint32_t subflow);
     void establish(std::uint32_t subflow);
     Nanos base_rtt(const Subflow& s) const;
+    SubflowSender make_sender(const Controller& controller, const Subflow& s) const;
 
     void carry(std::uint32_t hop, Packet packet, Nanos at);
     void receive(const Packet& packet, Nanos at);
@@ -193,6 +194,7 @@ private:
     // Hands packets to subflows for as long as windows, data and scheduler allow.
     void fill(Connection& connection);
     void fill_single_path(Connection& connection);
+    void note_out_of_data(Connection& connection);
     void retransmit_lost(std::uint32_t subflow);
     void transmit(std::uint32_t subflow, const Transmission& sent);
     bool send_next(Connection& connection);

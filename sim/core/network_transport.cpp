@@ -87,6 +87,7 @@ void Network::fill(Connection& c) {
     }
     while (send_next(c)) {
     }
+    note_out_of_data(c);
 }
 
 // What the general loop below comes to for a connection of one subflow, without asking a scheduler.
@@ -98,6 +99,20 @@ void Network::fill_single_path(Connection& c) {
     const std::uint32_t end = std::min(c.data_end, c.right_edge);
     while (c.data_nxt < end && s.sender.may_send(now_))
         transmit(c.first_subflow, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
+    // A full receive window is not the application's doing: as in Linux, the path is judged by what it is given.
+    if (c.data_nxt >= c.data_end) [[unlikely]]
+        s.sender.note_out_of_data();
+}
+
+// After everything was handed out: tells the subflows that could have taken more.
+void Network::note_out_of_data(Connection& c) {
+    const bool has_data = !c.reinjections.empty() || (c.data_nxt < c.data_end && c.data_nxt < c.right_edge);
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        Subflow& s = subflows_[i];
+        // One that could send at once and is not given what there is has been passed over by the scheduler; one that
+        // its pacing holds back has not.
+        if (s.is_established && (!has_data || s.sender.may_send(now_))) s.sender.note_out_of_data();
+    }
 }
 
 bool Network::send_next(Connection& c) {
@@ -240,7 +255,7 @@ void Network::on_ack(const Packet& packet) {
         if (outcome.ended_recovery) [[unlikely]]
             mark(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
         if (outcome.began_recovery) [[unlikely]]
-            mark(now_, MarkKind::Loss, packet.subflow, s.sender.window().ssthresh_pkts);
+            mark(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
         events_.schedule(timer_source(packet.subflow), s.sender.timer_deadline(now_));
     }
     fill(c);

@@ -34,4 +34,19 @@ constexpr double to_unit_interval(std::uint64_t bits) {
     return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
 
+// The draws of one component, in the order in which it makes them.
+class Draws {
+public:
+    explicit Draws(std::uint64_t luck = 0) : luck_(luck) {}
+
+    std::uint64_t next() { return combine64(luck_, ++count_); }
+    double uniform() { return to_unit_interval(next()); }
+    // One of 0, 1, ..., n - 1, each as likely. Only for n > 0.
+    std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(uniform() * static_cast<double>(n)); }
+
+private:
+    std::uint64_t luck_;
+    std::uint64_t count_ = 0;
+};
+
 }  // namespace subflow

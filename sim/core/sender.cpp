@@ -4,6 +4,31 @@
 
 namespace subflow {
 
+SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck)
+    : controller_(controller) {
+    window_.cwnd_pkts = options.initial_window_pkts;
+    std::visit(
+        [&]<class C>(C& c) {
+            sees_every_ack_ = SeesEveryAck<C>;
+            samples_delivery_ = SamplesDelivery<C>;
+            governs_recovery_ = GovernsRecovery<C>;
+            if constexpr (FollowsStart<C>) c.on_start(window_, luck);
+        },
+        controller_);
+}
+
+void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
+    const bool was_idle = !has_outstanding();
+    if (was_idle && sampler_.is_app_limited()) {
+        std::visit(
+            [&]<class C>(C& controller) {
+                if constexpr (FollowsIdle<C>) controller.on_idle_restart(window_, now);
+            },
+            controller_);
+    }
+    sampler_.on_send(seq, was_idle, now);
+}
+
 Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
     SF_VALIDATE(may_retransmit(now));
     owes_first_retransmission_ = false;
@@ -15,6 +40,7 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     packet.flags = kInPipe | kRetransmitted;
     packet.sent_time = now;
     packet.transmission = transmissions_++;
+    if (samples_delivery_) stamp(seq, now);
     retransmissions_.push_back({seq, packet.transmission});
     // As in Linux: the head of the line gets the full timeout from each of its transmissions.
     if (seq == snd_una_) restart_rto(now, options);
@@ -28,6 +54,10 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     SF_VALIDATE(cumulative <= snd_nxt_);
     AckOutcome outcome;
     account_cwnd(now);
+    const std::uint32_t prior_pipe = pipe_;
+    const std::int64_t prior_marked_lost = stats_.marked_lost;
+    if (samples_delivery_) [[unlikely]]
+        sample_cumulative(cumulative);
 
     if (cumulative > snd_una_) {
         outcome.has_advanced = true;
@@ -83,7 +113,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     }
     if (state_ != SenderState::Open && snd_una_ >= recovery_point_) {
         // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
-        if (state_ == SenderState::Recovery) window_.cwnd_pkts = window_.ssthresh_pkts;
+        if (state_ == SenderState::Recovery && !governs_recovery_) window_.cwnd_pkts = window_.ssthresh_pkts;
         state_ = SenderState::Open;
         outcome.ended_recovery = true;
         std::visit(
@@ -98,17 +128,51 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         enter_recovery(now, siblings, options);
         outcome.began_recovery = true;
     }
+    if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
+        DeliverySample delivery = sampler_.sample(now, now - echo);
+        delivery.newly_delivered_pkts = outcome.newly_delivered;
+        delivery.newly_lost_pkts = static_cast<double>(stats_.marked_lost - prior_marked_lost);
+        delivery.prior_inflight_pkts = prior_pipe;
+        tell_delivery(delivery, siblings);
+    }
     if (state_ == SenderState::Recovery) {
-        update_recovery_window(outcome, found_losses, options);
+        if (!governs_recovery_) update_recovery_window(outcome, found_losses, options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
-        std::visit([&](auto& controller) { controller.on_ack(window_, sample, siblings); }, controller_);
+        std::visit(
+            [&]<class C>(C& controller) {
+                if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
+            },
+            controller_);
     }
     advance_round();
 #ifdef SUBFLOW_VALIDATE
     check_invariants();
 #endif
     return outcome;
+}
+
+// Books the deliveries of a cumulative acknowledgement for the rate sample, before their packets are forgotten.
+void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
+    sampler_.begin_ack();
+    for (std::uint32_t seq = snd_una_; seq < cumulative; ++seq) {
+        const SentPacket& packet = packets_[seq];
+        if (!(packet.flags & kSacked))
+            sampler_.on_delivered(seq, packet.transmission, (packet.flags & kRetransmitted) != 0);
+    }
+    if (cumulative > snd_una_) sampler_.forget_below(cumulative);
+}
+
+void SubflowSender::tell_delivery(DeliverySample sample, const Siblings& siblings) {
+    sample.srtt = rtt_.srtt();
+    sample.inflight_pkts = pipe_;
+    sample.in_recovery = state_ == SenderState::Recovery;
+    sample.in_loss = state_ == SenderState::Loss;
+    std::visit(
+        [&]<class C>(C& controller) {
+            if constexpr (SamplesDelivery<C>) controller.on_delivery(window_, sample, siblings);
+        },
+        controller_);
 }
 
 std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks) {
@@ -120,6 +184,8 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks) {
             for (std::uint32_t seq = begin; seq != end; ++seq) {
                 SentPacket& packet = packets_[seq];
                 deliver(packet);
+                if (samples_delivery_)
+                    sampler_.on_delivered(seq, packet.transmission, (packet.flags & kRetransmitted) != 0);
                 packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kSacked);
             }
             newly_delivered += end - begin;

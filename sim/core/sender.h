@@ -6,7 +6,9 @@
 #include <span>
 
 #include "cc/controllers.h"
+#include "pacer.h"
 #include "range_set.h"
+#include "rate_sample.h"
 #include "ring.h"
 #include "rtt_estimator.h"
 #include "scenario.h"
@@ -58,29 +60,34 @@ struct Transmission {
 class SubflowSender {
 public:
     SubflowSender() : controller_(NewReno(Options(NewReno::kInfo, {}))) {}
-    SubflowSender(const Controller& controller, const TransportOptions& options) : controller_(controller) {
-        window_.cwnd_pkts = options.initial_window_pkts;
-        sees_every_ack_ = std::visit([]<class C>(const C&) { return SeesEveryAck<C>; }, controller_);
-    }
+    // `luck` is the random number handed to a controller that wants one.
+    SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck = 0);
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
     // Window and pacing both allow a packet.
-    bool may_send(Nanos now) const { return has_window() && next_send_ <= now; }
+    bool may_send(Nanos now) const { return has_window() && pacer_.allows(now); }
     bool has_lost() const { return lost_pending_ != 0; }
     // RFC 6675 section 5, step (4.3): the first retransmission of a recovery does not wait for the pipe to drain.
     bool may_retransmit(Nanos now) const {
-        return has_lost() && (has_window() || owes_first_retransmission_) && next_send_ <= now;
+        return has_lost() && (has_window() || owes_first_retransmission_) && pacer_.allows(now);
     }
     bool has_outstanding() const { return snd_una_ != snd_nxt_; }
 
     // Sends the next new packet, which carries connection-level number `data_seq`.
     Transmission send_new(std::uint32_t data_seq, Nanos now, const TransportOptions& options) {
+        if (samples_delivery_) [[unlikely]]
+            stamp(snd_nxt_, now);
         const Transmission sent{snd_nxt_, data_seq, transmissions_++};
         packets_.push_back({now, data_seq, sent.number, kInPipe});
         ++snd_nxt_;
         if (rto_deadline_ == kNever) restart_rto(now, options);
         count_sent(now);
         return sent;
+    }
+
+    // There is no data to hand to this subflow: while its window has room, what it delivers says nothing of the path.
+    void note_out_of_data() {
+        if (samples_delivery_ && has_window() && !has_lost()) sampler_.mark_app_limited(pipe_);
     }
 
     // Retransmits the first lost packet. Only while may_retransmit(now).
@@ -94,7 +101,8 @@ public:
     // When on_timer() wants to be called: the earliest of the retransmission timeout and, while pacing alone holds a
     // packet back, the time it may leave.
     Nanos timer_deadline(Nanos now) const {
-        return next_send_ > now && has_window() ? std::min(next_send_, rto_deadline_) : rto_deadline_;
+        const bool is_held_back = !pacer_.allows(now) && (has_window() || owes_first_retransmission_);
+        return is_held_back ? std::min(pacer_.next(), rto_deadline_) : rto_deadline_;
     }
     // Does what is due at `now`; early calls are harmless.
     TimerOutcome on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options) {
@@ -115,9 +123,10 @@ public:
     const Window& window() const { return window_; }
     // The window as siblings should see it: ssthresh in recovery, as in Linux MPTCP's coupled controllers.
     double effective_cwnd_pkts() const {
-        return state_ == SenderState::Recovery ? window_.ssthresh_pkts : window_.cwnd_pkts;
+        return state_ == SenderState::Recovery && !governs_recovery_ ? window_.ssthresh_pkts : window_.cwnd_pkts;
     }
     const RttEstimator& rtt() const { return rtt_; }
+    const Controller& controller() const { return controller_; }
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
@@ -164,7 +173,7 @@ private:
 
     void count_sent(Nanos now) {
         if (window_.pacing_pps > 0) [[unlikely]]
-            next_send_ = std::max(now, next_send_) + Nanos(static_cast<std::int64_t>(1e9 / window_.pacing_pps));
+            pacer_.on_send(now, window_.pacing_pps);
         ++pipe_;
         ++prr_out_;
         ++stats_.packets_sent;
@@ -209,6 +218,9 @@ private:
     // The retransmission timer expired. Only while something is outstanding. Source: RFC 6298 section 5, RFC 5681
     // section 3.1.
     void on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options);
+    void stamp(std::uint32_t seq, Nanos now);
+    void sample_cumulative(std::uint32_t cumulative);
+    void tell_delivery(DeliverySample sample, const Siblings& siblings);
     void tell_controller(const CongestionEvent& event, const Siblings& siblings);
     std::uint32_t apply_sack(std::span<const SeqRange> sack_blocks);
     // Marks what the transmission-order rule proves lost. Returns true if anything was.
@@ -230,9 +242,11 @@ private:
     SenderState state_ = SenderState::Open;
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
-    bool sees_every_ack_ = false;  // the controller has on_every_ack
+    bool sees_every_ack_ = false;    // the controller has on_every_ack
+    bool samples_delivery_ = false;  // the controller has on_delivery
+    bool governs_recovery_ = false;  // the controller has kGovernsRecovery
     Nanos rto_deadline_ = kNever;
-    Nanos next_send_{};  // pacing: no packet before it
+    Pacer pacer_;
     double acked_since_loss_ = 0;
     double acked_between_losses_ = 0;
     RttEstimator rtt_;
@@ -240,6 +254,7 @@ private:
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
     RangeSet sacked_;
+    DeliverySampler sampler_;  // in use if samples_delivery_
 
     // Use of the window in this round trip and the one before
     std::uint32_t round_end_ = 1;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstdint>
 #include <limits>
 #include <span>
 
 #include "../algorithm.h"
+#include "../rate_sample.h"
 #include "../units.h"
 
 namespace subflow {
@@ -64,31 +66,59 @@ struct Siblings {
     const Sibling& own() const { return all[self]; }
 };
 
-// on_ack grows the window (the sender only calls it when the window was the limit); on_congestion_event sets ssthresh,
-// to which the sender lowers cwnd (fast retransmit) or from below which it slow-starts (timeout). A controller may also
-// have
-//   on_every_ack(window, ack, siblings): before the others, on each ACK that tells of a delivery, in any state and
-//     whether or not the window was the limit: to measure, or to leave slow start;
-//   on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a fast
-//     recovery.
-template <class T>
-concept CongestionController = std::copyable<T> && std::constructible_from<T, const Options&> &&
-                               requires(T controller, Window& window, const AckSample& ack,
-                                        const CongestionEvent& event, const Siblings& siblings) {
-                                   { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
-                                   controller.on_ack(window, ack, siblings);
-                                   controller.on_congestion_event(window, event, siblings);
-                               };
+// The hooks that a controller may have. The sender calls those it finds.
 
+// on_ack(window, ack, siblings): outside fast recovery, an acknowledgement advanced while the window was the limit.
+template <class T>
+concept GrowsPerAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
+    controller.on_ack(window, ack, siblings);
+};
+
+// on_delivery(window, sample, siblings): as on_every_ack, but after the sender has judged what is lost, and with the
+// rate at which the network delivers. Senders keep the books behind the samples only for controllers with this hook.
+template <class T>
+concept SamplesDelivery = requires(T controller, Window& window, const DeliverySample& sample,
+                                   const Siblings& siblings) { controller.on_delivery(window, sample, siblings); };
+
+// on_start(window, luck): once, before the first packet, with the initial window in place. `luck` is the subflow's own
+// random number, the same in each run of a seed; draws come from it by way of Draws (rng.h).
+template <class T>
+concept FollowsStart =
+    requires(T controller, Window& window, std::uint64_t luck) { controller.on_start(window, luck); };
+
+// on_every_ack(window, ack, siblings): before the others, on each ACK that tells of a delivery, in any state and
+// whether or not the window was the limit: to measure, or to leave slow start.
 template <class T>
 concept SeesEveryAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_every_ack(window, ack, siblings);
 };
 
+// on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a fast
+// recovery.
 template <class T>
 concept FollowsRecovery = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_recovery_exit(window, ack, siblings);
 };
+
+// on_idle_restart(window, now): a packet is about to leave after the application had nothing to send and everything
+// was acknowledged. Only for controllers that sample deliveries.
+template <class T>
+concept FollowsIdle = requires(T controller, Window& window, Nanos now) { controller.on_idle_restart(window, now); };
+
+// kGovernsRecovery: cwnd in fast recovery is the controller's own affair, from the congestion event to the exit; the
+// sender applies neither ssthresh nor proportional rate reduction. A timeout still leaves one packet.
+template <class T>
+concept GovernsRecovery = T::kGovernsRecovery;
+
+// on_congestion_event sets ssthresh, to which the sender lowers cwnd (fast retransmit) or from below which it
+// slow-starts (timeout). What grows the window is on_ack, on_delivery, or both.
+template <class T>
+concept CongestionController =
+    std::copyable<T> && std::constructible_from<T, const Options&> &&
+    requires(T controller, Window& window, const CongestionEvent& event, const Siblings& siblings) {
+        { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
+        controller.on_congestion_event(window, event, siblings);
+    } && (GrowsPerAck<T> || SamplesDelivery<T>);
 
 // Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.
 // Returns what is left of the acknowledgement for congestion avoidance. Source: RFC 5681 section 3.1.

@@ -1,0 +1,112 @@
+// How fast the network delivers, measured at each acknowledgement. Source: draft-cheng-iccrg-delivery-rate-estimation.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ring.h"
+#include "units.h"
+
+namespace subflow {
+
+// One acknowledgement that delivered something, in whatever state the sender is, seen through the most recently sent
+// packet that it delivered.
+struct DeliverySample {
+    Nanos now{};
+    Nanos rtt{};   // of that packet; a delayed ACK does not lengthen it as it does the smoothed RTT
+    Nanos srtt{};  // of the subflow
+    double newly_delivered_pkts = 0;
+    double newly_lost_pkts = 0;              // marked lost because of this acknowledgement
+    double inflight_pkts = 0;                // after it (RFC 6675 pipe)
+    double prior_inflight_pkts = 0;          // before it
+    std::uint64_t delivered_pkts = 0;        // of the subflow so far, these included
+    std::uint64_t prior_delivered_pkts = 0;  // when that packet left
+    Nanos interval{};                        // what delivering the difference took; 0: too short to tell a rate
+    bool is_app_limited = false;             // the packet left after the application had let the pipe run dry
+    bool in_recovery = false;                // fast recovery
+    bool in_loss = false;                    // recovery from a timeout
+
+    bool has_rate() const { return interval > Nanos(0); }
+    // Packets per second. Only if has_rate().
+    double rate_pps() const {
+        return static_cast<double>(delivered_pkts - prior_delivered_pkts) / to_seconds(interval);
+    }
+};
+
+// The state behind the samples: a stamp per outstanding packet, renewed by each transmission of it.
+class DeliverySampler {
+public:
+    // Packet `seq`, the next new one or an outstanding one again, leaves. `was_idle`: nothing was outstanding.
+    void on_send(std::uint32_t seq, bool was_idle, Nanos now) {
+        if (was_idle) first_sent_ = delivered_at_ = now;
+        const Stamp stamp{first_sent_, delivered_at_, now, delivered_, is_app_limited()};
+        if (seq == stamps_.end_pos()) {
+            stamps_.push_back(stamp);
+        } else {
+            stamps_[seq] = stamp;
+        }
+    }
+
+    void begin_ack() { has_newest_ = false; }
+
+    // Packet `seq`, last sent as number `transmission` of the subflow, is delivered by the acknowledgement in hand.
+    void on_delivered(std::uint32_t seq, std::uint32_t transmission, bool was_retransmitted) {
+        ++delivered_;
+        if (has_newest_ && transmission < newest_transmission_) return;
+        has_newest_ = true;
+        newest_transmission_ = transmission;
+        newest_was_retransmitted_ = was_retransmitted;
+        newest_ = stamps_[seq];
+    }
+
+    // The cumulative acknowledgement moved to `seq`.
+    void forget_below(std::uint32_t seq) {
+        while (stamps_.begin_pos() != seq) stamps_.pop_front();
+    }
+
+    // The sample of the acknowledgement in hand, which delivered something. `echoed_rtt` is what its timestamp says:
+    // a packet that was sent twice cannot tell which of the two arrived.
+    DeliverySample sample(Nanos now, Nanos echoed_rtt) {
+        if (delivered_ > app_limited_until_) app_limited_until_ = 0;  // the bubble has passed through the network
+        delivered_at_ = now;
+        first_sent_ = newest_.sent;
+        DeliverySample sample;
+        sample.now = now;
+        sample.rtt = newest_was_retransmitted_ ? echoed_rtt : now - newest_.sent;
+        sample.delivered_pkts = delivered_;
+        sample.prior_delivered_pkts = newest_.delivered;
+        sample.is_app_limited = newest_.is_app_limited;
+        min_rtt_ = std::min(min_rtt_, sample.rtt);
+        // The slower of the two: sends may be bunched by us, ACKs by the network.
+        const Nanos interval = std::max(newest_.sent - newest_.first_sent, now - newest_.delivered_at);
+        // Nothing is delivered in less than a round trip: what seems so is a retransmission that was not needed.
+        if (interval >= min_rtt_) sample.interval = interval;
+        return sample;
+    }
+
+    // There is room for more than the `pipe` packets in the network, and no data to fill it.
+    void mark_app_limited(std::uint32_t pipe) { app_limited_until_ = std::max<std::uint64_t>(delivered_ + pipe, 1); }
+    bool is_app_limited() const { return app_limited_until_ != 0; }
+
+private:
+    struct Stamp {
+        Nanos first_sent;    // the send of the packet whose delivery opens the interval
+        Nanos delivered_at;  // the last delivery before this send
+        Nanos sent;
+        std::uint64_t delivered = 0;  // by then
+        bool is_app_limited = false;
+    };
+
+    std::uint64_t delivered_ = 0;
+    std::uint64_t app_limited_until_ = 0;  // this many deliveries end the bubble; 0: there is none
+    Nanos delivered_at_{};
+    Nanos first_sent_{};
+    Nanos min_rtt_ = kNever;
+    Stamp newest_{};
+    std::uint32_t newest_transmission_ = 0;
+    bool newest_was_retransmitted_ = false;
+    bool has_newest_ = false;
+    Ring<Stamp> stamps_;  // [snd_una, snd_nxt)
+};
+
+}  // namespace subflow
