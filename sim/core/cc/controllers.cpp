@@ -9,7 +9,7 @@ namespace subflow {
 namespace {
 
 // Not a controller of its own: every subflow runs the base as if it were alone.
-constexpr std::array kUncoupledBases{NewReno::kInfo.name};
+constexpr std::array kUncoupledBases{NewReno::kInfo.name, Bbr::kInfo.name};
 constexpr std::array kUncoupledOptions{OptionInfo{
     .key = "base",
     .kind = OptionKind::Choice,

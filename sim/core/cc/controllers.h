@@ -5,12 +5,13 @@
 #include <variant>
 #include <vector>
 
+#include "bbr.h"
 #include "lia.h"
 #include "newreno.h"
 
 namespace subflow {
 
-using Controller = std::variant<NewReno, Lia>;
+using Controller = std::variant<NewReno, Lia, Bbr>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();

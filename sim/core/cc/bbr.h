@@ -1,0 +1,129 @@
+// BBR, version 1: a model of the path (bottleneck rate, propagation delay) instead of loss as the signal.
+// Source: Cardwell, Cheng, Gunn, Yeganeh, Jacobson, "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016;
+// Linux tcp_bbr.c for what the paper leaves open.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "../rng.h"
+#include "../windowed_max.h"
+#include "controller.h"
+
+namespace subflow {
+
+// DEVIATION from Linux: no long-term sampling for token-bucket policers; real-valued gains and windows; the allowance
+// for packets under way in the end hosts is three packets (Linux: three segmentation-offload quanta, rounded up to an
+// even number, and two more while probing).
+class Bbr {
+public:
+    enum class Mode : std::uint8_t { Startup, Drain, ProbeBw, ProbeRtt };
+
+    static constexpr std::array kOptions{OptionInfo{
+        .key = "ack_aggregation",
+        .kind = OptionKind::Flag,
+        .help = "let the window grow by what ACKs that come in bursts have shown to be missing, as current Linux does",
+        .default_number = 1,
+        .maximum = 1,
+    }};
+    static constexpr AlgorithmInfo kInfo{
+        .name = "bbr",
+        .summary = "Paces at the measured bottleneck rate, two bandwidth-delay products in flight at most; version 1",
+        .source = "Cardwell et al., ACM Queue 2016; Linux tcp_bbr.c",
+        .options = kOptions,
+    };
+    static constexpr bool kGovernsRecovery = true;
+
+    // 2 / ln 2 = 2.885 is the least gain that lets the rate double every round trip, and its inverse drains in one
+    // what it has queued. In Linux's steps of 1/256, where the former is rounded up.
+    static constexpr double kHighGain = 739.0 / 256;
+    static constexpr double kDrainGain = 88.0 / 256;
+    static constexpr std::array kCycle{1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    static constexpr double kCwndGain = 2;
+    static constexpr double kPacingMargin = 0.99;  // a little below the rate, so that no queue lasts
+    static constexpr double kMinCwnd = 4;          // enough to keep ACKs coming
+    static constexpr double kQuantaAllowance = 3;  // packets beyond the product: in the hosts, or under a delayed ACK
+    static constexpr std::uint32_t kRateWindowRounds = 10;
+    static constexpr Nanos kMinRttWindow{10'000'000'000};
+    static constexpr Nanos kProbeRttTime{200'000'000};
+    static constexpr double kFullPipeGrowth = 1.25;
+    static constexpr int kFullPipeRounds = 3;
+    static constexpr int kAggregationWindowRounds = 5;
+    static constexpr double kMaxAggregation_s = 0.1;  // of the rate
+    static constexpr Nanos kInitialRtt{1'000'000};    // assumed until there is a sample
+
+    explicit Bbr(const Options& options) : has_ack_aggregation_(options.number("ack_aggregation") != 0) {}
+
+    void on_start(Window& window, std::uint64_t luck);
+    void on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings);
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
+    void on_idle_restart(Window& window, Nanos now);
+
+    Mode mode() const { return mode_; }
+    double pacing_gain() const { return pacing_gain_; }
+    double rate_pps() const { return max_rate_.value(); }
+    Nanos min_rtt() const { return min_rtt_; }
+
+private:
+    double bdp_pkts() const { return max_rate_.value() * to_seconds(min_rtt_); }
+    bool has_filled_pipe() const { return full_rate_rounds_ >= kFullPipeRounds; }
+
+    void update_rate(const DeliverySample& sample);
+    void update_aggregation(const Window& window, const DeliverySample& sample);
+    void update_cycle(const DeliverySample& sample);
+    void check_full_pipe(const DeliverySample& sample);
+    void check_drain(Window& window, const DeliverySample& sample);
+    void update_min_rtt(Window& window, const DeliverySample& sample);
+    void update_gains();
+
+    void enter_startup() { mode_ = Mode::Startup; }
+    void enter_probe_bw(Nanos now);
+    void leave_probe_rtt_if_done(Window& window, Nanos now);
+    void save_cwnd(const Window& window);
+    void set_pacing(Window& window, double gain) const;
+    void set_cwnd(Window& window, const DeliverySample& sample);
+
+    bool has_ack_aggregation_;
+    Mode mode_ = Mode::Startup;
+    double pacing_gain_ = kHighGain;
+    double cwnd_gain_ = kHighGain;
+    Draws draws_;
+
+    // The path: the largest delivery rate of ten round trips, the smallest RTT of ten seconds
+    WindowedMax max_rate_{kRateWindowRounds};
+    Nanos min_rtt_ = kNever;
+    Nanos min_rtt_at_{};
+    bool has_seen_rtt_ = false;
+
+    std::uint32_t round_ = 0;
+    std::uint64_t round_end_delivered_ = 0;
+    bool begins_round_ = false;
+
+    double full_rate_pps_ = 0;
+    int full_rate_rounds_ = 0;
+
+    std::uint8_t cycle_index_ = 0;
+    Nanos cycle_at_{};
+
+    // PROBE_RTT: packets sent while the window is cut on purpose say nothing of the rate
+    Nanos probe_rtt_done_at_ = kNever;
+    bool probe_rtt_round_done_ = false;
+    std::uint64_t cut_from_delivered_ = 0;
+    std::uint64_t cut_until_delivered_ = 0;
+    bool restarts_from_idle_ = false;
+
+    double initial_cwnd_ = 0;
+    double saved_cwnd_ = 0;
+    bool was_recovering_ = false;  // fast recovery or loss, as of the last sample
+    bool conserves_packets_ = false;
+
+    // Packets acknowledged beyond what the rate accounts for, and the largest such excess of five to ten rounds
+    Nanos epoch_at_{};
+    double epoch_acked_ = 0;
+    std::array<double, 2> excess_{};
+    std::uint8_t excess_index_ = 0;
+    int excess_rounds_ = 0;
+};
+static_assert(CongestionController<Bbr>);
+
+}  // namespace subflow

@@ -1,0 +1,93 @@
+// Pacing: exact rates, no bursts, the same run however it is cut.
+#include <gtest/gtest.h>
+
+#include "pacer.h"
+#include "scenarios.h"
+
+namespace subflow {
+namespace {
+
+using namespace literals;
+using testing::PathOptions;
+
+TEST(Pacer, TheRateIsExactOverASecond) {
+    // Packets of 12 000 bit at 1 to 500 Mbit/s. The k-th leaves at k intervals, rounded down to a nanosecond, so that
+    // at most one of the rate * 1 s packets is off: 1 / 83 at 1 Mbit/s. The time of the last one tells it to 1e-9.
+    for (const double mbps : {1.0, 7.0, 33.3, 100.0, 499.0, 500.0}) {
+        const double rate_pps = mbps * 1e6 / 12'000;
+        Pacer pacer;
+        std::int64_t sent = 0;
+        Nanos last;
+        for (Nanos now; now < 1_s; now = pacer.next()) {
+            ASSERT_TRUE(pacer.allows(now));
+            pacer.on_send(now, rate_pps);
+            ASSERT_FALSE(pacer.allows(now));
+            last = now;
+            ++sent;
+        }
+        EXPECT_NEAR(static_cast<double>(sent), rate_pps, 1) << mbps;
+        EXPECT_NEAR(static_cast<double>(last.value), static_cast<double>(sent - 1) * 1e9 / rate_pps, 1.01) << mbps;
+    }
+}
+
+TEST(Pacer, IdleTimeIsNotMadeUpFor) {
+    Pacer pacer;
+    pacer.on_send(0_ms, 1000);
+    EXPECT_EQ(pacer.next(), 1_ms);
+    // Five seconds later one packet may leave, and the next a millisecond after it.
+    pacer.on_send(5_s, 1000);
+    EXPECT_FALSE(pacer.allows(5_s));
+    EXPECT_EQ(pacer.next(), 5_s + 1_ms);
+}
+
+TEST(Pacer, AVanishingRateStillHasANextPacket) {
+    Pacer pacer;
+    pacer.on_send(0_ms, 1e-300);
+    EXPECT_EQ(pacer.next(), 3600_s);
+}
+
+// A BBR flow and one of NewReno beside it, with enough loss that every state is visited.
+Scenario two_flows() {
+    Scenario scenario = testing::linux_profile(20_s);
+    const PathSpec path = testing::add_path(scenario, {.queue_pkts = 60, .loss = 0.005});
+    testing::add_tcp(scenario, path, "paced").controller.name = "bbr";
+    testing::add_tcp(scenario, path, "clocked");
+    return scenario;
+}
+
+TEST(Pacing, ARunCutIntoPiecesIsTheSame) {
+    const Scenario scenario = two_flows();
+    Network whole(scenario, 1);
+    whole.run_until(20_s);
+    Network pieces(scenario, 1);
+    for (Nanos t = Nanos(777'777); t < 20_s; t += Nanos(777'777)) pieces.run_until(t);
+    pieces.run_until(20_s);
+    EXPECT_EQ(whole.signature(), pieces.signature());
+}
+
+TEST(Pacing, ASnapshotContinuesLikeTheOriginal) {
+    const Scenario scenario = two_flows();
+    Network original(scenario, 1);
+    original.run_until(7_s);
+    Network copy = original;
+    original.run_until(20_s);
+    copy.run_until(20_s);
+    EXPECT_EQ(original.signature(), copy.signature());
+}
+
+TEST(Pacing, APacedFlowKeepsAWindowSpreadOverTheRoundTrip) {
+    // Startup on 100 Mbit/s with a round trip of 100 ms: from the second round trip on, packets leave at 2.86 times the
+    // measured rate. An unpaced sender doubles by sending two packets per ACK, back to back at the bottleneck: its
+    // queue grows by half a window per round trip, to over 100 packets by the time 400 are in flight. Paced below the
+    // bottleneck's rate there is nothing to queue: the packet in service, and one that arrived with it.
+    Scenario scenario = testing::textbook(1_s);
+    const PathSpec path = testing::add_path(scenario, {.rate = 1_Gbps, .queue_pkts = 10'000});
+    testing::add_tcp(scenario, path).controller.name = "bbr";
+    Network network(scenario, 1);
+    network.run_until(700_ms);
+    EXPECT_GT(network.subflows()[0].sender.pipe(), 400u);
+    EXPECT_LE(network.link_result(0).max_queue_pkts, 2);
+}
+
+}  // namespace
+}  // namespace subflow
