@@ -12,7 +12,18 @@ from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__, cli
 
-COMMANDS = ("run", "runs", "show", "export", "bench", "controllers", "schedulers", "scenarios", "schema")
+COMMANDS = (
+    "run",
+    "runs",
+    "show",
+    "export",
+    "bench",
+    "compare-kernel",
+    "controllers",
+    "schedulers",
+    "scenarios",
+    "schema",
+)
 
 
 @pytest.fixture

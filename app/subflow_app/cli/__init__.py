@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, catalogue, export, history, run
+from subflow_app.cli import bench, catalogue, compare_kernel, export, history, run
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
+from subflow_app.kernel.worker_process import WORKER_COMMAND
 
 __all__ = ["app", "main"]
 
@@ -65,6 +66,8 @@ app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(export.export)
 app.command()(bench.bench)
+app.command("compare-kernel")(compare_kernel.compare_kernel)
+app.command(WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
 app.command()(catalogue.controllers)
 app.command()(catalogue.schedulers)
 app.command()(catalogue.scenarios)

@@ -21,3 +21,7 @@ class ResourceError(AppError):
 
 class SettingsError(AppError):
     """The settings could not be saved; the program goes on with the values it has."""
+
+
+class KernelError(AppError):
+    """A scenario cannot be run on the real stack here: the machine lacks or forbids something, or the run failed."""

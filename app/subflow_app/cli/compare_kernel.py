@@ -1,0 +1,207 @@
+"""``subflow compare-kernel``: a scenario on the real Linux stack beside the simulated one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.terminal import print_json, print_line, print_tables, stderr_console
+
+if TYPE_CHECKING:
+    from subflow_app.core.scenario_source import ScenarioSource
+    from subflow_app.kernel.compare import Comparison
+    from subflow_store import Store
+
+DEFAULT_SEEDS = 10
+DEFAULT_REPETITIONS = 3
+
+
+def compare_kernel(
+    scenario: Annotated[
+        str | None, typer.Argument(metavar="FILE|NAME", help="Scenario file, or name of a shipped one.")
+    ] = None,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Instead of a scenario: the built-in cases, one table of all.")
+    ] = False,
+    only: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="With --grid: only the cases that have this in their name.")
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, e.g. links.wifi.loss=1%. Repeatable."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="First seed, instead of the file's.")] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Simulations, with seeds counting up.")
+    ] = DEFAULT_SEEDS,
+    repetitions: Annotated[
+        int, typer.Option(min=1, max=100, metavar="N", help="Runs on the kernel; side by side where the rate allows.")
+    ] = DEFAULT_REPETITIONS,
+    duration: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Length instead of the file's; the kernel runs in real time.")
+    ] = None,
+    socket_buffer: Annotated[
+        str, typer.Option(metavar="SIZE", help="Upper bound of the kernel's socket buffers.")
+    ] = "32MB",
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write the traces of both sides there, as CSV.")
+    ] = None,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the two runs.")] = False,
+) -> None:
+    """Run a scenario on this machine's TCP and MPTCP, and print what it gives beside what the simulator gives.
+
+    The kernel runs in network namespaces of its own, over links emulated in userspace; nothing outside is changed, and
+    nothing is left. It takes Linux and root, or unprivileged user namespaces. The first run of each side is kept in
+    the database, the kernel's with the tag "kernel", so that the window overlays them. Exit code: 0 when both sides
+    ran, 1 when this machine cannot run the kernel's side or a run failed, 2 for bad input.
+    """
+    from subflow_app.core.errors import InputError
+
+    if grid == (scenario is not None):
+        raise InputError("give either a scenario or --grid")
+    if only is not None and not grid:
+        raise InputError("--only goes with --grid")
+    changes = [*(overrides or ()), *([] if duration is None else [f"duration={duration}"])]
+    buffer_bytes = _socket_buffer_bytes(socket_buffer)
+    if scenario is None:
+        _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
+        return
+    from subflow_app.core.scenario_source import open_scenario
+
+    source = open_scenario(scenario, overrides=changes, seed=seed)
+    with ExitStack() as stack:
+        store = None if no_store else stack.enter_context(opened_store(database))
+        _compare_one(source, store, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
+
+
+def _compare_one(
+    source: ScenarioSource,
+    store: Store | None,
+    seeds: int,
+    repetitions: int,
+    buffer_bytes: int,
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    from subflow_app.kernel.compare import Case, run_comparisons
+    from subflow_app.kernel.comparison_text import comparison_line, comparison_table
+    from subflow_app.kernel.keeping import keep_both
+    from subflow_app.kernel.probe import probe_machine
+
+    case = Case.of(source.scenario, seed=source.scenario.seed, socket_buffer_bytes=buffer_bytes)
+    machine = probe_machine()
+    with _progress(source.scenario.name) as progress:
+        (comparison,) = run_comparisons([case], machine, seeds=seeds, repetitions=repetitions, progress=progress)
+    kept = keep_both(comparison, source.text, machine.release, store, out)
+    document = {**comparison.document(), "kernel": _about(comparison), "run_ids": kept.run_ids}
+    if as_json:
+        print_json(document)
+        return
+    print_line(str(document["scenario"]))
+    print_line(comparison_line(document, machine.release))
+    print_line()
+    print_tables(comparison_table(document))
+    if kept.run_ids is not None:
+        print_line(f"kept as run {kept.run_ids['simulated']} (simulated) and {kept.run_ids['kernel']} (kernel)")
+    for path in kept.files:
+        print_line(f"wrote {path}")
+
+
+def _compare_grid(
+    changes: list[str],
+    only: str | None,
+    seed: int | None,
+    seeds: int,
+    repetitions: int,
+    buffer_bytes: int,
+    *,
+    as_json: bool,
+    out: Path | None,
+) -> None:
+    from subflow_app.core.errors import InputError
+    from subflow_app.kernel.compare import Case, run_comparisons
+    from subflow_app.kernel.comparison_text import grid_table, grid_verdict
+    from subflow_app.kernel.grid import grid_scenarios
+    from subflow_app.kernel.keeping import write_traces
+    from subflow_app.kernel.probe import probe_machine
+
+    scenarios = grid_scenarios(only, changes)
+    if not scenarios:
+        raise InputError(f'--only = "{only}": no case of the grid has that in its name')
+    cases = [
+        Case.of(one, seed=one.seed if seed is None else seed, socket_buffer_bytes=buffer_bytes) for one in scenarios
+    ]
+    machine = probe_machine()
+    documents = []
+    with _progress(f"{len(cases)} cases") as progress:
+        for comparison in run_comparisons(cases, machine, seeds=seeds, repetitions=repetitions, progress=progress):
+            documents.append({**comparison.document(), "kernel": _about(comparison)})
+            if out is not None:
+                write_traces(comparison, out / comparison.case.scenario.name.replace(" ", "_").replace("/", "_"))
+    order = {one.name: index for index, one in enumerate(scenarios)}
+    documents.sort(key=lambda document: order[document["scenario"]])
+    if as_json:
+        print_json({"cases": documents})
+        return
+    print_tables(grid_table(documents))
+    print_line(grid_verdict(documents))
+
+
+def _about(comparison: Comparison) -> dict[str, Any]:
+    """What the JSON document tells of the kernel's side: of the first repetition's batch."""
+    about: dict[str, Any] = comparison.kernel[0].recording.summary()["kernel"]
+    return about
+
+
+def _socket_buffer_bytes(text: str) -> int:
+    from subflow_app.core.errors import InputError
+    from subflow_sim.errors import ParamError
+    from subflow_sim.units import Dimension, parse_quantity
+
+    try:
+        size = parse_quantity(text, Dimension.SIZE)
+    except ParamError as error:
+        raise InputError(f'--socket-buffer = "{text}": {error}') from error
+    if not 64e3 <= size <= 1e9:
+        raise InputError(f'--socket-buffer = "{text}": must be 64kB to 1GB')
+    return int(size)
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callable[[float, float], None] | None]:
+    """A bar with the time to go; a note instead if stderr is not a terminal."""
+    from subflow_app.core.summary_text import duration_text
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[left]}"),
+    )
+    with Progress(*columns, console=stderr_console(), transient=True) as bar:
+        task = bar.add_task(f"{name[:40]} on the kernel", total=1.0, left="")
+
+        def show(elapsed_s: float, total_s: float) -> None:
+            bar.update(task, completed=elapsed_s, total=total_s, left=f"{duration_text(total_s - elapsed_s)} to go")
+
+        yield show
+
+
+def kernel_worker() -> None:
+    """Carry out one job of a kernel run (used by compare-kernel itself)."""
+    from subflow_app.kernel.worker import main
+
+    raise typer.Exit(main())

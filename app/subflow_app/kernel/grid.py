@@ -1,0 +1,128 @@
+"""The built-in cases: single flows over one or two bottlenecks, loss 0 to 2 %, RTT 20 to 200 ms, 5 to 50 Mbit/s.
+
+Each loss meets each rate once per controller, with the RTTs rotating, so that every value of each meets every other's
+neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from subflow_sim.catalog import controllers
+from subflow_sim.scenario import Scenario, parse_scenario
+
+RATES_MBIT = (5, 20, 50)
+RTTS_MS = (20, 50, 100, 200)
+LOSSES_PERCENT = (0.0, 0.5, 1.0, 2.0)
+CONTROLLERS = ("newreno", "cubic", "bbr")
+# A two-path case has the second path at this share of the rate and this multiple of the RTT.
+_SECOND_PATH = (0.5, 2)
+_WIRE_BITS = 1500 * 8
+_LEAST_QUEUE_PKTS = 20
+
+_TEMPLATE = """\
+format = 1
+name = "{name}"
+duration = "{duration_s}s"
+warmup = "{warmup_s}s"
+
+[nodes.sender]
+[nodes.receiver]
+{links}
+[flows.bulk]
+kind = "{kind}"
+from = "sender"
+to = "receiver"
+controller = {controller}
+paths = {paths}
+"""
+
+_LINK = """
+[links.{name}]
+ends = ["sender", "receiver"]
+rate = "{rate_kbit}kbit/s"
+delay = "{delay_ms:g}ms"
+queue = "{queue_pkts}pkt"
+loss = "{loss:g}%"
+reverse = {{ queue = "1000pkt", loss = 0 }}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GridCase:
+    """One case: controller (of each subflow), first path, whether there is a second, and for how long."""
+
+    controller: str
+    rate_mbit: int
+    rtt_ms: int
+    loss_percent: float
+    is_mptcp: bool = False
+    is_short: bool = False
+
+    @property
+    def name(self) -> str:
+        """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``."""
+        many = "2 × " if self.is_mptcp else ""
+        short = " short" if self.is_short else ""
+        return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{short}"
+
+    def text(self) -> str:
+        """The scenario file."""
+        share, stretch = _SECOND_PATH
+        paths = [("first", self.rate_mbit * 1000, self.rtt_ms)]
+        if self.is_mptcp:
+            paths.append(("second", round(self.rate_mbit * 1000 * share), self.rtt_ms * stretch))
+        links = "".join(
+            _LINK.format(
+                name=name,
+                rate_kbit=rate_kbit,
+                delay_ms=rtt_ms / 2,
+                queue_pkts=max(_LEAST_QUEUE_PKTS, round(rate_kbit * rtt_ms / _WIRE_BITS)),
+                loss=self.loss_percent,
+            )
+            for name, rate_kbit, rtt_ms in paths
+        )
+        controller = f'"{self.controller}"'
+        return _TEMPLATE.format(
+            name=self.name,
+            duration_s=5 if self.is_short else 40,
+            warmup_s=0 if self.is_short else 5,
+            links=links,
+            kind="mptcp" if self.is_mptcp else "tcp",
+            controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
+            paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
+        )
+
+
+def grid_cases() -> Iterator[GridCase]:
+    """All cases: those of one path, the starts (5 s, warm-up included), and those of two paths."""
+    known = [controller.name for controller in controllers()]
+    names = [name for name in CONTROLLERS if name in known]
+    for controller in names:
+        for i, loss in enumerate(LOSSES_PERCENT):
+            for j, rate in enumerate(RATES_MBIT):
+                yield GridCase(controller, rate, RTTS_MS[(i + j) % len(RTTS_MS)], loss)
+    for controller in names:
+        for rate, rtt in ((5, 100), (50, 50), (20, 200)):
+            yield GridCase(controller, rate, rtt, 0.0, is_short=True)
+    for controller in names:
+        for rate, rtt, loss in ((20, 50, 0.0), (5, 100, 0.5), (20, 20, 1.0)):
+            yield GridCase(controller, rate, rtt, loss, is_mptcp=True)
+
+
+def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
+    """The cases as scenarios.
+
+    Args:
+        only: a part of the name; None: all.
+        overrides: ``KEY=VALUE`` texts for all of them.
+
+    Raises:
+        ScenarioError: if an override does not fit.
+    """
+    return [
+        parse_scenario(case.text(), file=case.name, overrides=overrides)
+        for case in grid_cases()
+        if only is None or only in case.name
+    ]

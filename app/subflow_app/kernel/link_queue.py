@@ -1,0 +1,106 @@
+"""One direction of a link in virtual time: random loss, a first-come-first-served queue, a transmitter, a wire."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+from subflow_app.kernel.plan import LinkPlan
+
+NANOSECONDS = 1_000_000_000
+
+
+class LinkQueue:
+    """The arithmetic of the emulator; knows neither sockets nor the clock.
+
+    The rules are the simulator's: a packet is lost before it reaches the queue, each with the same probability; one
+    that does not fit is dropped on arrival, and the packet in service counts; the departure is known on arrival, since
+    nothing overtakes. All times are in ns of one clock, and `offer` is called in their order.
+
+    Attributes:
+        packets_in: packets offered.
+        drops_random: lost at random.
+        drops_queue: dropped because the queue was full.
+        busy_ns: time the transmitter is engaged by the accepted packets, past or still to come.
+        max_queue_pkts: most packets in the queue, the one in service included.
+    """
+
+    __slots__ = (
+        "_departures",
+        "_free_at_ns",
+        "_queue_bytes",
+        "busy_ns",
+        "delay_ns",
+        "drops_queue",
+        "drops_random",
+        "limit_bytes",
+        "limit_pkts",
+        "loss",
+        "max_queue_pkts",
+        "ns_per_byte",
+        "packets_in",
+        "queue_ns",
+        "random",
+    )
+
+    def __init__(self, plan: LinkPlan, seed: int) -> None:
+        self.ns_per_byte = 0.0 if plan.rate_bps is None else 8 * NANOSECONDS / plan.rate_bps
+        self.delay_ns = round(plan.delay_s * NANOSECONDS)
+        self.limit_pkts = plan.limit_pkts
+        self.limit_bytes = plan.limit_bytes
+        self.loss = plan.loss
+        # A stream per link direction, so that another link or flow does not change this one's luck.
+        self.random = random.Random(f"{seed}/{plan.name}").random
+        self._departures: deque[tuple[float, int]] = deque()
+        self._free_at_ns = 0.0
+        self._queue_bytes = 0
+        self.packets_in = 0
+        self.drops_random = 0
+        self.drops_queue = 0
+        self.busy_ns = 0.0
+        self.queue_ns = 0.0
+        self.max_queue_pkts = 0
+
+    def offer(self, now_ns: float, size_bytes: int, *, may_be_lost: bool = True) -> float | None:
+        """A packet comes to the link.
+
+        Args:
+            now_ns: when, not before the packet offered last.
+            size_bytes: on the wire, IP header included.
+            may_be_lost: False for handshakes, which the random loss spares.
+
+        Returns:
+            When it arrives at the far end, ns; None if it is lost or does not fit.
+        """
+        self.packets_in += 1
+        if self.loss and may_be_lost and self.random() < self.loss:
+            self.drops_random += 1
+            return None
+        if not self.ns_per_byte:
+            return now_ns + self.delay_ns
+        queued = self.queue_pkts(now_ns)
+        if (self.limit_pkts is not None and queued >= self.limit_pkts) or (
+            self.limit_bytes is not None and self._queue_bytes + size_bytes > self.limit_bytes
+        ):
+            self.drops_queue += 1
+            return None
+        service_ns = size_bytes * self.ns_per_byte
+        departure_ns = max(now_ns, self._free_at_ns) + service_ns
+        self._free_at_ns = departure_ns
+        self._departures.append((departure_ns, size_bytes))
+        self._queue_bytes += size_bytes
+        self.busy_ns += service_ns
+        self.queue_ns += departure_ns - now_ns
+        self.max_queue_pkts = max(self.max_queue_pkts, queued + 1)
+        return departure_ns + self.delay_ns
+
+    def queue_pkts(self, now_ns: float) -> int:
+        """Packets in the queue then, the one in service included; time does not go back after this."""
+        departures = self._departures
+        while departures and departures[0][0] <= now_ns:
+            self._queue_bytes -= departures.popleft()[1]
+        return len(departures)
+
+    def busy_until(self, now_ns: float) -> float:
+        """Time the transmitter was engaged up to then, ns."""
+        return self.busy_ns - max(0.0, self._free_at_ns - now_ns)

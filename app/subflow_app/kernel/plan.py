@@ -1,0 +1,292 @@
+"""What the kernel is to run: a scenario mapped to links, paths and sockets, or refused with all that stands against it.
+
+Plain values that travel to the worker process as JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.errors import InputError
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Flow, Link, LinkDirection, Scenario
+
+HEADER_BYTES = 52
+"""IPv4, TCP and timestamps, as in the simulator: a segment's MTU is the scenario's mss and this."""
+
+CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}
+"""Our controllers that the kernel has too, with its names."""
+
+MAX_SUBFLOWS = 8
+"""The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
+MAX_CONNECTIONS = 64
+"""Each connection has two namespaces of its own; making and removing more than this takes longer than the run."""
+MAX_TOTAL_RATE_BPS = 100e6
+"""What one core emulates in time, all copies of a network together, bit/s."""
+MIN_MTU_BYTES, MAX_MTU_BYTES = 576, 9000
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """One direction of a link.
+
+    Attributes:
+        name: owner name of its traces, e.g. "wifi/forward".
+        rate_bps: wire bit/s; None: unlimited.
+        delay_s: one way.
+        limit_pkts: packets that fit, the one in service included; None: unlimited.
+        limit_bytes: wire bytes that fit, likewise.
+        loss: probability that a packet is lost before the queue.
+    """
+
+    name: str
+    rate_bps: float | None
+    delay_s: float
+    limit_pkts: int | None
+    limit_bytes: int | None
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class PathPlan:
+    """Where the packets of a subflow go: indices of link directions, in order, for data and for acknowledgements."""
+
+    links: tuple[str, ...]
+    data: tuple[int, ...]
+    acks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPlan:
+    """One connection.
+
+    Attributes:
+        name: instance name, e.g. "download.1".
+        controller: the scenario's controller, for tables.
+        congestion_control: the kernel's name of it, set on the socket.
+        is_mptcp: MPTCP or plain TCP.
+        paths: one per subflow.
+        start_s: when data may flow.
+        stop_s: when no new data is sent any more; None: at the end.
+        size_bytes: payload; None: endless.
+        recv_buffer_bytes: SO_RCVBUF of the receiver; None: the kernel's autotuning.
+    """
+
+    name: str
+    controller: str
+    congestion_control: str
+    is_mptcp: bool
+    paths: tuple[PathPlan, ...]
+    start_s: float
+    stop_s: float | None
+    size_bytes: int | None
+    recv_buffer_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPlan:
+    """One network with its connections; several run side by side in one worker.
+
+    Attributes:
+        links: link directions, numbered as in the simulator: forward, reverse, link by link.
+        flows: connections.
+        duration_s: how long.
+        warmup_s: beginning that is left out of the figures.
+        sample_interval_s: time between two samples of the traces.
+        mtu_bytes: largest IP packet.
+        seed: of the random losses.
+        socket_buffer_bytes: upper bound of the kernel's send and receive buffer autotuning.
+    """
+
+    links: tuple[LinkPlan, ...]
+    flows: tuple[FlowPlan, ...]
+    duration_s: float
+    warmup_s: float
+    sample_interval_s: float
+    mtu_bytes: int
+    seed: int
+    socket_buffer_bytes: int
+
+    def base_rtt_s(self, path: PathPlan) -> float:
+        """Propagation there and back, s."""
+        return sum(self.links[index].delay_s for index in (*path.data, *path.acks))
+
+    @property
+    def total_rate_bps(self) -> float:
+        """Estimate of the traffic, bit/s: what the slowest link of each path lets through, each such link once.
+
+        Random loss keeps Reno and CUBIC below that: their windows stay around 1.3/sqrt(p) packets (the square root
+        law), and with four times that the estimate is on the safe side. BBR does not care about such loss.
+        """
+        carried: dict[int, float] = {}
+        for flow in self.flows:
+            for path in flow.paths:
+                rates = {index: _rate(self.links[index]) for index in path.data}
+                slowest = min(rates, key=lambda index: rates[index])
+                most_bps = math.inf
+                loss = sum(self.links[index].loss for index in path.data)
+                if loss > 0 and flow.congestion_control in ("reno", "cubic"):
+                    round_trip_s = max(self.base_rtt_s(path), 1e-3)
+                    most_bps = 4 / math.sqrt(loss) * self.mtu_bytes * 8 / round_trip_s
+                carried[slowest] = min(rates[slowest], carried.get(slowest, 0.0) + most_bps)
+        return sum(carried.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> NetworkPlan:
+        """The plan that `to_json` wrote."""
+        flows = [
+            FlowPlan(**flow | {"paths": tuple(PathPlan(*map(tuple, path.values())) for path in flow["paths"])})
+            for flow in document["flows"]
+        ]
+        links = tuple(LinkPlan(**link) for link in document["links"])
+        return cls(**{**document, "links": links, "flows": tuple(flows)})
+
+
+def plan_network(
+    scenario: Scenario, *, seed: int, sample_interval_s: float = 0.1, socket_buffer_bytes: int = 32 << 20
+) -> NetworkPlan:
+    """Map a scenario to what the kernel can run.
+
+    Args:
+        scenario: a checked scenario.
+        seed: of the random losses.
+        sample_interval_s: time between two samples.
+        socket_buffer_bytes: upper bound of the kernel's buffer autotuning.
+
+    Raises:
+        InputError: naming everything in the scenario that has no counterpart, and what is supported.
+    """
+    problems = list(_problems(scenario))
+    if problems:
+        raise InputError("the kernel cannot run this scenario:\n" + "\n".join(f"  {problem}" for problem in problems))
+    links: list[LinkPlan] = []
+    for link in scenario.links.values():
+        for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
+            links.append(
+                LinkPlan(
+                    f"{link.name}/{direction}",
+                    side.rate_bps,
+                    side.delay_s,
+                    side.queue.limit_pkts,
+                    side.queue.limit_bytes,
+                    side.loss,
+                )
+            )
+    index_of = {link.name: index for index, link in enumerate(links)}
+    flows = [
+        FlowPlan(
+            name=instance,
+            controller=controller_text(flow),
+            congestion_control=CONGESTION_CONTROLS[_base_controller(flow)],
+            is_mptcp=flow.kind == "mptcp",
+            paths=tuple(_path(scenario.links, index_of, flow.source, path) for path in flow.paths),
+            start_s=flow.start_s,
+            stop_s=flow.stop_s,
+            size_bytes=flow.size_bytes,
+            recv_buffer_bytes=flow.recv_buffer_bytes,
+        )
+        for flow in scenario.flows.values()
+        for instance in flow.instances
+    ]
+    plan = NetworkPlan(
+        links=tuple(links),
+        flows=tuple(flows),
+        duration_s=scenario.duration_s,
+        warmup_s=scenario.warmup_s,
+        sample_interval_s=sample_interval_s,
+        mtu_bytes=scenario.mss_bytes + HEADER_BYTES,
+        seed=seed,
+        socket_buffer_bytes=socket_buffer_bytes,
+    )
+    if plan.total_rate_bps > MAX_TOTAL_RATE_BPS:
+        raise InputError(
+            f"the kernel cannot run this scenario: its flows could carry {plan.total_rate_bps / 1e6:g} Mbit/s together;"
+            f" the link emulator keeps time up to {MAX_TOTAL_RATE_BPS / 1e6:g} Mbit/s"
+        )
+    return plan
+
+
+def controller_text(flow: Flow) -> str:
+    """The controller as tables name it: "cubic", "uncoupled cubic"."""
+    base = flow.controller.options.get("base")
+    return flow.controller.name if base is None else f"{flow.controller.name} {base}"
+
+
+def _base_controller(flow: Flow) -> str:
+    """What each subflow runs: for uncoupled its base."""
+    if flow.controller.name == "uncoupled":
+        return str(flow.controller.options.get("base", "newreno"))
+    return flow.controller.name
+
+
+def _path(links: Mapping[str, Link], index_of: Mapping[str, int], source: str, path: tuple[str, ...]) -> PathPlan:
+    """Link directions from `source` along the path, and back."""
+    data: list[int] = []
+    acks: list[int] = []
+    at = source
+    for name in path:
+        first, second = links[name].ends
+        outward = at == first
+        at = second if outward else first
+        data.append(index_of[f"{name}/{'forward' if outward else 'reverse'}"])
+        acks.append(index_of[f"{name}/{'reverse' if outward else 'forward'}"])
+    return PathPlan(path, tuple(data), tuple(reversed(acks)))
+
+
+def _problems(scenario: Scenario) -> Iterator[str]:
+    """What has no counterpart in the kernel or the emulator, a line each."""
+    if scenario.events:
+        yield f"events: {len(scenario.events)} timed changes; supported: none, links stay as they are"
+    if scenario.start_jitter_s > 0:
+        yield f"start_jitter = {scenario.start_jitter_s:g} s: supported: 0, give each flow its start"
+    mtu_bytes = scenario.mss_bytes + HEADER_BYTES
+    if not MIN_MTU_BYTES <= mtu_bytes <= MAX_MTU_BYTES:
+        yield (
+            f"mss = {scenario.mss_bytes}: supported: {MIN_MTU_BYTES - HEADER_BYTES} to {MAX_MTU_BYTES - HEADER_BYTES}"
+        )
+    for flow in scenario.flows.values():
+        yield from _flow_problems(flow)
+    used = {name for flow in scenario.flows.values() for path in flow.paths for name in path}
+    for link in scenario.links.values():
+        if link.name in used:
+            for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
+                yield from _link_problems(f"links.{link.name} ({direction})", side)
+    connections = sum(flow.count for flow in scenario.flows.values())
+    if connections > MAX_CONNECTIONS:
+        yield f"{connections} flows in all: supported: up to {MAX_CONNECTIONS}"
+
+
+def _flow_problems(flow: Flow) -> Iterator[str]:
+    where = f"flows.{flow.name}"
+    if flow.kind not in ("tcp", "mptcp"):
+        yield f'{where}: kind = "{flow.kind}"; supported: tcp, mptcp'
+        return
+    name = flow.controller.name
+    if flow.kind == "mptcp" and name != "uncoupled":
+        yield (
+            f'{where}: controller = "{name}"; supported for mptcp: uncoupled with base '
+            f"{', '.join(CONGESTION_CONTROLS)} (Linux has no other)"
+        )
+    elif _base_controller(flow) not in CONGESTION_CONTROLS:
+        yield f'{where}: controller = "{_base_controller(flow)}"; supported: {", ".join(CONGESTION_CONTROLS)}'
+    if flow.kind == "mptcp" and flow.scheduler.name != "minrtt":
+        yield f'{where}: scheduler = "{flow.scheduler.name}"; supported: minrtt (the kernel\'s own comes closest)'
+    if len(flow.paths) > MAX_SUBFLOWS:
+        yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_SUBFLOWS} (the kernel's path manager)"
+
+
+def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
+    if side.queue.discipline != "droptail":
+        yield f'{where}: queue discipline = "{side.queue.discipline}"; supported: droptail'
+
+
+def _rate(link: LinkPlan) -> float:
+    return math.inf if link.rate_bps is None else link.rate_bps

@@ -1,0 +1,41 @@
+"""The built-in cases are scenarios that the kernel can run, and they span what they are meant to."""
+
+from __future__ import annotations
+
+from subflow_app.kernel.grid import LOSSES_PERCENT, RATES_MBIT, RTTS_MS, GridCase, grid_cases, grid_scenarios
+from subflow_app.kernel.plan import plan_network
+
+
+def test_every_case_is_a_scenario_that_can_be_mapped() -> None:
+    scenarios = grid_scenarios()
+    assert len({scenario.name for scenario in scenarios}) == len(scenarios)
+    for scenario in scenarios:
+        plan = plan_network(scenario, seed=1)
+        assert plan.total_rate_bps <= 100e6
+
+
+def test_the_grid_meets_every_loss_rate_and_rtt() -> None:
+    cases = [case for case in grid_cases() if case.controller == "newreno"]
+    assert {case.loss_percent for case in cases} == set(LOSSES_PERCENT)
+    assert {case.rate_mbit for case in cases} == set(RATES_MBIT)
+    assert {case.rtt_ms for case in cases} == set(RTTS_MS)
+    assert any(case.is_mptcp for case in cases)
+    assert any(case.is_short for case in cases)
+
+
+def test_a_part_of_the_grid_is_chosen_by_name() -> None:
+    chosen = grid_scenarios("newreno 20Mbit/s")
+    assert chosen
+    assert all("newreno 20Mbit/s" in scenario.name for scenario in chosen)
+
+
+def test_overrides_apply_to_every_case() -> None:
+    assert {scenario.duration_s for scenario in grid_scenarios("newreno", ["duration=6s"])} == {6.0}
+
+
+def test_a_case_describes_itself() -> None:
+    case = GridCase("newreno", 20, 50, 0.5)
+    assert case.name == "newreno 20Mbit/s 50ms 0.5%"
+    # A bandwidth-delay product is 20 Mbit/s * 50 ms / 12 000 bit = 83.3 packets.
+    assert 'queue = "83pkt"' in case.text()
+    assert 'delay = "25ms"' in case.text()

@@ -1,0 +1,161 @@
+"""The real thing: short runs on this machine's own TCP and MPTCP, skipped where it does not allow them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subflow_app.kernel.compare import Case, run_comparisons
+from subflow_app.kernel.probe import Machine, probe_machine
+from subflow_app.kernel.worker_process import ask_worker, worker_words
+from subflow_sim.scenario import parse_scenario
+
+SCENARIO = """\
+format = 1
+name = "Reno and MPTCP"
+duration = "4s"
+warmup = "1s"
+[nodes.sender]
+[nodes.router]
+kind = "router"
+[nodes.receiver]
+[links.near]
+ends = ["sender", "router"]
+rate = "20Mbit/s"
+delay = "5ms"
+queue = "100pkt"
+[links.far]
+ends = ["router", "receiver"]
+rate = "10Mbit/s"
+delay = "15ms"
+queue = "34pkt"
+reverse = { queue = "1000pkt" }
+[links.other]
+ends = ["sender", "receiver"]
+rate = "5Mbit/s"
+delay = "20ms"
+queue = "17pkt"
+reverse = { queue = "1000pkt" }
+[links.own]
+ends = ["sender", "receiver"]
+rate = "5Mbit/s"
+delay = "10ms"
+queue = "17pkt"
+[flows.reno]
+kind = "tcp"
+from = "sender"
+to = "receiver"
+controller = "newreno"
+paths = [["near", "far"]]
+[flows.both]
+kind = "mptcp"
+from = "sender"
+to = "receiver"
+controller = "uncoupled"
+paths = [["own"], ["other"]]
+"""
+
+
+@cache
+def machine() -> Machine:
+    return probe_machine()
+
+
+@pytest.fixture(scope="module")
+def able_machine() -> Machine:
+    plan = Case.of(parse_scenario(SCENARIO), seed=1, socket_buffer_bytes=8 << 20).plan
+    reasons = machine().reasons_against([plan])
+    if reasons:
+        pytest.skip("; ".join(reasons))
+    return machine()
+
+
+def own_interfaces() -> set[str]:
+    return {folder.name for folder in Path("/sys/class/net").iterdir()}
+
+
+def test_reno_and_mptcp_fill_their_paths_on_the_kernel_as_in_the_simulator(able_machine: Machine) -> None:
+    before = own_interfaces()
+    case = Case.of(parse_scenario(SCENARIO), seed=1, socket_buffer_bytes=8 << 20)
+    (comparison,) = run_comparisons([case], able_machine, seeds=1, repetitions=1)
+    document = comparison.document()
+    assert own_interfaces() == before
+    if document["is_late"]:
+        pytest.skip(f"this machine is too busy: the emulator was late by {document['lateness']['p99_s']:.4f} s (p99)")
+    reno, both = document["flows"]
+    # A bandwidth-delay product of buffer keeps a Reno flow's link full: 10 Mbit/s * 1448 / 1500 = 9.65 Mbit/s, and
+    # 2 * 5 * 1424 / 1500 = 9.49 Mbit/s for the two subflows. What one recovery or a late start costs is below 10 %.
+    assert reno["goodput_bps"]["kernel"]["mean"] == pytest.approx(9.65e6, rel=0.10)
+    assert both["goodput_bps"]["kernel"]["mean"] == pytest.approx(9.49e6, rel=0.10)
+    assert abs(reno["goodput_bps"]["difference"]) < 0.10
+    assert abs(both["goodput_bps"]["difference"]) < 0.10
+    # The queue of 34 packets is 40.8 ms when full: the RTT is between the 40 ms of the wire and their sum.
+    assert 0.040 < reno["mean_rtt_s"]["kernel"]["mean"] < 0.085
+    recording = comparison.kernel[0].recording
+    columns = {(column.owner, column.name): index for index, column in enumerate(recording.columns)}
+    assert recording.sample_count == 40
+    assert recording.values(columns["reno/1", "min_rtt_s"])[-1] == pytest.approx(0.040, abs=0.003)
+    assert recording.values(columns["far/forward", "queue_pkts"]).max() <= 34
+    assert recording.values(columns["both/2", "throughput_bps"])[-1] > 1e6
+
+
+def test_nothing_is_left_when_the_command_is_interrupted(
+    able_machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del able_machine
+    plan = Case.of(parse_scenario(SCENARIO), seed=1, socket_buffer_bytes=8 << 20).plan
+    started: list[int] = []
+
+    class Spy(subprocess.Popen[str]):
+        def __init__(self, *words: Any, **options: Any) -> None:
+            super().__init__(*words, **options)
+            started.append(self.pid)
+
+    def interrupt(elapsed_s: float) -> None:
+        if len(session(started[0])) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess, "Popen", Spy)
+    with pytest.raises(KeyboardInterrupt):
+        ask_worker({"networks": [plan.to_json()]}, timeout_s=20, progress=interrupt)
+    # The kernel kills the emulator and the endpoints when the worker, their parent, is gone; that takes a moment.
+    deadline = time.monotonic() + 10
+    while session(started[0]) and time.monotonic() < deadline:
+        os.sched_yield()
+    assert session(started[0]) == set()
+
+
+def test_a_worker_speaks_of_what_the_machine_refuses(able_machine: Machine) -> None:
+    del able_machine
+    words = subprocess.run(
+        worker_words(), input='{"probe": ["no-such-control"]}', capture_output=True, text=True, timeout=20, check=False
+    )
+    assert words.returncode == 0, words.stderr
+    assert "congestion control no-such-control" in words.stdout
+
+
+def test_the_worker_starts_without_threads() -> None:
+    # A process with threads may not enter a user namespace, and numpy starts some.
+    code = "import subflow_app.cli, subflow_app.kernel.worker, sys; print('numpy' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+    assert answer.stdout == "False\n"
+
+
+def session(leader: int) -> set[int]:
+    """The living processes of a session."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, its_session = (folder / "stat").read_text().rpartition(") ")[2].split()[:4]
+        except OSError:
+            continue
+        if int(its_session) == leader and state != "Z":
+            found.add(int(folder.name))
+    return found

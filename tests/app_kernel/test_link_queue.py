@@ -1,0 +1,84 @@
+"""The emulator's arithmetic: departures in virtual time, the drop rule, the loss draw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from subflow_app.kernel.link_queue import LinkQueue
+from subflow_app.kernel.plan import LinkPlan
+
+MS = 1_000_000  # ns
+# 12 Mbit/s: a packet of 1500 bytes takes 1 ms.
+LINK = LinkPlan("wire/forward", rate_bps=12e6, delay_s=0.010, limit_pkts=3, limit_bytes=None, loss=0.0)
+
+
+def test_departures_follow_each_other_at_the_rate_of_the_link() -> None:
+    queue = LinkQueue(LINK, seed=1)
+    # Three packets at once: they depart at 1, 2, 3 ms and arrive 10 ms later. One at 20 ms meets an idle link.
+    assert [queue.offer(0, 1500) for _ in range(3)] == [11 * MS, 12 * MS, 13 * MS]
+    assert queue.offer(20 * MS, 750) == pytest.approx(30.5 * MS)
+    assert queue.busy_ns == pytest.approx(3.5 * MS)
+
+
+def test_a_late_look_does_not_delay_what_comes_after() -> None:
+    # Times are those of arrival, whenever the emulator gets round to them: offering in time order gives the same
+    # departures however late each call is made, so there is nothing that could add up.
+    queue = LinkQueue(LINK, seed=1)
+    arrivals = [queue.offer(moment * MS, 1500) for moment in (0, 0.5, 2.25)]
+    assert arrivals == [11 * MS, 12 * MS, pytest.approx(13.25 * MS)]
+
+
+def test_the_limit_counts_the_packet_in_service() -> None:
+    queue = LinkQueue(LINK, seed=1)
+    assert [queue.offer(0, 1500) is not None for _ in range(4)] == [True, True, True, False]
+    assert queue.drops_queue == 1
+    # At 1 ms the first has departed: there is room for one more, and then there is none.
+    assert [queue.offer(1 * MS, 1500) is not None for _ in range(2)] == [True, False]
+    assert queue.max_queue_pkts == 3
+
+
+def test_a_limit_in_bytes_counts_bytes() -> None:
+    queue = LinkQueue(replace(LINK, limit_pkts=None, limit_bytes=3100), seed=1)
+    assert [queue.offer(0, size) is not None for size in (1500, 1500, 101, 100)] == [True, True, False, True]
+
+
+def test_an_unlimited_rate_is_a_pure_delay() -> None:
+    queue = LinkQueue(replace(LINK, rate_bps=None, limit_pkts=1), seed=1)
+    assert [queue.offer(5 * MS, 1500) for _ in range(3)] == [15 * MS] * 3
+
+
+def test_the_mean_queue_is_the_time_spent_there() -> None:
+    queue = LinkQueue(LINK, seed=1)
+    for _ in range(3):
+        queue.offer(0, 1500)
+    # Stays of 1, 2 and 3 ms; over 6 ms that is one packet on average (Little).
+    assert queue.queue_ns == pytest.approx(6 * MS)
+
+
+def test_loss_is_drawn_for_each_packet_before_the_queue() -> None:
+    link = replace(LINK, rate_bps=None, limit_pkts=None, loss=0.02)
+    queue = LinkQueue(link, seed=1)
+    lost = [queue.offer(0, 1500) is None for _ in range(20_000)]
+    # Binomial: mean 400, standard deviation sqrt(20000 * 0.02 * 0.98) = 19.8; five of them are 99.
+    assert abs(sum(lost) - 400) < 99
+    assert queue.drops_random == sum(lost)
+    # The same seed loses the same packets, another seed and another link others.
+    again = LinkQueue(link, seed=1)
+    assert [again.offer(0, 1500) is None for _ in range(20_000)] == lost
+    for other in (LinkQueue(link, seed=2), LinkQueue(replace(link, name="wire/reverse"), seed=1)):
+        assert [other.offer(0, 1500) is None for _ in range(20_000)] != lost
+
+
+def test_a_lost_packet_takes_no_time_of_the_link() -> None:
+    queue = LinkQueue(replace(LINK, loss=1.0), seed=1)
+    assert queue.offer(0, 1500) is None
+    assert queue.offer(0, 1500, may_be_lost=False) == 11 * MS
+
+
+def test_work_still_to_do_is_not_yet_counted_as_busy() -> None:
+    queue = LinkQueue(LINK, seed=1)
+    for _ in range(3):
+        queue.offer(0, 1500)
+    assert queue.busy_until(2 * MS) == pytest.approx(2 * MS)

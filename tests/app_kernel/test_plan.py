@@ -1,0 +1,145 @@
+"""What of a scenario the kernel can run, what it is mapped to, and what is refused by name."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from subflow_app.core.errors import InputError
+from subflow_app.kernel.plan import NetworkPlan, plan_network
+from subflow_sim.scenario import parse_scenario
+
+SCENARIO = """\
+format = 1
+duration = "10s"
+warmup = "2s"
+[nodes.server]
+[nodes.router]
+kind = "router"
+[nodes.client]
+[links.access]
+ends = ["client", "router"]
+rate = "20Mbit/s"
+delay = "5ms"
+queue = "40pkt"
+[links.core]
+ends = ["router", "server"]
+rate = "10Mbit/s"
+delay = "15ms"
+queue = "60kB"
+loss = "1%"
+reverse = { queue = "1000pkt", loss = 0 }
+[links.lte]
+ends = ["server", "client"]
+rate = "4Mbit/s"
+delay = "40ms"
+queue = "30pkt"
+[flows.bulk]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "uncoupled"
+paths = [["core", "access"], ["lte"]]
+[flows.other]
+kind = "tcp"
+from = "server"
+to = "client"
+controller = "newreno"
+paths = [["lte"]]
+count = 2
+start = "1s"
+stop = "8s"
+size = "1MB"
+recv_buffer = "500kB"
+"""
+
+
+def plan_of(*overrides: str) -> NetworkPlan:
+    return plan_network(parse_scenario(SCENARIO, overrides=overrides), seed=7)
+
+
+def refusal(*overrides: str) -> str:
+    with pytest.raises(InputError) as refused:
+        plan_of(*overrides)
+    return str(refused.value)
+
+
+def test_paths_follow_the_links_in_the_direction_of_the_data() -> None:
+    plan = plan_of()
+    # Directions are numbered forward, reverse, link by link: access 0 1, core 2 3, lte 4 5. The data runs from server
+    # to client: against core (router to server) and access (client to router), along lte (server to client).
+    assert [link.name for link in plan.links][:3] == ["access/forward", "access/reverse", "core/forward"]
+    first, second = plan.flows[0].paths
+    assert (first.data, first.acks) == ((3, 1), (0, 2))
+    assert (second.data, second.acks) == ((4,), (5,))
+    assert plan.base_rtt_s(first) == pytest.approx(0.040)
+
+
+def test_links_and_flows_keep_their_values() -> None:
+    plan = plan_of()
+    core = plan.links[2]
+    assert (core.rate_bps, core.delay_s, core.limit_pkts, core.limit_bytes, core.loss) == (
+        10e6,
+        0.015,
+        None,
+        60000,
+        0.01,
+    )
+    assert (plan.links[3].limit_pkts, plan.links[3].loss) == (1000, 0)
+    bulk, *others = plan.flows
+    assert (bulk.is_mptcp, bulk.congestion_control, bulk.controller) == (True, "reno", "uncoupled newreno")
+    assert [flow.name for flow in others] == ["other.1", "other.2"]
+    for flow in others:
+        assert (flow.start_s, flow.stop_s, flow.size_bytes, flow.recv_buffer_bytes) == (1.0, 8.0, 1_000_000, 500_000)
+    assert (plan.duration_s, plan.warmup_s, plan.mtu_bytes, plan.seed) == (10.0, 2.0, 1500, 7)
+
+
+def test_a_plan_travels_as_json() -> None:
+    plan = plan_of()
+    assert NetworkPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+def test_traffic_is_estimated_by_the_slowest_links() -> None:
+    # core (10 Mbit/s) and lte (4 Mbit/s, shared by three flows) are the bottlenecks; without loss they fill up.
+    assert plan_of("links.core.loss=0").total_rate_bps == pytest.approx(14e6)
+    # The data crosses core in reverse, which has no loss; with 1 % there Reno has 4 / sqrt(0.01) = 40 packets of
+    # 12 000 bits per 40 ms, 12 Mbit/s, which is no less than the link; at 4 % it has 20, 6 Mbit/s.
+    assert plan_of("links.core.reverse.loss=0.01").total_rate_bps == pytest.approx(14e6)
+    assert plan_of("links.core.reverse.loss=0.04").total_rate_bps == pytest.approx(10e6)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "named"),
+    [
+        (["flows.bulk.controller=lia"], ('flows.bulk: controller = "lia"', "uncoupled")),
+        (['events=[{at = "1s", link = "lte", up = false}]'], ("events: 1", "none")),
+        (["start_jitter=1s"], ("start_jitter = 1 s", "0")),
+        (["mss=9500"], ("mss = 9500", "524 to 8948")),
+        (["flows.other.count=64"], ("65 flows", "up to 64")),
+        (
+            ['flows.bulk.paths=[["lte"],["lte"],["lte"],["lte"],["lte"],["lte"],["lte"],["lte"],["lte"]]'],
+            ("9 subflows",),
+        ),
+        (["links.access.rate=1Gbit/s", "links.core.rate=97Mbit/s"], ("101 Mbit/s together", "100 Mbit/s")),
+    ],
+)
+def test_what_has_no_counterpart_is_refused_by_name(overrides: list[str], named: tuple[str, ...]) -> None:
+    text = refusal(*overrides)
+    assert text.startswith("the kernel cannot run this scenario")
+    for part in named:
+        assert part in text
+
+
+def test_a_constant_rate_flow_is_refused() -> None:
+    cbr = (
+        SCENARIO + '[flows.noise]\nkind = "cbr"\nfrom = "server"\nto = "client"\nrate = "1Mbit/s"\npaths = [["lte"]]\n'
+    )
+    with pytest.raises(InputError, match=r'flows\.noise: kind = "cbr"; supported: tcp, mptcp'):
+        plan_network(parse_scenario(cbr), seed=1)
+
+
+def test_every_problem_is_told_at_once() -> None:
+    text = refusal("flows.bulk.controller=lia", "start_jitter=1s")
+    assert "flows.bulk" in text
+    assert "start_jitter" in text
