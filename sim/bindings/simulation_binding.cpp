@@ -1,9 +1,11 @@
 // Running a scenario and reading what came of it.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "estimate.h"
 #include "simulation.h"
 
 namespace nb = nanobind;
@@ -78,6 +80,25 @@ void bind_simulation(nb::module_& m) {
     nb::class_<Simulation::Snapshot>(m, "Snapshot").def_prop_ro("now_ns", [](const Simulation::Snapshot& s) {
         return s.network.now().value;
     });
+
+    nb::class_<Estimate>(m, "Estimate")
+        .def_ro("link_crossings", &Estimate::link_crossings)
+        .def_ro("trace_bytes", &Estimate::trace_bytes)
+        .def_ro("packet_bytes", &Estimate::packet_bytes)
+        .def_ro("object_bytes", &Estimate::object_bytes)
+        .def_prop_ro("memory_bytes", &Estimate::memory_bytes)
+        .def_ro("samples", &Estimate::samples)
+        .def_ro("columns", &Estimate::columns)
+        .def_ro("busiest_flow", &Estimate::busiest_flow)
+        .def_ro("busiest_crossings", &Estimate::busiest_crossings)
+        .def_ro("fullest", &Estimate::fullest)
+        .def_ro("fullest_bytes", &Estimate::fullest_bytes);
+    m.def(
+        "estimate",
+        [](const Scenario& scenario, std::int64_t sample_interval_ns) {
+            return estimate(scenario, Nanos(sample_interval_ns));
+        },
+        "scenario"_a, "sample_interval_ns"_a);
 
     nb::enum_<RunEnd>(m, "RunEnd")
         .value("REACHED", RunEnd::Reached)

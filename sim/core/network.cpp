@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t kFewEvents = 4096;
 constexpr std::int64_t kManyEvents = 16384;
 constexpr Nanos kLongestStride{1'000'000'000};
-constexpr std::size_t kMarkCapacity = std::size_t{1} << 16;
 
 Controller controller_of(const FlowSpec& flow) {
     // A constant-bit-rate source has no window; the default keeps its record uniform.

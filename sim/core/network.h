@@ -70,6 +70,10 @@ struct LinkResult {
 // networks live side by side; the Scenario must outlive them.
 class Network {
 public:
+    // What its buffer of marks takes, whatever the scenario.
+    static constexpr std::size_t kMarkCapacity = std::size_t{1} << 16;
+    static constexpr std::size_t kMarkBytes = kMarkCapacity * sizeof(Mark);
+
     // Throws ScenarioError if the scenario is not usable.
     Network(const Scenario& scenario, std::uint64_t seed);
 

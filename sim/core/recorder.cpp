@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <limits>
+#include <new>
 
 namespace subflow {
 
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-constexpr std::size_t kMaxValues = std::size_t{1} << 28;
 
 // The columns of each scope, in the order in which sample() fills them.
 constexpr std::pair<std::string_view, std::string_view> kFlowColumns[] = {
@@ -38,8 +38,21 @@ std::int64_t drops_of(const LinkStats& s) {
 
 }  // namespace
 
-Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
+void check_interval(Nanos interval) {
     if (interval <= Nanos(0)) throw ScenarioError("the sampling interval must be greater than 0");
+}
+
+std::size_t Recorder::column_count(const Scenario& scenario) {
+    std::size_t count =
+        scenario.flows.size() * std::size(kFlowColumns) + scenario.links.size() * std::size(kLinkColumns);
+    for (const FlowSpec& flow : scenario.flows) {
+        if (flow.kind != FlowKind::Cbr) count += flow.paths.size() * std::size(kSubflowColumns);
+    }
+    return count;
+}
+
+Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
+    check_interval(interval);
     for (std::uint32_t i = 0; i < network.connections().size(); ++i)
         for (const auto& [name, unit] : kFlowColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
@@ -50,9 +63,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         for (const auto& [name, unit] : kLinkColumns) columns_.push_back({TraceScope::Link, i, name, unit});
 
     capacity_ = static_cast<std::size_t>(network.scenario().duration / interval_);
-    if (capacity_ * columns_.size() > kMaxValues)
-        throw ScenarioError("the traces would hold " + std::to_string(capacity_ * columns_.size()) +
-                            " values, more than 2^28: sample less often or simulate less");
+    if (capacity_ > data_.max_size() / std::max<std::size_t>(columns_.size(), 1)) throw std::bad_alloc();
     data_.resize(capacity_ * columns_.size());
     read_counters(network);
 }

@@ -11,6 +11,9 @@
 
 namespace subflow {
 
+// Throws ScenarioError unless the network can be sampled that often.
+void check_interval(Nanos interval);
+
 enum class TraceScope : std::uint8_t { Flow, Subflow, Link };
 
 // One quantity of one object over time.
@@ -26,8 +29,11 @@ struct TraceColumn {
 // because columns never move and the count is published after the values.
 class Recorder {
 public:
-    // Throws ScenarioError if the columns would take more than 1 GiB.
+    // Throws ScenarioError unless the interval is greater than 0.
     Recorder(const Network& network, Nanos interval);
+
+    // How many columns a recorder of this scenario has.
+    static std::size_t column_count(const Scenario& scenario);
 
     // Runs the network to `until`, sampling on the way, within `max_events` as in Network::run_until; taking a sample
     // counts as well.

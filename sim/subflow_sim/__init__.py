@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from subflow_sim.catalog import controllers, schedulers
-    from subflow_sim.errors import ParamError, Problem, ScenarioError, SimError, SimulationError
+    from subflow_sim.errors import ParamError, Problem, ScenarioError, SimError, SimulationError, TooLargeError
+    from subflow_sim.limits import Estimate, Limits, estimate
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
     from subflow_sim.simulation import Simulation, Snapshot, jain_index
     from subflow_sim.trace import Column, Mark
 
 __all__ = [
     "Column",
+    "Estimate",
+    "Limits",
     "Mark",
     "ParamError",
     "Problem",
@@ -27,7 +30,9 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Snapshot",
+    "TooLargeError",
     "controllers",
+    "estimate",
     "jain_index",
     "load_scenario",
     "parse_scenario",
@@ -36,6 +41,8 @@ __all__ = [
 
 _HOMES = {
     "Column": "trace",
+    "Estimate": "limits",
+    "Limits": "limits",
     "Mark": "trace",
     "ParamError": "errors",
     "Problem": "errors",
@@ -45,7 +52,9 @@ _HOMES = {
     "Simulation": "simulation",
     "SimulationError": "errors",
     "Snapshot": "simulation",
+    "TooLargeError": "errors",
     "controllers": "catalog",
+    "estimate": "limits",
     "jain_index": "simulation",
     "load_scenario": "scenario",
     "parse_scenario": "scenario",

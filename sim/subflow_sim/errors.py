@@ -28,6 +28,10 @@ class SimulationError(SimError):
     """A simulation cannot be built, run or restored."""
 
 
+class TooLargeError(SimulationError):
+    """A run would take more memory or work than its limits allow."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong in a scenario file.

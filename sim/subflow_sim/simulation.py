@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from subflow_sim import _core
 from subflow_sim.errors import SimulationError
+from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, nanos
 from subflow_sim.scenario import Scenario
 from subflow_sim.trace import Column, Mark, Scope
@@ -43,16 +44,33 @@ class Simulation:
     `values`, and call `interrupt`. The same scenario, seed and version give the same `signature`, whatever the steps
     and whatever else runs.
 
+    Args:
+        scenario: what to simulate.
+        seed: instead of the scenario's.
+        sample_interval_s: simulated time between two samples, s.
+        limits: what the run may take at most; None: `Limits.from_environment`.
+
     Raises:
-        SimulationError: if the core refuses the scenario (no finite rate on a path, traces beyond memory, …).
+        SimulationError: if the core refuses the scenario (no finite rate on a path, …).
+        TooLargeError: if it would take more than the limits allow.
+        ParamError: if the environment sets a limit that is no number.
     """
 
-    def __init__(self, scenario: Scenario, *, seed: int | None = None, sample_interval_s: float = 0.1) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        *,
+        seed: int | None = None,
+        sample_interval_s: float = 0.1,
+        limits: Limits | None = None,
+    ) -> None:
         self.scenario = scenario
         self.seed = scenario.seed if seed is None else seed
         self.sample_interval_s = sample_interval_s
         self.duration_s = scenario.duration_s
         self._lowered: Lowered = lower(scenario)
+        self.estimate: Estimate = estimate_core(self._lowered.core, nanos(sample_interval_s))
+        (limits or Limits.from_environment()).check(self.estimate)
         try:
             self._core = _core.Simulation(self._lowered.core, self.seed, nanos(sample_interval_s))
         except _core.CoreScenarioError as error:

@@ -188,6 +188,9 @@ def test_all_problems_of_a_scenario_are_told_one_per_line(subflow: Subflow, scen
         (["run", "{scenario}", "--sample-interval", "soon"], "--sample-interval"),
         (["run", "{scenario}", "--sample-interval", "0s"], "greater than 0"),
         (["run", "{scenario}", "--sample-interval", "1ns", "--no-store"], "sample less often"),
+        (["run", "{scenario}", "--max-memory", "1MB", "--no-store"], "more than the limit of 1.0 MB"),
+        (["run", "{scenario}", "--max-events", "1000", "--no-store"], "more than the limit of 1e+03"),
+        (["run", "{scenario}", "--max-memory", "much", "--no-store"], 'the limit of memory, "much"'),
         (["run", "{scenario}", "--seed", "-1"], "--seed"),
         (["run", "{scenario}", "--sed", "1"], "--sed"),
         (["run"], "FILE|NAME"),
@@ -202,6 +205,33 @@ def test_bad_input_is_exit_code_2_with_a_message_on_stderr(
     assert answer.code == 2
     assert message in answer.err
     assert answer.out == ""
+
+
+def test_a_limit_can_be_raised_by_option_and_by_environment(
+    subflow: Subflow, scenario: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "1000")
+    refused = subflow("run", scenario, "--no-store")
+    raised = subflow("run", scenario, "--no-store", "--max-events", "1e9")
+
+    assert (refused.code, raised.code) == (2, 0)
+    # What would help is in the message.
+    assert "--max-events" in refused.err
+    assert "SUBFLOW_MAX_EVENTS" in refused.err
+
+
+def test_an_estimate_is_told_without_running(subflow: Subflow, scenario: Path, database: Path) -> None:
+    text = subflow("run", scenario, "--estimate", "--db", database)
+    document = subflow("run", scenario, "--estimate", "--json", "--db", database).document
+
+    assert text.code == 0
+    assert "events (packets that cross a link)" in text.out
+    assert "of memory: " in text.out
+    # 10 s at 100 ms; two flows' goodput and buffer, three subflows of nine, a datagram flow, four directions of three
+    assert document["samples"] == 100
+    assert document["columns"] == 3 * 2 + 3 * 9 + 4 * 3
+    assert document["memory_bytes"] == sum(document[f"{part}_bytes"] for part in ("trace", "packet", "object"))
+    assert not database.exists()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -94,12 +94,12 @@ _OUT_OF_MEMORY = """
 import math, resource, threading
 from tests.helpers.networks import link, run, scenario
 from tests.sim.test_interrupt import two_paths
-from subflow_sim import Simulation, SimulationError
+from subflow_sim import Limits, Simulation, SimulationError
 from subflow_sim.scenario_model import NO_CHOICE, Flow
 
 flood = Flow("cbr", "cbr", "server", "client", NO_CHOICE, NO_CHOICE, (("path",),), rate_bps=1e9)
 path = link("path", rate_bps=1e8, queue_pkts=None)
-failing = Simulation(scenario([path], [flood], duration_s=1e4))
+failing = Simulation(scenario([path], [flood], duration_s=1e4), limits=Limits(memory_bytes=1e15))
 failing.run_until(0.1)
 snapshot = failing.snapshot()
 beside = []
@@ -123,7 +123,7 @@ for refused in (lambda: failing.run_until(1e4), failing.snapshot):
 assert failing.summary()["flows"][0]["goodput_bps"] > 0
 failing.restore(snapshot)
 assert failing.run_until(0.2)
-fresh = Simulation(failing.scenario)
+fresh = Simulation(failing.scenario, limits=Limits(memory_bytes=1e15))
 fresh.run_until(0.2)
 assert failing.signature() == fresh.signature()
 print("intact")

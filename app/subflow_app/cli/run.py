@@ -15,6 +15,8 @@ from subflow_app.cli.terminal import print_error, print_json, print_line, print_
 
 if TYPE_CHECKING:
     from subflow_app.core.runs import RunJob, RunResult
+    from subflow_sim.limits import Limits
+    from subflow_sim.scenario import Scenario
     from subflow_store import Store
 
 
@@ -36,12 +38,25 @@ def run(
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the run; left out: the scenario's.")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TEXT", help="Tag the run. Repeatable.")] = None,
+    estimate_only: Annotated[
+        bool, typer.Option("--estimate", help="Only tell what the run would take: memory and events.")
+    ] = False,
+    max_memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Refuse runs that would take more memory; left out: 4GB.")
+    ] = None,
+    max_events: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Refuse runs in which more packets would cross a link; left out: 2e10."),
+    ] = None,
 ) -> None:
     """Simulate a scenario.
 
     The run is kept in the database, also when it is stopped with Ctrl-C or fails half-way. Exit code: 0 when it
     finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. With --json
     the document is printed whenever there is a result, so also for a stopped run and for one that was not kept.
+
+    A run that would take more than the limits allow is refused before it starts. SUBFLOW_MAX_MEMORY and
+    SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.
     """
     from subflow_app.core.errors import InputError
     from subflow_app.core.runs import RunJob
@@ -49,13 +64,19 @@ def run(
     from subflow_sim.errors import SimError
 
     interval_s = _interval(sample_interval)
+    limits = _limits(max_memory, max_events)
     tag_texts = [tag_text(tag) for tag in tags or ()]
     source = open_scenario(scenario, overrides=overrides or (), seed=seed)
+    if estimate_only:
+        _print_estimate(source.scenario, interval_s, as_json=as_json)
+        return
     with ExitStack() as stack:
         # A database that cannot be opened is said before anything is simulated: nothing is lost by stopping here.
         store = None if no_store else stack.enter_context(opened_store(database))
         try:
-            job = RunJob(source.scenario, source.text, store=store, sample_interval_s=interval_s, name=name)
+            job = RunJob(
+                source.scenario, source.text, store=store, sample_interval_s=interval_s, name=name, limits=limits
+            )
         except SimError as error:
             # The file is well-formed, but this cannot be simulated, e.g. samples that would not fit the memory.
             raise InputError(f"{scenario}: {error}") from error
@@ -138,6 +159,41 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
         for path in written:
             print_line(f"wrote {path}")
     return True
+
+
+def _print_estimate(scenario: Scenario, interval_s: float, *, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.summary_text import estimate_lines
+    from subflow_sim.errors import SimError
+    from subflow_sim.limits import estimate
+
+    try:
+        told = estimate(scenario, sample_interval_s=interval_s)
+    except SimError as error:
+        raise InputError(str(error)) from error
+    if as_json:
+        print_json(asdict(told))
+        return
+    for line in estimate_lines(told):
+        print_line(line)
+
+
+def _limits(memory: str | None, events: str | None) -> Limits | None:
+    """What the options say, and where one is left out the environment; None without options."""
+    from os import environ
+
+    from subflow_app.core.errors import InputError
+    from subflow_sim.errors import ParamError
+    from subflow_sim.limits import MAX_CROSSINGS_VARIABLE, MAX_MEMORY_VARIABLE, Limits
+
+    if not (memory or events):
+        return None
+    try:
+        return Limits.parse(memory or environ.get(MAX_MEMORY_VARIABLE), events or environ.get(MAX_CROSSINGS_VARIABLE))
+    except ParamError as error:
+        raise InputError(str(error)) from error
 
 
 def _interval(text: str) -> float:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -23,6 +24,7 @@ from subflow_app.core.run_recorder import RunRecorder
 from subflow_app.core.traces import ColumnLike, LiveTraces, TraceMark
 
 if TYPE_CHECKING:
+    from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
     from subflow_store import Store
     from subflow_store.errors import StoreError
@@ -163,11 +165,13 @@ class RunnableSimulation(Protocol):
 SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]
 
 
-def make_simulation(scenario: Scenario, seed: int | None, sample_interval_s: float) -> RunnableSimulation:
+def make_simulation(
+    scenario: Scenario, seed: int | None, sample_interval_s: float, limits: Limits | None = None
+) -> RunnableSimulation:
     """A simulation of the real core."""
     from subflow_sim.simulation import Simulation
 
-    return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s)
+    return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s, limits=limits)
 
 
 class RunJob:
@@ -181,9 +185,10 @@ class RunJob:
         sample_interval_s: simulated time between two samples, s.
         name: name of the run; the scenario's name if left out.
         simulation_maker: makes the simulation; left out: `make_simulation`, the real core.
+        limits: what the run may take at most; left out: the defaults, or what the environment says.
 
     Raises:
-        SimError: if the simulator refuses the scenario.
+        SimError: if the simulator refuses the scenario, also because it would take too much.
     """
 
     def __init__(
@@ -197,13 +202,15 @@ class RunJob:
         name: str | None = None,
         simulation_maker: SimulationMaker | None = None,
         speed_limit: float | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.scenario = scenario
         self.scenario_text = scenario_text
         self.name = name or scenario.name
         self.sample_interval_s = sample_interval_s
         self._store = store
-        self._simulation = (simulation_maker or make_simulation)(scenario, seed, sample_interval_s)
+        maker = simulation_maker or (make_simulation if limits is None else partial(make_simulation, limits=limits))
+        self._simulation = maker(scenario, seed, sample_interval_s)
         self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
         self._go = threading.Event()
         self._go.set()

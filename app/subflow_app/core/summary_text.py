@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.traces import path_label
+
+if TYPE_CHECKING:
+    from subflow_sim.limits import Estimate
 
 NOTHING = "–"
 
@@ -53,6 +56,20 @@ def summary_line(summary: Mapping[str, Any]) -> str:
     if (jain := _number((summary.get("fairness") or {}).get("jain"))) is not None and len(summary.get("flows", ())) > 1:
         parts.append(f"Jain index {jain:.3f}")
     return ", ".join(parts)
+
+
+def estimate_lines(told: Estimate) -> list[str]:
+    """What a run would take, in two sentences."""
+    from subflow_sim.limits import bytes_text
+
+    busiest = f", most of them of flow '{told.busiest_flow}'" if told.busiest_flow else ""
+    fullest = f" (most for {told.fullest})" if told.fullest else ""
+    return [
+        f"About {count_text(told.link_crossings)} events (packets that cross a link){busiest}.",
+        f"About {bytes_text(told.memory_bytes)} of memory: {bytes_text(told.trace_bytes)} traces ({told.columns} "
+        f"columns of {told.samples} samples), {bytes_text(told.packet_bytes)} packets{fullest}, "
+        f"{bytes_text(told.object_bytes)} the rest.",
+    ]
 
 
 def flow_table(summary: Mapping[str, Any]) -> TextTable:

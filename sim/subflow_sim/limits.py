@@ -1,0 +1,166 @@
+"""What a run would take, and the limits beyond which it is refused before it starts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subflow_sim import _core
+from subflow_sim.errors import ParamError, SimulationError, TooLargeError
+from subflow_sim.lowering import lower, nanos
+from subflow_sim.units import Dimension, parse_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+
+__all__ = ["MAX_CROSSINGS_VARIABLE", "MAX_MEMORY_VARIABLE", "Estimate", "Limits", "bytes_text", "estimate"]
+
+MAX_MEMORY_VARIABLE = "SUBFLOW_MAX_MEMORY"
+MAX_CROSSINGS_VARIABLE = "SUBFLOW_MAX_EVENTS"
+
+_DEFAULT_MEMORY_BYTES = 4e9
+_DEFAULT_CROSSINGS = 2e10
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run takes if its flows fill their links.
+
+    It makes at most 1.25 times as many link crossings and has at its peak at most twice the memory. Where nothing but
+    the links holds the flows back it makes at least half as many and has at least a quarter; random loss, careful
+    controllers and schedulers can leave it far below. Snapshots are extra.
+
+    Attributes:
+        link_crossings: packets offered to links, ACKs included: the events that cost time, 10 to 50 million a second.
+        memory_bytes: at its peak, bytes: the sum of the next three.
+        trace_bytes: of the sampled columns.
+        packet_bytes: of packets in queues and on wires, and of what their senders and receivers keep of them.
+        object_bytes: of links, flows, subflows and marks.
+        samples: per column.
+        columns: how many traces are sampled.
+        busiest_flow: the one with most crossings; empty if none has any.
+        busiest_crossings: of that flow.
+        fullest: "link 'wifi/forward'" or "flow 'download'": what keeps most packets; empty if nothing does.
+        fullest_bytes: of that one.
+    """
+
+    link_crossings: float
+    memory_bytes: float
+    trace_bytes: float
+    packet_bytes: float
+    object_bytes: float
+    samples: int
+    columns: int
+    busiest_flow: str
+    busiest_crossings: float
+    fullest: str
+    fullest_bytes: float
+
+
+def estimate(scenario: Scenario, *, sample_interval_s: float = 0.1) -> Estimate:
+    """What a run of this scenario would take, told without building it.
+
+    Args:
+        scenario: what would be simulated.
+        sample_interval_s: simulated time between two samples, s.
+
+    Raises:
+        SimulationError: if the core refuses the scenario or the interval.
+    """
+    return estimate_core(lower(scenario).core, nanos(sample_interval_s))
+
+
+def estimate_core(core: _core.Scenario, sample_interval_ns: int) -> Estimate:
+    """`estimate` of a scenario that is lowered already."""
+    try:
+        told = _core.estimate(core, sample_interval_ns)
+    except _core.CoreScenarioError as error:
+        raise SimulationError(str(error)) from error
+    return Estimate(**{name: getattr(told, name) for name in Estimate.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a run may take.
+
+    Attributes:
+        memory_bytes: estimated memory at most, bytes.
+        link_crossings: estimated link crossings at most.
+    """
+
+    memory_bytes: float = _DEFAULT_MEMORY_BYTES
+    link_crossings: float = _DEFAULT_CROSSINGS
+
+    @classmethod
+    def from_environment(cls) -> Limits:
+        """The defaults of 4 GB and 2 * 10^10 crossings, or what `SUBFLOW_MAX_MEMORY` and `SUBFLOW_MAX_EVENTS` say.
+
+        Raises:
+            ParamError: if one of these variables is set and holds no such number.
+        """
+        return cls.parse(os.environ.get(MAX_MEMORY_VARIABLE), os.environ.get(MAX_CROSSINGS_VARIABLE))
+
+    @classmethod
+    def parse(cls, memory: str | None, crossings: str | None) -> Limits:
+        """Limits from text such as "16GB" and "1e11"; None or empty: the default.
+
+        Raises:
+            ParamError: naming the one that is no such number.
+        """
+        return cls(
+            _positive(memory, Dimension.SIZE, "memory", _DEFAULT_MEMORY_BYTES),
+            _positive(crossings, Dimension.NUMBER, "events", _DEFAULT_CROSSINGS),
+        )
+
+    def check(self, told: Estimate) -> None:
+        """Refuse what goes beyond.
+
+        Raises:
+            TooLargeError: with the estimate, the limit, what dominates and how to raise the limit.
+        """
+        if told.memory_bytes > self.memory_bytes:
+            if told.trace_bytes >= told.packet_bytes:
+                most = (
+                    f"{bytes_text(told.trace_bytes)} of it are traces, {told.columns} columns of {told.samples} samples"
+                )
+                advice = "sample less often or simulate less"
+            else:
+                most = f"{bytes_text(told.fullest_bytes)} of it are packets that {told.fullest} keeps"
+                advice = "give queues a limit, lower rates or delays, or simulate less"
+            raise TooLargeError(
+                f"the run would take about {bytes_text(told.memory_bytes)} of memory, more than the limit of "
+                f"{bytes_text(self.memory_bytes)}; {most}: {advice}, or raise the limit "
+                f"({_how('memory', MAX_MEMORY_VARIABLE, '16GB')})"
+            )
+        if told.link_crossings > self.link_crossings:
+            raise TooLargeError(
+                f"the run would take about {told.link_crossings:.2g} events (packets that cross a link), more than the "
+                f"limit of {self.link_crossings:.2g}; {told.busiest_crossings:.2g} of them belong to flow "
+                f"'{told.busiest_flow}': lower rates or simulate less, or raise the limit "
+                f"({_how('events', MAX_CROSSINGS_VARIABLE, '1e11')})"
+            )
+
+
+def _how(option: str, variable: str, example: str) -> str:
+    return f"--max-{option} {example}, or {variable}={example} in the environment"
+
+
+def bytes_text(count: float) -> str:
+    """Bytes with two digits or more and a unit: "3.4 GB"."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if count >= size:
+            return f"{count / size:.{1 if count < 10 * size else 0}f} {unit}"
+    return f"{count / 1e3:.1f} kB"
+
+
+def _positive(text: str | None, dimension: Dimension, name: str, default: float) -> float:
+    if not text:
+        return default
+    try:
+        value = parse_quantity(text, dimension)
+    except ParamError as error:
+        raise ParamError(f'the limit of {name}, "{text}": {error.message}', error.allowed) from error
+    if not value > 0:
+        raise ParamError(f'the limit of {name}, "{text}": must be greater than 0', 'e.g. "16GB" or 1e11')
+    return value

@@ -1,0 +1,109 @@
+"""What would take too much is refused before it starts, with the estimate, the limit and what to do."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from tests.helpers.networks import link, mptcp, scenario, tcp
+
+from subflow_sim import Estimate, Limits, ParamError, Simulation, SimulationError, TooLargeError, estimate
+from subflow_sim.scenario_model import Scenario
+
+
+def one_flow(duration_s: float = 100.0, **options: object) -> Scenario:
+    return scenario([link("path", **options)], [tcp("download", "path")], duration_s=duration_s)  # type: ignore[arg-type]
+
+
+def test_the_estimate_is_what_the_arithmetic_says() -> None:
+    # 10 Mbit/s for 100 s are 83 333 packets of 1500 bytes, and textbook transport acknowledges each of them.
+    told = estimate(one_flow())
+    assert told.link_crossings == pytest.approx(2 * 83_333, rel=0.01)
+    assert told.busiest_flow == "download"
+    # A flow, a subflow and two directions: 2 + 9 + 2 * 3 columns of float32, a thousand samples each.
+    assert (told.columns, told.samples, told.trace_bytes) == (17, 1000, 17 * 1000 * 4)
+    assert told.memory_bytes == told.trace_bytes + told.packet_bytes + told.object_bytes
+
+
+@pytest.mark.parametrize(
+    ("larger", "part"),
+    [
+        (one_flow(200.0), "link_crossings"),
+        (one_flow(rate_bps=20e6), "link_crossings"),
+        (one_flow(queue_pkts=10_000), "packet_bytes"),
+        (one_flow(delay_s=5.0), "packet_bytes"),
+        (one_flow(200.0), "trace_bytes"),
+    ],
+)
+def test_it_grows_with_what_dominates(larger: Scenario, part: str) -> None:
+    assert getattr(estimate(larger), part) >= 1.9 * getattr(estimate(one_flow()), part)
+
+
+def test_flows_that_share_a_link_share_its_packets() -> None:
+    crowd = replace(tcp("crowd", "path"), count=50)
+    shared = scenario([link("path")], [crowd], duration_s=100)
+    assert estimate(shared).link_crossings == pytest.approx(estimate(one_flow()).link_crossings, rel=0.05)
+
+
+def test_what_is_measured_is_close_to_it() -> None:
+    # The figures of the core's own tests, through this face: within a quarter above and a half below.
+    both = scenario([link("wifi"), link("lte", delay_s=0.02)], [mptcp("d", ["wifi", "lte"])], duration_s=30)
+    simulation = Simulation(both)
+    simulation.run_until(30)
+    assert 0.5 < simulation.link_crossings / simulation.estimate.link_crossings < 1.25
+
+
+def test_both_sides_of_the_limit_of_events() -> None:
+    told = estimate(one_flow()).link_crossings
+    assert Simulation(one_flow(), limits=Limits(link_crossings=told * 1.01)).run_until(0.1)
+    with pytest.raises(TooLargeError, match=r"about 1\.7e\+05 events .* limit of 1\.6e\+05; .* flow 'download'"):
+        Simulation(one_flow(), limits=Limits(link_crossings=told * 0.97))
+
+
+def test_both_sides_of_the_limit_of_memory() -> None:
+    told = estimate(one_flow(), sample_interval_s=1e-4).memory_bytes
+    # 17 columns * 10^6 samples * 4 bytes, and some more
+    assert told == pytest.approx(68e6 + 1.6e6, rel=0.01)
+    assert Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 1.01)).run_until(0.1)
+    refusal = (
+        r"about 70 MB of memory, .* 69 MB; 68 MB of it are traces, 17 columns of 1000000 samples: sample less often"
+    )
+    with pytest.raises(TooLargeError, match=refusal):
+        Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 0.99))
+
+
+def test_a_queue_without_end_is_named() -> None:
+    # Nothing ever tells the sender to slow down: what it sends in 10^5 s at 10 Mbit/s may all be waiting.
+    with pytest.raises(TooLargeError, match=re.escape("packets that link 'path/forward' keeps: give queues a limit")):
+        Simulation(one_flow(1e5, queue_pkts=None), sample_interval_s=10.0)
+
+
+def test_the_defaults_let_a_day_of_a_hundred_megabit_pass_and_refuse_a_month_of_two_paths() -> None:
+    # 86 400 s * 100 Mbit/s: 7.2 * 10^8 packets and as many ACKs, below 2 * 10^10 events
+    Simulation(one_flow(86_400, rate_bps=1e8, queue_pkts=333), sample_interval_s=10.0)
+    names = [f"path{i}" for i in range(20)]
+    links = [link(name, rate_bps=1e8, queue_pkts=333) for name in names]
+    flows = [tcp(name, name) for name in names]
+    with pytest.raises(TooLargeError, match="--max-events"):
+        Simulation(scenario(links, flows, duration_s=1e5), sample_interval_s=100.0)
+
+
+def test_limits_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUBFLOW_MAX_MEMORY", "16GB")
+    monkeypatch.setenv("SUBFLOW_MAX_EVENTS", "1e3")
+    assert Limits.from_environment() == Limits(16e9, 1e3)
+    with pytest.raises(TooLargeError):
+        Simulation(one_flow())
+    monkeypatch.setenv("SUBFLOW_MAX_MEMORY", "lots")
+    with pytest.raises(ParamError, match='the limit of memory, "lots"'):
+        Simulation(one_flow())
+    monkeypatch.setenv("SUBFLOW_MAX_MEMORY", "0B")
+    with pytest.raises(ParamError, match="greater than 0"):
+        Limits.from_environment()
+
+
+def test_what_cannot_be_simulated_cannot_be_estimated() -> None:
+    with pytest.raises(SimulationError, match="sampl"):
+        estimate(one_flow(), sample_interval_s=0)
+    assert isinstance(estimate(one_flow()), Estimate)

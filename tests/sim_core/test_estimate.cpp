@@ -1,0 +1,142 @@
+// What is told before a run against what the run takes: links crossed as the links count them, bytes as the heap does.
+#include "estimate.h"
+
+#include <gtest/gtest.h>
+
+#include "allocations.h"
+#include "scenarios.h"
+#include "simulation.h"
+
+namespace subflow {
+namespace {
+
+using namespace testing;
+
+struct Case {
+    const char* name;
+    Scenario scenario;
+    Nanos interval = 100_ms;
+};
+
+Scenario one_tcp(Nanos duration, const PathOptions& path) {
+    Scenario scenario = textbook(duration);
+    add_tcp(scenario, add_path(scenario, path));
+    return scenario;
+}
+
+Scenario many_tcp(int count) {
+    Scenario scenario = linux_profile(10_s);
+    const PathSpec path = add_path(scenario, {.rate = 200_Mbps, .one_way = 20_ms, .queue_pkts = 667});
+    for (int i = 0; i < count; ++i) add_tcp(scenario, path, "tcp." + std::to_string(i));
+    return scenario;
+}
+
+Scenario two_paths(const PathOptions& one, const PathOptions& two) {
+    Scenario scenario = linux_profile(60_s);
+    add_mptcp(scenario, {add_path(scenario, one), add_path(scenario, two)}, "lia");
+    return scenario;
+}
+
+Scenario dumbbell() {
+    // Access, bottleneck and egress, each with a queue both ways.
+    Scenario scenario = textbook(20_s);
+    PathSpec path;
+    for (const auto& [rate, queue] : {std::pair{1_Gbps, 1000}, std::pair{100_Mbps, 333}, std::pair{1_Gbps, 1000}}) {
+        const PathSpec hop = add_path(scenario, {.rate = rate, .one_way = 6_ms, .queue_pkts = queue});
+        LinkSpec& back = scenario.links[hop.reverse[0]];
+        back.rate = rate;
+        back.queue_limit_pkts = queue;
+        path.forward.push_back(hop.forward[0]);
+        path.reverse.insert(path.reverse.begin(), hop.reverse[0]);
+    }
+    add_tcp(scenario, path);
+    return scenario;
+}
+
+Scenario overfilled_queue() {
+    // 10 Mbit/s into 1 Mbit/s for 100 s without a limit: 75 000 packets are waiting at the end.
+    Scenario scenario = textbook(100_s);
+    FlowSpec cbr;
+    cbr.name = "cbr";
+    cbr.kind = FlowKind::Cbr;
+    cbr.cbr_rate = BitsPerSec(10e6);
+    cbr.paths = {add_path(scenario, {.rate = 1_Mbps})};
+    scenario.links[0].queue_limit_pkts.reset();
+    scenario.flows.push_back(cbr);
+    return scenario;
+}
+
+Scenario bufferbloat() {
+    Scenario scenario = one_tcp(4_s, {.rate = 10_Mbps, .one_way = 10_ms});
+    scenario.links[0].queue_limit_pkts.reset();
+    return scenario;
+}
+
+// Endless flows that nothing but their links hold back: what the estimate is made for.
+std::vector<Case> full_links() {
+    std::vector<Case> cases;
+    cases.push_back({"one flow", one_tcp(100_s, {})});
+    cases.push_back({"a deep queue", one_tcp(10_s, {.one_way = 10_ms, .queue_pkts = 1000})});
+    cases.push_back({"a long fat path", one_tcp(5_s, {.rate = 100_Mbps, .one_way = 50_ms, .queue_pkts = 833})});
+    cases.push_back({"fine samples", one_tcp(20_s, {}), 100_us});
+    cases.push_back({"a hundred flows", many_tcp(100)});
+    cases.push_back({"two equal paths", two_paths({}, {})});
+    cases.push_back(
+        {"two unequal paths", two_paths({.rate = 20_Mbps, .one_way = 5_ms}, {.one_way = 150_ms, .queue_pkts = 250})});
+    cases.push_back({"a dumbbell", dumbbell()});
+    cases.push_back({"an overfilled queue", overfilled_queue()});
+    cases.push_back({"a queue without a limit", bufferbloat()});
+    return cases;
+}
+
+// Others take less than their links could.
+std::vector<Case> held_back() {
+    std::vector<Case> cases;
+    cases.push_back({"lossy paths", two_paths({.loss = 0.02}, {.loss = 0.05})});
+    Scenario short_transfer = two_paths({}, {.one_way = 10_ms});
+    short_transfer.flows[0].size = Bytes(2'000'000);
+    cases.push_back({"a short transfer", short_transfer});
+    Scenario small_buffer = two_paths({.rate = 1_Gbps}, {.rate = 1_Gbps});
+    small_buffer.flows[0].recv_buffer = Bytes(200'000);
+    cases.push_back({"a small receive buffer", small_buffer});
+    return cases;
+}
+
+struct Measured {
+    double crossings = 0;
+    double bytes = 0;  // at the peak, without the buffer of marks, which is the same for all
+};
+
+Measured measure(const Case& c) {
+    const std::size_t before = heap_bytes();
+    restart_peak();
+    Simulation simulation(c.scenario, 1, c.interval);
+    simulation.run_until(c.scenario.duration);
+    return {static_cast<double>(simulation.network().link_crossings()),
+            static_cast<double>(peak_heap_bytes() - before) - static_cast<double>(Network::kMarkBytes)};
+}
+
+TEST(Estimate, IsCloseWhereLinksAreFull) {
+    for (const Case& c : full_links()) {
+        const Estimate told = estimate(c.scenario, c.interval);
+        const double told_bytes = told.memory_bytes() - static_cast<double>(Network::kMarkBytes);
+        const Measured is = measure(c);
+        EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
+        EXPECT_GE(is.crossings, told.link_crossings / 2) << c.name;
+        EXPECT_LE(is.bytes, 2 * told_bytes) << c.name;
+        EXPECT_GE(is.bytes, told_bytes / 4) << c.name;
+    }
+}
+
+TEST(Estimate, IsAnUpperBoundWhereFlowsAreHeldBack) {
+    for (const Case& c : held_back()) {
+        const Estimate told = estimate(c.scenario, c.interval);
+        const double told_bytes = told.memory_bytes() - static_cast<double>(Network::kMarkBytes);
+        const Measured is = measure(c);
+        EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
+        EXPECT_LE(is.bytes, 2 * told_bytes) << c.name;
+    }
+}
+
+}  // namespace
+}  // namespace subflow
