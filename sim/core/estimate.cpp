@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// What an entry of the rings weighs: a link's copy of the packet with its times; a sender's record of it; a
+// What an entry of the rings weighs: a link's copy of the packet and its place in the queue; a sender's record of it; a
 // connection's mask of subflows and the receiver's byte.
-constexpr double kLinkEntryBytes = 48;
+constexpr double kLinkEntryBytes = 56;
 constexpr double kSenderEntryBytes = 32;
 constexpr double kConnectionEntryBytes = 9;
 

@@ -12,6 +12,7 @@ namespace {
 // Bounds on what happens between two moments at which a run may be stopped
 constexpr std::int64_t kFewEvents = 4096;
 constexpr std::int64_t kManyEvents = 16384;
+constexpr Nanos kFirstStride{1'000'000};
 constexpr Nanos kLongestStride{1'000'000'000};
 
 Controller controller_of(const FlowSpec& flow) {
@@ -124,6 +125,7 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
         if (change > until) return true;
         now_ = change;
         on_timeline();
+        stride_ = kFirstStride;  // whatever begins now may be a thousand times as much as what went on before
     }
 }
 
