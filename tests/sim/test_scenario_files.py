@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parents[2] / "assets" / "scenarios"
 FILES = sorted(FOLDER.glob("*.toml"))
 PROMISED = {
     *("demo", "t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"),
-    *("drlcc-sc1", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth"),
+    *("drlcc-sc1", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth", "bbr-loss"),
 }
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
