@@ -25,8 +25,11 @@ void bind_catalog(nb::module_& m) {
         .def_ro("help", &OptionInfo::help)
         .def_ro("default_number", &OptionInfo::default_number)
         .def_ro("default_choice", &OptionInfo::default_choice)
+        .def_ro("textbook_choice", &OptionInfo::textbook_choice)
         .def_ro("minimum", &OptionInfo::minimum)
         .def_ro("maximum", &OptionInfo::maximum)
+        .def_ro("unit", &OptionInfo::unit)
+        .def_ro("base", &OptionInfo::base)
         .def_prop_ro("choices", [](const OptionInfo& o) {
             return std::vector<std::string_view>(o.choices.begin(), o.choices.end());
         });

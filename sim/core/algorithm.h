@@ -18,9 +18,12 @@ struct OptionInfo {
     std::string_view help;
     double default_number = 0;  // SI; flags: 0 or 1
     std::string_view default_choice = {};
+    std::string_view textbook_choice = {};  // the default under the `textbook` profile; empty: the same
     double minimum = 0;
     double maximum = 0;
     std::span<const std::string_view> choices = {};
+    std::string_view unit = {};  // of a Number
+    std::string_view base = {};  // only with this value of the option `base`; empty: always
 };
 
 struct AlgorithmInfo {

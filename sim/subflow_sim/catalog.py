@@ -6,6 +6,7 @@ from functools import cache
 
 from subflow_sim import _core
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.scenario_model import Choice
 
 _DIMENSIONS = {
     _core.OptionKind.NUMBER: Dimension.NUMBER,
@@ -35,6 +36,17 @@ def schedulers() -> tuple[Algorithm, ...]:
     return catalog().schedulers
 
 
+def resolved(choice: Choice, profile: str) -> Choice:
+    """The controller or scheduler of a scenario with the options it runs with, in the order of their declaration.
+
+    The same for a choice that has them all; one that the core does not know is left to the core to refuse.
+    """
+    known = next((each for each in (*controllers(), *schedulers()) if each.name == choice.name), None)
+    if known is None or not choice.options.keys() <= {option.key for option in known.options}:
+        return choice
+    return known.with_defaults(choice.options, profile)
+
+
 def _algorithm(info: _core.AlgorithmInfo) -> Algorithm:
     return Algorithm(
         name=info.name,
@@ -46,12 +58,19 @@ def _algorithm(info: _core.AlgorithmInfo) -> Algorithm:
 
 
 def _param(option: _core.OptionInfo) -> Param:
+    bases = (option.base,) if option.base else ()
     if option.kind == _core.OptionKind.CHOICE:
         return Param(
-            option.key, Dimension.CHOICE, option.help, default=option.default_choice, choices=tuple(option.choices)
+            option.key,
+            Dimension.CHOICE,
+            option.help,
+            default=option.default_choice,
+            textbook_default=option.textbook_choice or None,
+            choices=tuple(option.choices),
+            applies_to=bases,
         )
     if option.kind == _core.OptionKind.FLAG:
-        return Param(option.key, Dimension.FLAG, option.help, default=bool(option.default_number))
+        return Param(option.key, Dimension.FLAG, option.help, default=bool(option.default_number), applies_to=bases)
     return Param(
         option.key,
         _DIMENSIONS[option.kind],
@@ -59,4 +78,6 @@ def _param(option: _core.OptionInfo) -> Param:
         default=option.default_number,
         minimum=option.minimum,
         maximum=option.maximum,
+        applies_to=bases,
+        symbol=option.unit,
     )

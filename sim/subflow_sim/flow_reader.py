@@ -10,7 +10,7 @@ from typing import Any
 from subflow_sim.parameter import did_you_mean, either, kind_name
 from subflow_sim.params import MAX_PATHS, SECTIONS, Algorithm, params_by_key
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
-from subflow_sim.scenario_model import NO_CHOICE, Choice, Flow, OptionValue
+from subflow_sim.scenario_model import NO_CHOICE, Choice, Flow
 from subflow_sim.section_reader import Context, Noted, read_section
 from subflow_sim.toml_lines import Path
 
@@ -190,7 +190,7 @@ def _choice(context: Context, values: Mapping[str, Any], key: str, default: str 
     if isinstance(value, Choice):
         return value
     algorithm = next((known for known in _algorithms(context, key) if known.name == default), None)
-    return NO_CHOICE if algorithm is None else Choice(algorithm.name, _defaults(algorithm))
+    return NO_CHOICE if algorithm is None else algorithm.with_defaults({}, context.profile)
 
 
 def _algorithms(context: Context, key: str) -> tuple[Algorithm, ...]:
@@ -218,11 +218,12 @@ def _read_choice(context: Context, path: Path, value: object, key: str) -> Choic
         report.add(name_path, message, either(names))
         raise Noted
     algorithm = algorithms[names.index(name)]
-    options = read_section(report, path, table, algorithm.options, also_known=("name",))
-    if len(options) < len(algorithm.options):
+    bases = next((option for option in algorithm.options if option.key == "base"), None)
+    base = None if bases is None else table.get("base", bases.default)
+    known_base = base if bases is not None and base in bases.choices else None
+    given = read_section(
+        report, path, table, algorithm.options, kind=known_base, noun="base", partial=True, also_known=("name",)
+    )
+    if len(given) < len(table.keys() - {"name"}):
         raise Noted
-    return Choice(name, {option.key: options[option.key] for option in algorithm.options})
-
-
-def _defaults(algorithm: Algorithm) -> dict[str, OptionValue]:
-    return {option.key: option.default for option in algorithm.options}  # type: ignore[misc]  # of its dimension
+    return algorithm.with_defaults(given, context.profile)

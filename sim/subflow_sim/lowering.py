@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from subflow_sim import _core
+from subflow_sim.catalog import resolved
 from subflow_sim.scenario import Choice, Event, Flow, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.transport_params import effective_transport
@@ -33,7 +34,7 @@ class Lowered:
 
     Attributes:
         core: the scenario as the core takes it.
-        flows: per flow index: instance name, flow of the file.
+        flows: per flow index: instance name, flow of the file with all options of its controller and scheduler.
         subflows: per subflow index: owner name ("download.1/2"), path (link names); cbr flows have one too.
         links: per link-direction index: owner name ("wifi/forward").
     """
@@ -85,7 +86,12 @@ def lower(scenario: Scenario) -> Lowered:
 
     flows: list[tuple[str, Flow]] = []
     subflows: list[tuple[str, tuple[str, ...]]] = []
-    for flow in scenario.flows.values():
+    for declared in scenario.flows.values():
+        flow = replace(
+            declared,
+            controller=resolved(declared.controller, scenario.profile),
+            scheduler=resolved(declared.scheduler, scenario.profile),
+        )
         routes = [_route(scenario.links, link_index, flow.source, path) for path in flow.paths]
         for instance in flow.instances:
             _add_flow(core, instance, flow, routes)

@@ -62,7 +62,10 @@ class Param:
         choices: the values of a CHOICE; empty if they depend on the algorithms there are.
         reserved: names that the file format knows but this version of the simulator does not have.
         allows_unlimited: "unlimited" is a value too.
-        applies_to: kinds of the section that have this key (flow kinds, or "link" and "flow" for events); empty: all.
+        applies_to: kinds of the section that have this key (flow kinds, "link" and "flow" for events, bases for the
+            options of `uncoupled`); empty: all.
+        textbook_default: SI value that applies under the `textbook` profile when the key is left out; None: `default`.
+        symbol: unit of a NUMBER.
     """
 
     key: str
@@ -77,11 +80,18 @@ class Param:
     reserved: tuple[str, ...] = ()
     allows_unlimited: bool = False
     applies_to: tuple[str, ...] = ()
+    textbook_default: object = None
+    symbol: str = ""
 
     @property
     def unit(self) -> str:
         """Symbol of the SI unit of parsed values; empty for what has none."""
-        return _SI_UNITS.get(self.dimension, "")
+        return self.symbol or _SI_UNITS.get(self.dimension, "")
+
+    def default_in(self, profile: str) -> object:
+        """SI value that applies under a transport profile when the key is left out."""
+        is_other = profile == "textbook" and self.textbook_default is not None
+        return self.textbook_default if is_other else self.default
 
     def renamed(self, key: str) -> Param:
         """The same parameter under another key."""

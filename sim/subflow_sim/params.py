@@ -10,9 +10,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from subflow_sim.parameter import Param
-from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.scenario_model import Choice, OptionValue, QueueSpec
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
 
@@ -52,6 +53,19 @@ class Algorithm:
     source: str
     options: tuple[Param, ...] = ()
     is_coupled: bool = False
+
+    def with_defaults(self, given: Mapping[str, OptionValue], profile: str) -> Choice:
+        """The choice of this algorithm with all the options that apply: those given, else the profile's defaults.
+
+        Options that only some bases have apply if the option `base` names one of these.
+        """
+        options: dict[str, Any] = {}
+        for option in self.options:
+            if option.key in given:
+                options[option.key] = given[option.key]
+            elif not option.applies_to or options.get("base") in option.applies_to:
+                options[option.key] = option.default_in(profile)
+        return Choice(self.name, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +123,7 @@ _SCENARIO = (
         "profile",
         Dimension.CHOICE,
         'Transport defaults. "linux" does what a current kernel does; "textbook" is what the closed forms of papers '
-        "assume: an ACK per packet, no proportional rate reduction.",
+        "assume: an ACK per packet, no proportional rate reduction, no HyStart.",
         default="linux",
         choices=("linux", "textbook"),
     ),
@@ -200,8 +214,8 @@ _FLOW = (
         Dimension.CHOICE,
         "Congestion controller: how the sender finds its rate. Left out: lia for mptcp, newreno for tcp.",
         reserved=(
-            *("newreno", "cubic", "vegas", "bbr", "vivace", "uncoupled", "ewtcp", "lia", "olia", "balia", "wvegas"),
-            *("mpcc-loss", "mpcc-latency", "drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore", "clean-slate"),
+            *("vivace", "mpcc-loss", "mpcc-latency", "drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra"),
+            *("rl-explore", "clean-slate"),
         ),
         applies_to=_TRANSPORT,
     ),

@@ -70,7 +70,8 @@ def _read(tree: dict[str, Any], file: str, report: Report, algorithms: Algorithm
     _check_beginning(report, values)
 
     nodes, hosts = _read_nodes(report, tree)
-    context = Context(report, nodes, values.get("duration"), values.get("mss"), algorithms)
+    profile = values.get("profile", "linux")
+    context = Context(report, nodes, values.get("duration"), values.get("mss"), algorithms, profile)
     # Names whose tables are unusable count as known: one problem each is enough.
     links: dict[str, LinkReading | None] = dict.fromkeys(_names(tree, "links"))
     for name, table in _named_tables(report, tree, "links"):
@@ -90,7 +91,7 @@ def _read(tree: dict[str, Any], file: str, report: Report, algorithms: Algorithm
         warmup_s=values.get("warmup", 0.0),
         seed=values.get("seed", 1),
         mss_bytes=values.get("mss", 1),
-        profile=values.get("profile", "linux"),
+        profile=profile,
         start_jitter_s=values.get("start_jitter", 0.0),
         nodes=nodes,
         links={name: reading.link for name, reading in links.items() if reading is not None},

@@ -176,10 +176,24 @@ def _algorithm_choice(algorithms: Sequence[Algorithm]) -> Schema:
         for algorithm in algorithms
     ]
     tables = [
-        _object(algorithm.options, also={"name": name}, also_required=("name",))
+        _object(algorithm.options, also={"name": name}, also_required=("name",)) | _bases(algorithm)
         for algorithm, name in zip(algorithms, names, strict=True)
     ]
     return {"oneOf": [*names, *tables]}
+
+
+def _bases(algorithm: Algorithm) -> Schema:
+    """Which options go with which value of the option `base`."""
+    bases = next((option for option in algorithm.options if option.key == "base"), None)
+    if bases is None:
+        return {}
+    conditions: list[Schema] = []
+    for base in bases.choices:
+        chosen: Schema = {"properties": {"base": {"const": base}}}
+        if base != bases.default:
+            chosen["required"] = ["base"]
+        conditions.append({"if": chosen, "then": _conditions(algorithm.options, base)})
+    return {"allOf": conditions}
 
 
 def _value(param: Param) -> Schema:

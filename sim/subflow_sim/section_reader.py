@@ -32,6 +32,7 @@ class Context:
         duration_s: of the run; None if the file does not tell.
         mss_bytes: payload of a full packet; None likewise.
         algorithms: controllers and schedulers that may be named.
+        profile: transport profile, which decides some defaults.
     """
 
     report: Report
@@ -39,6 +40,7 @@ class Context:
     duration_s: float | None
     mss_bytes: int | None
     algorithms: AlgorithmCatalog
+    profile: str
 
     def check_time(self, path: Path, time_s: float | None) -> None:
         """Note a time after the end of the run. The end itself is within the run: late, but it comes."""

@@ -209,6 +209,7 @@ class Simulation:
                     "name": name,
                     "kind": flow.kind,
                     "controller": flow.controller.name,
+                    "controller_options": dict(flow.controller.options),
                     "scheduler": flow.scheduler.name,
                     "goodput_bps": result.goodput_bps,
                     "completion_s": _defined(result.completion_s),

@@ -227,3 +227,20 @@ def test_a_check_says_what_is_wrong_and_changes_nothing(doc: ScenarioDoc, key: s
 
 def test_a_check_tells_what_a_bare_number_amounts_to(doc: ScenarioDoc) -> None:
     assert check_text(doc, "links.wifi.rate", field(doc, "links.wifi.rate").param, "8e6").si_value == 8e6
+
+
+def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profile(doc: ScenarioDoc) -> None:
+    def options() -> set[str]:
+        keys = [each.key for each in form(doc, "flows.download").fields()]
+        return {key.rsplit(".", 1)[1] for key in keys if key.startswith("flows.download.controller.")}
+
+    doc.set_value("flows.download.controller", "uncoupled")
+    assert options() == {"base"}
+    doc.set_value("flows.download.controller.base", "cubic")
+    assert {"base", "hystart"} <= options()
+    assert field(doc, "flows.download.controller.hystart").placeholder == "linux"
+    doc.set_value("profile", "textbook")
+    assert field(doc, "flows.download.controller.hystart").placeholder == "off"
+    doc.set_value("flows.download.controller.base", "vegas")
+    assert "hystart" not in options()
+    assert {"alpha", "beta", "gamma"} <= options()

@@ -16,7 +16,11 @@ CATALOG = AlgorithmCatalog(
             "uncoupled",
             "One controller per subflow.",
             "NSDI 2011",
-            (Param("base", Dimension.CHOICE, "What each runs.", default="newreno", choices=("newreno",)),),
+            (
+                Param("base", Dimension.CHOICE, "What each runs.", default="newreno", choices=("newreno", "brisk")),
+                Param("pace", Dimension.NUMBER, "A number.", default=1.0, minimum=0.0, applies_to=("brisk",)),
+                Param("leap", Dimension.FLAG, "A flag.", default=True, textbook_default=False, applies_to=("brisk",)),
+            ),
             is_coupled=True,
         ),
         Algorithm(

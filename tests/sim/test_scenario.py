@@ -85,6 +85,19 @@ def test_uncoupled_alone_runs_newreno_on_each_subflow():
         assert scenario.flows["download"].controller == Choice("uncoupled", {"base": "newreno"})
 
 
+def test_uncoupled_has_the_options_of_its_base():
+    brisk = read(TWO_PATHS + 'controller = { name = "uncoupled", base = "brisk", pace = 3 }\n')
+    assert brisk.flows["download"].controller.options == {"base": "brisk", "pace": 3.0, "leap": True}
+
+
+def test_the_profile_decides_what_an_option_left_out_is():
+    text = TWO_PATHS + 'controller = { name = "uncoupled", base = "brisk" }\n'
+    for profile, leap in (("linux", True), ("textbook", False)):
+        assert read(text, f"profile={profile}").flows["download"].controller.options["leap"] is leap
+    given = read(text, "profile=textbook", "flows.download.controller.leap=true")
+    assert given.flows["download"].controller.options["leap"] is True
+
+
 def test_tcp_has_newreno_unless_told_otherwise():
     assert read(TWO_PATHS, "flows.download.kind=tcp").flows["download"].controller.name == "newreno"
 

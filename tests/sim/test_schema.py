@@ -60,6 +60,7 @@ def test_what_the_reader_accepts_is_valid(text):
 SPELT_VALUES = """
 "8Mbit/s" "+8Mbit/s" 8e6 1_000 "unlimited" "50ms" "1e-3s" "2min" 0 0.5 1 -1 2.0 "67pkt" "100kB" "2%" "0.02" true false
 "linux" "both" "lia" [0,1] [["wifi"]] ["client","server"] {limit="5pkt"} {name="uncoupled",base="newreno"}
+{name="uncoupled",base="brisk",pace=2} {name="uncoupled",leap=false,base="brisk"}
 {name="tunable",gain=1} {steps=[["0s",1e6],["5s","unlimited"]]}
 """
 VALUES = st.sampled_from(SPELT_VALUES.split())
@@ -111,6 +112,8 @@ def test_no_text_that_the_reader_accepts_is_invalid(changes):
         ('"mptcp"', '"mptcp"\nrate = 1e6'),
         ('"mptcp"', '"mptcp"\ncontroller = "olia"'),
         ('"mptcp"', '"mptcp"\ncontroller = { name = "lia", x = 1 }'),
+        ('"mptcp"', '"mptcp"\ncontroller = { name = "uncoupled", pace = 1 }'),
+        ('"mptcp"', '"mptcp"\ncontroller = { name = "uncoupled", base = "newreno", leap = true }'),
         ('"mptcp"', '"mptcp"\ncount = 0'),
         ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\n'),
         ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\nlink = "wifi"\nflow = "download"\n'),

@@ -1,4 +1,4 @@
-// Window arithmetic against vectors worked out by hand to seven digits, and the lists.
+// NewReno's arithmetic, the lists of algorithms and their options.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,44 +8,6 @@
 
 namespace subflow {
 namespace {
-
-double lia_increase(std::span<const Sibling> siblings, std::size_t self) {
-    return Lia::increase_per_ack(siblings[self].cwnd_pkts, {siblings, self});
-}
-
-TEST(Lia, MatchesVectorV1) {
-    // w = (10, 30), rtt = (0.05, 0.2): x = (200, 150), S = 350; max w/rtt^2 = 4000; 4000 / 350^2 = 0.03265306
-    const std::array<Sibling, 2> v1{{{10, 0.05}, {30, 0.2}}};
-    EXPECT_NEAR(lia_increase(v1, 0), 0.03265306, 5e-9);
-    EXPECT_NEAR(lia_increase(v1, 1), 0.03265306, 5e-9);
-}
-
-TEST(Lia, MatchesVectorV2) {
-    // w = (20, 20, 5), rtt = 0.1: max w/rtt^2 = 2000, S = 450; 2000 / 450^2 = 0.009876543
-    const std::array<Sibling, 3> v2{{{20, 0.1}, {20, 0.1}, {5, 0.1}}};
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(lia_increase(v2, i), 0.009876543, 5e-10);
-}
-
-TEST(Lia, IsCappedByNewRenoAsInVectorV3) {
-    // w = (4, 40), rtt = (0.02, 0.4): max w/rtt^2 = 10000, S = 300; coupled 0.1111111, caps 1/4 and 1/40
-    const std::array<Sibling, 2> v3{{{4, 0.02}, {40, 0.4}}};
-    EXPECT_NEAR(lia_increase(v3, 0), 0.1111111, 5e-8);
-    EXPECT_EQ(lia_increase(v3, 1), 0.025);
-}
-
-TEST(Lia, IsUnchangedWhenAllRttsScale) {
-    const std::array<Sibling, 2> seconds{{{10, 0.05}, {30, 0.2}}};
-    const std::array<Sibling, 2> thrice{{{10, 0.15}, {30, 0.6}}};
-    EXPECT_NEAR(lia_increase(seconds, 0), lia_increase(thrice, 0), 1e-12);
-}
-
-TEST(Lia, PermutesWithItsSubflows) {
-    const std::array<Sibling, 3> one{{{7, 0.03}, {20, 0.1}, {5, 0.2}}};
-    const std::array<Sibling, 3> other{{{5, 0.2}, {7, 0.03}, {20, 0.1}}};
-    EXPECT_NEAR(lia_increase(one, 0), lia_increase(other, 1), 1e-15);
-    EXPECT_NEAR(lia_increase(one, 1), lia_increase(other, 2), 1e-15);
-    EXPECT_NEAR(lia_increase(one, 2), lia_increase(other, 0), 1e-15);
-}
 
 TEST(NewReno, GrowsByOnePacketPerWindowAndByOnePerAckInSlowStart) {
     NewReno reno{Options(NewReno::kInfo, {})};
@@ -86,7 +48,56 @@ TEST(Lists, UnknownNamesAndOptionsAreRefused) {
     EXPECT_THROW(make_controller({"newreno", {{"beta", 0.5}}}), ScenarioError);
     EXPECT_THROW(make_controller({"uncoupled", {{"base", std::string("lia")}}}), ScenarioError);
     EXPECT_THROW(make_controller({"uncoupled", {{"base", 1.0}}}), ScenarioError);
+    EXPECT_THROW(make_controller({"uncoupled", {{"hystart", std::string("off")}}}), ScenarioError);
+    EXPECT_THROW(make_controller({"vegas", {{"alpha", 3.0}, {"beta", 2.0}}}), ScenarioError);
     EXPECT_THROW(make_scheduler({"maxrtt", {}}), ScenarioError);
+}
+
+const AlgorithmInfo& info_of(std::string_view name) {
+    for (const AlgorithmInfo* info : controller_infos()) {
+        if (info->name == name) return *info;
+    }
+    throw std::out_of_range("no such controller");
+}
+
+TEST(Lists, EveryOptionTakesEachOfItsValues) {
+    for (const AlgorithmInfo* info : controller_infos()) {
+        for (const OptionInfo& option : info->options) {
+            std::vector<std::variant<double, bool, std::string>> values;
+            if (option.kind == OptionKind::Choice) {
+                for (const std::string_view choice : option.choices) values.push_back(std::string(choice));
+                EXPECT_NE(std::ranges::find(option.choices, option.default_choice), option.choices.end());
+            } else if (option.kind == OptionKind::Flag) {
+                values = {true, false};
+            } else {
+                EXPECT_LE(option.minimum, option.default_number) << option.key;
+                EXPECT_LE(option.default_number, option.maximum) << option.key;
+                values = {option.default_number};
+            }
+            for (const auto& value : values) {
+                AlgorithmChoice choice{std::string(info->name), {{std::string(option.key), value}}};
+                if (!option.base.empty()) choice.options.push_back({"base", std::string(option.base)});
+                EXPECT_NO_THROW(make_controller(choice)) << info->name << " " << option.key;
+            }
+        }
+    }
+}
+
+TEST(Uncoupled, HasTheSinglePathControllersForBasesAndTheirOptions) {
+    std::vector<std::string_view> bases;
+    std::vector<std::string_view> keys{"base"};
+    for (const AlgorithmInfo* info : controller_infos()) {
+        if (info->is_coupled) continue;
+        bases.push_back(info->name);
+        for (const OptionInfo& option : info->options) keys.push_back(option.key);
+    }
+    const std::span<const OptionInfo> options = info_of("uncoupled").options;
+    EXPECT_TRUE(std::ranges::equal(options.front().choices, bases));
+    EXPECT_TRUE(std::ranges::equal(options, keys, {}, &OptionInfo::key));
+    for (const std::string_view base : bases) {
+        const Controller controller = make_controller({"uncoupled", {{"base", std::string(base)}}});
+        EXPECT_EQ(std::visit([](const auto& c) { return c.kInfo.name; }, controller), base);
+    }
 }
 
 TEST(MinRtt, PrefersTheFastestAvailableAndAnUntriedOne) {

@@ -94,10 +94,15 @@ def _print_one(algorithm: Algorithm) -> None:
         return
     columns = tuple(TextColumn(title, is_number=False) for title in ("Option", "Unit", "Range", "Default", "Meaning"))
     rows = tuple(
-        (option.key, option.unit, _range_text(option), option.format(option.default), option.help)
+        (option.key, option.unit, _range_text(option), option.format(option.default), _meaning(option))
         for option in algorithm.options
     )
     print_tables(TextTable("", columns, rows))
+
+
+def _meaning(option: Param) -> str:
+    """The help of an option, after the bases that have it if not all do."""
+    return f"With {' or '.join(option.applies_to)}: {option.help}" if option.applies_to else option.help
 
 
 def _range_text(option: Param) -> str:
@@ -127,6 +132,8 @@ def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
                 "maximum": option.maximum,
                 "choices": list(option.choices),
                 "default": option.default,
+                "textbook_default": option.default_in("textbook"),
+                "bases": list(option.applies_to),
                 "help": option.help,
             }
             for option in algorithm.options

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subflow_app.core.summary_text import TextTable
 
 # A pipe has no width; wide enough that no cell of ours is cut.
-_PIPE_WIDTH = 200
+_PIPE_WIDTH = 300
 _LEAST_TEXT_WIDTH = 10
 
 

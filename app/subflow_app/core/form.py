@@ -295,19 +295,21 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
         if each != "name" and each not in params:
             # An option that this algorithm does not have: shown so that it can be removed.
             params[each] = Param(each, Dimension.TEXT, f"{chosen or 'This algorithm'} has no such option.")
+    base = text_of(doc.value(f"{field.key}.base")) or (text_of(params["base"].default) if "base" in params else "")
+    profile = text_of(doc.value("profile"))
     for param in params.values():
-        yield _field(doc, f"{field.key}.{param.key}", param)
+        if not param.applies_to or base in param.applies_to or (isinstance(given, dict) and param.key in given):
+            yield _field(doc, f"{field.key}.{param.key}", param, placeholder=default_text(param, profile))
 
 
 def _with_names(field: FormField, names: Sequence[str]) -> FormField:
     return replace(field, options=tuple(FieldOption(name, name) for name in names))
 
 
-def default_text(param: Param) -> str:
+def default_text(param: Param, profile: str = "linux") -> str:
     """Return what applies while a key is left out, as one would type it; empty if nothing general can be said."""
-    if param.default is None:
-        return ""
-    return param.format(param.default)
+    default = param.default_in(profile)
+    return "" if default is None else param.format(default)
 
 
 def _own_problems(doc: ScenarioDoc, key: str) -> tuple[Problem, ...]:

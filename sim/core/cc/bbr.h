@@ -22,9 +22,8 @@ public:
     static constexpr std::array kOptions{OptionInfo{
         .key = "ack_aggregation",
         .kind = OptionKind::Flag,
-        .help = "let the window grow by what ACKs that come in bursts have shown to be missing, as current Linux does",
+        .help = "Let the window grow by what ACKs that come in bursts have shown to be missing, as current Linux does.",
         .default_number = 1,
-        .maximum = 1,
     }};
     static constexpr AlgorithmInfo kInfo{
         .name = "bbr",

@@ -60,8 +60,8 @@ struct Siblings {
     std::span<const Sibling> all;
     std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in it yet
 
-    // There is another subflow to be coupled with, and enough is known to do so. Without, every coupled controller is
-    // its single-path ancestor to the last bit, which its formula would only be up to rounding.
+    // There is another subflow to be coupled with, and enough is known to do so. Without, a coupled controller does
+    // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
     bool has_others() const { return all.size() > 1 && self < all.size(); }
     const Sibling& own() const { return all[self]; }
 };

@@ -8,15 +8,51 @@ namespace subflow {
 
 namespace {
 
-// Not a controller of its own: every subflow runs the base as if it were alone.
-constexpr std::array kUncoupledBases{NewReno::kInfo.name, Bbr::kInfo.name};
-constexpr std::array kUncoupledOptions{OptionInfo{
+// `uncoupled` is not a controller of its own: every subflow runs the base as if it were alone. Its bases are the
+// single-path controllers of the list; their options are its own, each for its base.
+template <class>
+struct SinglePath;
+
+template <class... Listed>
+struct SinglePath<std::variant<Listed...>> {
+    static constexpr std::size_t kBases = (std::size_t{0} + ... + !Listed::kInfo.is_coupled);
+    static constexpr std::size_t kOptions =
+        (std::size_t{0} + ... + (Listed::kInfo.is_coupled ? 0 : Listed::kInfo.options.size()));
+
+    static constexpr std::array<std::string_view, kBases> bases() {
+        std::array<std::string_view, kBases> names;
+        std::size_t n = 0;
+        const auto add = [&](const AlgorithmInfo& info) {
+            if (!info.is_coupled) names[n++] = info.name;
+        };
+        (add(Listed::kInfo), ...);
+        return names;
+    }
+
+    static constexpr std::array<OptionInfo, 1 + kOptions> options(const OptionInfo& base) {
+        std::array<OptionInfo, 1 + kOptions> all;
+        std::size_t n = 0;
+        all[n++] = base;
+        const auto add = [&](const AlgorithmInfo& info) {
+            if (info.is_coupled) return;
+            for (OptionInfo option : info.options) {
+                option.base = info.name;
+                all[n++] = option;
+            }
+        };
+        (add(Listed::kInfo), ...);
+        return all;
+    }
+};
+
+constexpr auto kBases = SinglePath<Controller>::bases();
+constexpr auto kUncoupledOptions = SinglePath<Controller>::options({
     .key = "base",
     .kind = OptionKind::Choice,
-    .help = "the single-path controller that each subflow runs by itself",
+    .help = "The single-path controller that each subflow runs by itself.",
     .default_choice = NewReno::kInfo.name,
-    .choices = kUncoupledBases,
-}};
+    .choices = kBases,
+});
 constexpr AlgorithmInfo kUncoupledInfo{
     .name = "uncoupled",
     .summary = "A single-path controller on each subflow, with no coupling between them",
@@ -24,6 +60,17 @@ constexpr AlgorithmInfo kUncoupledInfo{
     .is_coupled = true,
     .options = kUncoupledOptions,
 };
+
+constexpr bool has_distinct_keys(std::span<const OptionInfo> options) {
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+            if (options[i].key == options[k].key) return false;
+        }
+    }
+    return true;
+}
+static_assert(has_distinct_keys(kUncoupledOptions),
+              "options of single-path controllers need names of their own: they stand side by side in `uncoupled`");
 
 }  // namespace
 
@@ -35,8 +82,15 @@ std::vector<const AlgorithmInfo*> controller_infos() {
 
 Controller make_controller(const AlgorithmChoice& choice) {
     if (choice.name != kUncoupledInfo.name) return make_by_name<Controller>(choice, "controller");
-    const Options options(kUncoupledInfo, choice.options);
-    return make_by_name<Controller>({.name = std::string(options.choice("base")), .options = {}}, "controller");
+    AlgorithmChoice base{.name = std::string(kUncoupledInfo.options.front().default_choice), .options = {}};
+    for (const OptionValue& option : choice.options) {
+        if (option.key == kUncoupledInfo.options.front().key) {
+            base.name = Options(kUncoupledInfo, std::span(&option, 1)).choice(option.key);
+        } else {
+            base.options.push_back(option);
+        }
+    }
+    return make_by_name<Controller>(base, "controller");
 }
 
 }  // namespace subflow

@@ -5,18 +5,25 @@
 #include <variant>
 #include <vector>
 
+#include "balia.h"
 #include "bbr.h"
+#include "cubic.h"
+#include "ewtcp.h"
 #include "lia.h"
 #include "newreno.h"
+#include "olia.h"
+#include "vegas.h"
+#include "wvegas.h"
 
 namespace subflow {
 
-using Controller = std::variant<NewReno, Lia, Bbr>;
+using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Ewtcp, Lia, Olia, Balia, WVegas>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();
 
-// Throws ScenarioError for an unknown name or option. `uncoupled` yields one instance of its base per subflow.
+// Throws ScenarioError for an unknown name or option. `uncoupled` yields one instance of its base per subflow, to which
+// every other option given goes.
 Controller make_controller(const AlgorithmChoice& choice);
 
 }  // namespace subflow

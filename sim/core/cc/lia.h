@@ -18,8 +18,6 @@ public:
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
-        const double uncoupled = 1 / cwnd_pkts;
-        if (!siblings.has_others()) return uncoupled;
         double best = 0;
         double total_rate = 0;
         for (const Sibling& s : siblings.all) {
@@ -28,10 +26,11 @@ public:
             total_rate += rate;
         }
         // RFC 6356 section 3: alpha / cwnd_total, capped so that no subflow is more aggressive than TCP on its path
-        return std::min(best / (total_rate * total_rate), uncoupled);
+        return std::min(best / (total_rate * total_rate), 1 / cwnd_pkts);
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
+        if (!siblings.has_others()) return NewReno::grow(window, ack);
         const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
         window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, siblings);
     }

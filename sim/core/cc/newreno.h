@@ -15,21 +15,24 @@ public:
 
     explicit NewReno(const Options&) {}
 
-    void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
-        // RFC 5681 section 3.1, equation (3), counting packets: one more per window acknowledged
-        window.cwnd_pkts += acked / window.cwnd_pkts;
-    }
+    void on_ack(Window& window, const AckSample& ack, const Siblings&) const { grow(window, ack); }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
         halve(window, event);
     }
 
-    // RFC 5681 section 3.1, equation (4), with a floor of two packets. After a timeout the flight size counts; on fast
-    // retransmit the window does (as in Linux: the two differ only while the window is not in full use).
-    static void halve(Window& window, const CongestionEvent& event) {
+    static void grow(Window& window, const AckSample& ack) {
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        // RFC 5681 section 3.1, equation (3), counting packets: one more per window acknowledged
+        window.cwnd_pkts += acked / window.cwnd_pkts;
+    }
+
+    // RFC 5681 section 3.1, equation (4), with a floor of two packets (coupled subflows: one). After a timeout the
+    // flight size counts; on fast retransmit the window does (as in Linux: the two differ only while the window is not
+    // in full use).
+    static void halve(Window& window, const CongestionEvent& event, double floor_pkts = 2.0) {
         const double basis = event.kind == CongestionKind::Timeout ? event.inflight_pkts : window.cwnd_pkts;
-        window.ssthresh_pkts = std::max(basis / 2, 2.0);
+        window.ssthresh_pkts = std::max(basis / 2, floor_pkts);
     }
 };
 static_assert(CongestionController<NewReno>);

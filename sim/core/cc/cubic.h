@@ -1,0 +1,181 @@
+// CUBIC: growth by the time since the last reduction instead of by round trips. Source: RFC 9438.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <variant>
+
+#include "hystart.h"
+#include "newreno.h"
+
+namespace subflow {
+
+// Cube root of x >= 0 by Newton's method, to within an ulp or two: std::cbrt is another function on another platform,
+// and signatures must not be.
+constexpr double cube_root(double x) {
+    if (x == 0) return 0;
+    // A third of the exponent, with the constant that makes the error at most a few per cent; each step squares it.
+    double y = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) / 3 + 0x2a9f7893782da1ceULL);
+    for (int i = 0; i < 5; ++i) y = (2 * y + x / (y * y)) / 3;
+    return y;
+}
+
+class Cubic {
+public:
+    static constexpr std::array<std::string_view, 3> kHyStarts{"off", "linux", "rfc9406"};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "fast_convergence",
+            .kind = OptionKind::Flag,
+            .help = "Give up more when the window was still below the one before it, to make room for newcomers.",
+            .default_number = 1,
+        },
+        OptionInfo{
+            .key = "reno_friendly",
+            .kind = OptionKind::Flag,
+            .help = "Never grow slower than NewReno would: the TCP-friendly region.",
+            .default_number = 1,
+        },
+        OptionInfo{
+            .key = "hystart",
+            .kind = OptionKind::Choice,
+            .help = "Leave slow start before the queue overflows: by ACK trains and RTT as Linux does, or by HyStart++ "
+                    "of RFC 9406. Left out: linux under the linux profile, off under textbook.",
+            .default_choice = "linux",
+            .textbook_choice = "off",
+            .choices = kHyStarts,
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "cubic",
+        .summary = "A cubic curve over the time since the last loss: quickly back, then probing",
+        .source = "RFC 9438; HyStart: Linux tcp_cubic.c, RFC 9406",
+        .options = kOptions,
+    };
+
+    static constexpr double kC = 0.4;     // packets per second cubed (section 5)
+    static constexpr double kBeta = 0.7;  // section 4.6
+    // Section 4.3: with it, Reno-friendly growth has the mean window of Reno.
+    static constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);
+
+    explicit Cubic(const Options& options)
+        : fast_convergence_(options.number("fast_convergence") != 0),
+          reno_friendly_(options.number("reno_friendly") != 0) {
+        const std::string_view hystart = options.choice("hystart");
+        if (hystart == "linux") hystart_ = HyStart();
+        if (hystart == "rfc9406") hystart_ = HyStartPlusPlus();
+    }
+
+    // Seconds from the start of an epoch until the window is back at w_max. RFC 9438 section 4.2, figure 2.
+    static double k_s(double w_max_pkts, double cwnd_epoch_pkts) {
+        return cube_root(std::max(w_max_pkts - cwnd_epoch_pkts, 0.0) / kC);
+    }
+
+    // W_cubic(t). RFC 9438 section 4.2, figure 1.
+    static double window_at(double t_s, double k_s, double w_max_pkts) {
+        const double d = t_s - k_s;
+        return kC * d * d * d + w_max_pkts;
+    }
+
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
+        leave_out_unused_time(ack);
+        if (!watches_slow_start_ || !window.in_slow_start()) return;
+        const bool is_full = std::visit(
+            [&]<class H>(H& hystart) {
+                if constexpr (std::is_same_v<H, std::monostate>) {
+                    return false;
+                } else {
+                    return hystart.on_ack(window, ack);
+                }
+            },
+            hystart_);
+        if (!is_full) return;
+        window.ssthresh_pkts = window.cwnd_pkts;
+        watches_slow_start_ = false;
+    }
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings&) {
+        double acked = ack.acked_pkts;
+        if (window.in_slow_start()) {
+            has_epoch_ = false;
+            acked = slow_start(window, slow_start_growth(acked));
+            if (acked == 0) return;
+        }
+        if (!has_epoch_) begin_epoch(window, ack.now);
+        // RFC 9438 section 4.3, figure 4: Reno's own pace once the window before the reduction is reached again
+        w_est_ += (w_est_ >= cwnd_prior_ ? 1.0 : kAlpha) * acked / window.cwnd_pkts;
+        const double t_s = to_seconds(ack.now - epoch_start_);
+        if (reno_friendly_ && window_at(t_s, k_s_, origin_) < w_est_) {
+            window.cwnd_pkts = std::max(window.cwnd_pkts, w_est_);
+            return;
+        }
+        // RFC 9438 section 4.2: where the curve will be a round trip from now, at most half as much again
+        const double w = window.cwnd_pkts;
+        const double target = std::clamp(window_at(t_s + to_seconds(ack.srtt), k_s_, origin_), w, 1.5 * w);
+        window.cwnd_pkts += acked * (target - w) / w;
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        const double w = window.cwnd_pkts;
+        cwnd_prior_ = w;
+        // RFC 9438 section 4.7, fast convergence
+        w_max_ = fast_convergence_ && w < w_max_ ? w * (1 + kBeta) / 2 : w;
+        window.ssthresh_pkts = std::max(kBeta * w, 2.0);
+        has_epoch_ = false;
+        is_after_timeout_ = event.kind == CongestionKind::Timeout;
+        // Linux starts over after a timeout (bictcp_reset); RFC 9406 is for the first slow start only.
+        watches_slow_start_ = is_after_timeout_ && std::holds_alternative<HyStart>(hystart_);
+    }
+
+private:
+    // The first ACK of congestion avoidance.
+    void begin_epoch(const Window& window, Nanos now) {
+        const double w = window.cwnd_pkts;
+        const bool has_lost = w_max_ > 0;
+        if (!has_lost) cwnd_prior_ = w;  // slow start was left without a loss
+        // RFC 9438 sections 4.8 and 4.10: after a timeout or such a slow start, the window is at the inflection point.
+        if (!has_lost || is_after_timeout_ || w >= w_max_) w_max_ = w;
+        is_after_timeout_ = false;
+        origin_ = w_max_;
+        k_s_ = k_s(w_max_, w);
+        w_est_ = w;
+        epoch_start_ = now;
+        has_epoch_ = true;
+    }
+
+    // Time in which the window was not in use does not count. RFC 9438 section 5.8.
+    void leave_out_unused_time(const AckSample& ack) {
+        if (was_idle_) {
+            // Nothing was under way from the ACK before until the packet was sent that this one is for.
+            const Nanos sent = ack.now - ack.rtt;
+            if (sent > last_ack_) epoch_start_ += sent - last_ack_;
+        } else if (!ack.is_cwnd_limited) {
+            epoch_start_ += ack.now - last_ack_;
+        }
+        last_ack_ = ack.now;
+        was_idle_ = ack.inflight_pkts == 0;
+    }
+
+    double slow_start_growth(double acked_pkts) const {
+        const auto* plus_plus = std::get_if<HyStartPlusPlus>(&hystart_);
+        return plus_plus && watches_slow_start_ ? plus_plus->slow_start_growth(acked_pkts) : acked_pkts;
+    }
+
+    double w_max_ = 0;   // 0: no loss so far
+    double origin_ = 0;  // w_max of this epoch
+    double k_s_ = 0;
+    double w_est_ = 0;       // what Reno would have
+    double cwnd_prior_ = 0;  // before the last reduction
+    Nanos epoch_start_{};
+    Nanos last_ack_{};
+    std::variant<std::monostate, HyStart, HyStartPlusPlus> hystart_;
+    bool fast_convergence_;
+    bool reno_friendly_;
+    bool has_epoch_ = false;
+    bool is_after_timeout_ = false;
+    bool was_idle_ = false;
+    bool watches_slow_start_ = true;
+};
+static_assert(CongestionController<Cubic>);
+
+}  // namespace subflow

@@ -1,0 +1,70 @@
+// EWTCP, equally-weighted TCP: NewReno on each subflow, weighted so that n of them take as much as one TCP.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "newreno.h"
+
+namespace subflow {
+
+class Ewtcp {
+public:
+    static constexpr std::array<std::string_view, 3> kWeights{"1/n^2", "1/n", "1/sqrt(n)"};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "a",
+            .kind = OptionKind::Choice,
+            .help = "Weight of the increase, a / cwnd per packet acknowledged, with n subflows. n of them together "
+                    "take n * sqrt(a) times what one TCP takes: 1, sqrt(n) or n^(3/4).",
+            .default_choice = "1/n^2",
+            .choices = kWeights,
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "ewtcp",
+        .summary = "Equally weighted: each of n subflows takes an n-th of a TCP on its path",
+        .source = "Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011, section 2",
+        .is_coupled = true,
+        .options = kOptions,
+    };
+
+    explicit Ewtcp(const Options& options)
+        : weight_(static_cast<Weight>(std::ranges::find(kWeights, options.choice("a")) - kWeights.begin())) {}
+
+    enum class Weight : std::uint8_t { InverseSquare, Inverse, InverseRoot };
+
+    static double a(Weight weight, std::size_t subflows) {
+        const auto n = static_cast<double>(subflows);
+        switch (weight) {
+            case Weight::InverseSquare:
+                return 1 / (n * n);
+            case Weight::Inverse:
+                return 1 / n;
+            case Weight::InverseRoot:
+                return 1 / std::sqrt(n);
+        }
+        return 1;
+    }
+
+    // Growth of the window per packet acknowledged in congestion avoidance, in packets.
+    static double increase_per_ack(double cwnd_pkts, const Siblings& siblings, Weight weight) {
+        return a(weight, siblings.all.size()) / cwnd_pkts;
+    }
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
+        if (!siblings.has_others()) return NewReno::grow(window, ack);
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, siblings, weight_);
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+        NewReno::halve(window, event);
+    }
+
+private:
+    Weight weight_;
+};
+static_assert(CongestionController<Ewtcp>);
+
+}  // namespace subflow

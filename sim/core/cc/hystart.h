@@ -1,0 +1,105 @@
+// Leaving slow start before it overflows the queue: two ways to notice that the path is full. Part of CUBIC.
+#pragma once
+
+#include "controller.h"
+
+namespace subflow {
+
+// How much the lowest RTT of a round may exceed the reference before it counts as a queue: an eighth of the reference,
+// within 4 to 16 ms. Source: Linux tcp_cubic.c (HYSTART_DELAY_THRESH), RFC 9406 section 4.2 (RttThresh).
+constexpr Nanos hystart_delay_threshold(Nanos reference) {
+    return std::clamp(reference / 8, Nanos(4'000'000), Nanos(16'000'000));
+}
+
+// Two tests per round trip, from a window of 16 packets on: a train of closely spaced ACKs that has lasted for half the
+// lowest RTT, and a lowest RTT of this round above the lowest of all. Source: Ha, Rhee, PFLDNeT 2008; Linux tcp_cubic.c
+// (hystart_update).
+class HyStart {
+public:
+    static constexpr double kLowWindow = 16;
+    static constexpr std::uint32_t kMinSamples = 8;
+    static constexpr Nanos kAckSpacing{2'000'000};
+    // Linux grants a train the time of four segments of the largest offload size at twice the present rate, at most a
+    // millisecond; up to 1 Gbit/s this is the millisecond.
+    static constexpr Nanos kAckDelayAllowance{1'000'000};
+
+    // True when slow start should end.
+    bool on_ack(const Window& window, const AckSample& ack) {
+        if (ack.begins_round) {
+            round_start_ = last_ack_ = ack.now;
+            lowest_rtt_ = kNever;
+            samples_ = 0;
+        }
+        if (window.cwnd_pkts < kLowWindow) return false;
+        bool is_full = false;
+        if (ack.now - last_ack_ <= kAckSpacing) {
+            last_ack_ = ack.now;
+            is_full = ack.now - round_start_ > (ack.min_rtt + kAckDelayAllowance) / 2;
+        }
+        lowest_rtt_ = std::min(lowest_rtt_, ack.rtt);
+        if (samples_ < kMinSamples) {
+            ++samples_;
+        } else {
+            is_full |= lowest_rtt_ > ack.min_rtt + hystart_delay_threshold(ack.min_rtt);
+        }
+        return is_full;
+    }
+
+    double slow_start_growth(double acked_pkts) const { return acked_pkts; }
+
+private:
+    Nanos round_start_{};
+    Nanos last_ack_{};
+    Nanos lowest_rtt_ = kNever;
+    std::uint32_t samples_ = 0;
+};
+
+// A rise of the RTT from round to round leads to Conservative Slow Start, four times slower, which ends slow start
+// after five rounds unless the RTT falls back. For the first slow start only. Source: RFC 9406 section 4.
+class HyStartPlusPlus {
+public:
+    static constexpr std::uint32_t kMinSamples = 8;  // N_RTT_SAMPLE
+    static constexpr double kCssGrowthDivisor = 4;   // CSS_GROWTH_DIVISOR
+    static constexpr std::uint32_t kCssRounds = 5;   // CSS_ROUNDS
+    static constexpr double kMostGrowthPerAck = 8;   // L, for a sender that does not pace
+
+    bool is_conservative() const { return is_conservative_; }
+
+    // True when slow start should end.
+    bool on_ack(const Window&, const AckSample& ack) {
+        if (ack.begins_round) {
+            last_round_rtt_ = lowest_rtt_;
+            lowest_rtt_ = kNever;
+            samples_ = 0;
+            // The part of a round in which it began counts as its first.
+            if (is_conservative_ && ++conservative_rounds_ >= kCssRounds) return true;
+        }
+        lowest_rtt_ = std::min(lowest_rtt_, ack.rtt);
+        ++samples_;
+        if (samples_ < kMinSamples) return false;
+        if (is_conservative_) {
+            if (lowest_rtt_ < baseline_rtt_) is_conservative_ = false;
+        } else if (last_round_rtt_ < kNever &&
+                   lowest_rtt_ >= last_round_rtt_ + hystart_delay_threshold(last_round_rtt_)) {
+            is_conservative_ = true;
+            conservative_rounds_ = 0;
+            baseline_rtt_ = lowest_rtt_;
+        }
+        return false;
+    }
+
+    double slow_start_growth(double acked_pkts) const {
+        const double grown = std::min(acked_pkts, kMostGrowthPerAck);
+        return is_conservative_ ? grown / kCssGrowthDivisor : grown;
+    }
+
+private:
+    Nanos lowest_rtt_ = kNever;      // of this round
+    Nanos last_round_rtt_ = kNever;  // lowest of the round before
+    Nanos baseline_rtt_ = kNever;    // below it, the rise that led here was none
+    std::uint32_t samples_ = 0;
+    std::uint32_t conservative_rounds_ = 0;
+    bool is_conservative_ = false;
+};
+
+}  // namespace subflow

@@ -1,0 +1,136 @@
+// Vegas: keeps a few packets queued, judged by how far the RTT is above the lowest one seen.
+#pragma once
+
+#include <array>
+
+#include "newreno.h"
+
+namespace subflow {
+
+class Vegas {
+public:
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "alpha",
+            .help = "Grow while fewer packets than this are queued.",
+            .default_number = 2,
+            .minimum = 0,
+            .maximum = 1e6,
+            .unit = "pkt",
+        },
+        OptionInfo{
+            .key = "beta",
+            .help = "Shrink while more packets than this are queued; not below alpha.",
+            .default_number = 4,
+            .minimum = 0,
+            .maximum = 1e6,
+            .unit = "pkt",
+        },
+        OptionInfo{
+            .key = "gamma",
+            .help = "Leave slow start when more packets than this are queued.",
+            .default_number = 1,
+            .minimum = 0,
+            .maximum = 1e6,
+            .unit = "pkt",
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "vegas",
+        .summary = "Two to four packets queued, judged by the RTT; backs off before packets are lost",
+        .source = "Brakmo, O'Malley, Peterson, SIGCOMM 1994; Linux tcp_vegas.c",
+        .options = kOptions,
+    };
+
+    explicit Vegas(const Options& options)
+        : alpha_(options.number("alpha")), beta_(options.number("beta")), gamma_(options.number("gamma")) {
+        if (beta_ < alpha_) throw ScenarioError("option 'beta' of 'vegas' must not be below its option 'alpha'");
+    }
+
+    // Packets of the window that stand in queues: the window less what the path holds at the lowest RTT.
+    static double queued_pkts(double cwnd_pkts, Nanos base_rtt, Nanos rtt) {
+        return cwnd_pkts * static_cast<double>((rtt - base_rtt).value) / static_cast<double>(rtt.value);
+    }
+
+    // Ends slow start if more than `gamma` packets are queued: back to what the path holds, and one.
+    // Returns false if slow start goes on. Source: Linux tcp_vegas_cong_avoid.
+    static bool leave_slow_start(Window& window, double queued, double gamma) {
+        if (queued <= gamma) return false;
+        window.cwnd_pkts = std::min(window.cwnd_pkts, window.cwnd_pkts - queued + 1);
+        window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
+        return true;
+    }
+
+    // After every decision: at least two packets, and a slow start threshold that keeps up with the window.
+    // Source: Linux tcp_vegas_cong_avoid, tcp_current_ssthresh.
+    static void bound(Window& window) {
+        window.cwnd_pkts = std::max(window.cwnd_pkts, 2.0);
+        window.ssthresh_pkts = std::max(window.ssthresh_pkts, 0.75 * window.cwnd_pkts);
+    }
+
+    void on_every_ack(const Window&, const AckSample& ack, const Siblings&) {
+        lowest_rtt_ = std::min(lowest_rtt_, ack.rtt);
+        ++samples_;
+        is_round_over_ = ack.begins_round;
+        if (!is_round_over_) return;
+        round_rtt_ = lowest_rtt_;
+        round_samples_ = samples_;
+        forget_samples();
+    }
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
+        // Two samples may both be of delayed ACKs: too few to judge by (Linux tcp_vegas_cong_avoid).
+        const bool may_judge = is_enabled_ && is_round_over_ && round_samples_ > 2;
+        if (may_judge) {
+            judge(window, ack);
+        } else if (!is_enabled_ || is_round_over_) {
+            NewReno::grow(window, ack);
+        } else if (window.in_slow_start()) {
+            slow_start(window, ack.acked_pkts);
+        }
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        NewReno::halve(window, event);
+        is_enabled_ = false;
+    }
+
+    void on_recovery_exit(const Window&, const AckSample&, const Siblings&) {
+        is_enabled_ = true;
+        is_round_over_ = false;
+        forget_samples();
+    }
+
+private:
+    void judge(Window& window, const AckSample& ack) const {
+        const double queued = queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
+        if (window.in_slow_start()) {
+            if (!leave_slow_start(window, queued, gamma_)) slow_start(window, ack.acked_pkts);
+        } else if (queued > beta_) {
+            window.cwnd_pkts -= 1;
+            window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
+        } else if (queued < alpha_) {
+            window.cwnd_pkts += 1;
+        }
+        bound(window);
+    }
+
+    void forget_samples() {
+        lowest_rtt_ = kNever;
+        samples_ = 0;
+    }
+
+    double alpha_;
+    double beta_;
+    double gamma_;
+    // Of the round trip under way, and of the one that the present ACK ended
+    Nanos lowest_rtt_ = kNever;
+    Nanos round_rtt_{};
+    std::uint32_t samples_ = 0;
+    std::uint32_t round_samples_ = 0;
+    bool is_round_over_ = false;
+    bool is_enabled_ = true;  // not while losses are being repaired
+};
+static_assert(CongestionController<Vegas>);
+
+}  // namespace subflow

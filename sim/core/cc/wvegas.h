@@ -1,0 +1,133 @@
+// wVegas, weighted Vegas: the subflows of a connection share a number of queued packets by their rates.
+#pragma once
+
+#include <array>
+
+#include "vegas.h"
+
+namespace subflow {
+
+class WVegas {
+public:
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "drain",
+            .kind = OptionKind::Flag,
+            .help = "Halve the window when the queueing delay has doubled since the last time, as the kernel module "
+                    "does; without it links are used in full.",
+            .default_number = 1,
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "wvegas",
+        .summary = "Weighted Vegas: ten packets queued in all, moved to where the queueing delay is lowest",
+        .source = "Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control-05",
+        .is_coupled = true,
+        .options = kOptions,
+    };
+
+    static constexpr double kTotalAlpha = 10;  // packets queued by the connection
+    static constexpr double kLowestAlpha = 2;
+    static constexpr double kGamma = 1;
+    // Below it, a queueing delay is rounding. With the kernel's test, q >= 2 q_min, an empty queue would halve the
+    // window in every round trip of a path without jitter.
+    static constexpr Nanos kLeastQueueingDelay{100'000};
+
+    explicit WVegas(const Options& options) : drains_(options.number("drain") != 0) {}
+
+    // The part of the connection's queued packets that a subflow of rate `own_pps` may have, given the rates that its
+    // siblings stated last. The own entry of `siblings` does not count.
+    static double alpha(double own_pps, const Siblings& siblings) {
+        double total_pps = own_pps;
+        for (std::size_t i = 0; i < siblings.all.size(); ++i) {
+            if (i != siblings.self) total_pps += siblings.all[i].advertised_pps;
+        }
+        return std::max(kLowestAlpha, kTotalAlpha * (own_pps / total_pps));
+    }
+
+    double alpha_pkts() const { return alpha_; }
+
+    void on_every_ack(const Window&, const AckSample& ack, const Siblings&) {
+        rtt_sum_ += ack.rtt;
+        ++samples_;
+        is_round_over_ = ack.begins_round;
+        if (!is_round_over_) return;
+        round_rtt_ = rtt_sum_ / samples_;
+        round_samples_ = samples_;
+        forget_samples();
+    }
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        const bool may_judge = is_enabled_ && is_round_over_ && round_samples_ > 2;
+        if (may_judge) {
+            judge(window, ack, siblings);
+        } else if (!is_enabled_ || is_round_over_) {
+            NewReno::grow(window, ack);
+        } else if (window.in_slow_start()) {
+            slow_start(window, ack.acked_pkts);
+        }
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        NewReno::halve(window, event);
+        is_enabled_ = false;
+        if (event.kind == CongestionKind::Timeout) window.advertised_pps = 0;
+    }
+
+    void on_recovery_exit(const Window&, const AckSample&, const Siblings&) {
+        is_enabled_ = true;
+        is_round_over_ = false;
+        forget_samples();
+    }
+
+private:
+    void judge(Window& window, const AckSample& ack, const Siblings& siblings) {
+        const double queued = Vegas::queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
+        if (window.in_slow_start()) {
+            if (!Vegas::leave_slow_start(window, queued, kGamma)) slow_start(window, ack.acked_pkts);
+        } else {
+            if (queued >= alpha_) {
+                window.advertised_pps = window.cwnd_pkts / to_seconds(round_rtt_);
+                alpha_ = alpha(window.advertised_pps, siblings);
+            }
+            if (queued > alpha_) {
+                window.cwnd_pkts -= 1;
+                window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
+            } else if (queued < alpha_) {
+                window.cwnd_pkts += 1;
+            }
+            if (drains_) drain(window, ack.min_rtt);
+        }
+        Vegas::bound(window);
+    }
+
+    // Empties the queue once its delay has doubled, so that the lowest RTT is seen again.
+    // Source: Linux MPTCP mptcp_wvegas_cong_avoid.
+    void drain(Window& window, Nanos base_rtt) {
+        const Nanos queueing_delay = round_rtt_ - base_rtt;
+        if (lowest_queueing_delay_ == Nanos(0) || queueing_delay < lowest_queueing_delay_)
+            lowest_queueing_delay_ = queueing_delay;
+        if (queueing_delay < kLeastQueueingDelay || queueing_delay < lowest_queueing_delay_ * 2) return;
+        window.cwnd_pkts *= static_cast<double>(base_rtt.value) / (2.0 * static_cast<double>(round_rtt_.value));
+        lowest_queueing_delay_ = Nanos(0);
+    }
+
+    void forget_samples() {
+        rtt_sum_ = Nanos(0);
+        samples_ = 0;
+    }
+
+    double alpha_ = kLowestAlpha;
+    Nanos lowest_queueing_delay_{};  // since the last drain; 0: none seen yet
+    // Of the round trip under way, and of the one that the present ACK ended
+    Nanos rtt_sum_{};
+    Nanos round_rtt_{};
+    std::uint32_t samples_ = 0;
+    std::uint32_t round_samples_ = 0;
+    bool drains_;
+    bool is_round_over_ = false;
+    bool is_enabled_ = true;  // not while losses are being repaired
+};
+static_assert(CongestionController<WVegas>);
+
+}  // namespace subflow
