@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -134,11 +135,17 @@ def test_nothing_is_left_when_the_command_is_interrupted(
 
 def test_a_worker_speaks_of_what_the_machine_refuses(able_machine: Machine) -> None:
     del able_machine
-    words = subprocess.run(
-        worker_words(), input='{"probe": ["no-such-control"]}', capture_output=True, text=True, timeout=20, check=False
-    )
+    job = json.dumps({"probe": ["no-such-control"], "parent": os.getpid()})
+    words = subprocess.run(worker_words(), input=job, capture_output=True, text=True, timeout=20, check=False)
     assert words.returncode == 0, words.stderr
     assert "congestion control no-such-control" in words.stdout
+
+
+def test_a_worker_whose_parent_is_gone_does_nothing(able_machine: Machine) -> None:
+    del able_machine
+    job = json.dumps({"probe": [], "parent": 0})
+    worker = subprocess.run(worker_words(), input=job, capture_output=True, text=True, timeout=20, check=False)
+    assert (worker.returncode, worker.stdout) == (1, "")
 
 
 def test_the_worker_starts_without_threads() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, fields, replace
 
 import pytest
 
 from subflow_app.core.errors import InputError
 from subflow_app.kernel.plan import NetworkPlan, plan_network
-from subflow_sim.scenario import parse_scenario
+from subflow_sim.scenario import Flow, LinkDirection, parse_scenario
 
 SCENARIO = """\
 format = 1
@@ -137,6 +138,27 @@ def test_a_constant_rate_flow_is_refused() -> None:
     )
     with pytest.raises(InputError, match=r'flows\.noise: kind = "cbr"; supported: tcp, mptcp'):
         plan_network(parse_scenario(cbr), seed=1)
+
+
+def test_what_was_added_to_links_and_flows_is_refused_until_it_is_mapped() -> None:
+    @dataclass(frozen=True)
+    class NewDirection(LinkDirection):
+        overtaking: bool = False
+
+    @dataclass(frozen=True)
+    class NewFlow(Flow):
+        lifetime_s: float | None = None
+
+    scenario = parse_scenario(SCENARIO)
+    lte, other = scenario.links["lte"], scenario.flows["other"]
+    same = NewDirection(**{one.name: getattr(lte.forward, one.name) for one in fields(lte.forward)})
+    plan_network(replace(scenario, links={**scenario.links, "lte": replace(lte, forward=same)}), seed=1)
+    links = {**scenario.links, "lte": replace(lte, forward=replace(same, overtaking=True))}
+    with pytest.raises(InputError, match=r"links\.lte \(forward\): overtaking = True; supported: rate, delay"):
+        plan_network(replace(scenario, links=links), seed=1)
+    flow = NewFlow(**{one.name: getattr(other, one.name) for one in fields(other)}, lifetime_s=3.0)
+    with pytest.raises(InputError, match=r"flows\.other: lifetime_s = 3\.0; supported: controller, paths"):
+        plan_network(replace(scenario, flows={**scenario.flows, "other": flow}), seed=1)
 
 
 def test_every_problem_is_told_at_once() -> None:

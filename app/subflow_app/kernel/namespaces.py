@@ -106,9 +106,12 @@ def read_sysctl(name: str) -> str | None:
         return None
 
 
-def die_with_parent() -> None:
-    """When the parent process goes, however that happens, this one is killed: nothing outlives the command."""
-    parent = os.getppid()
+def die_with_parent(parent: int) -> None:
+    """When the parent process goes, however that happens, this one is killed: nothing outlives the command.
+
+    Args:
+        parent: its id; if it is gone already, so is this process.
+    """
     _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import InputError
@@ -27,6 +27,13 @@ MAX_CONNECTIONS = 64
 """Each connection has two namespaces of its own; making and removing more than this takes longer than the run."""
 MAX_TOTAL_RATE_BPS = 100e6
 """What one core emulates in time, all copies of a network together, bit/s."""
+_LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
+_QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes"})
+_FLOW_FIELDS = frozenset(
+    {"name", "kind", "source", "destination", "controller", "scheduler", "paths", "count", "start_s", "stop_s"}
+    | {"size_bytes", "recv_buffer_bytes"}
+)
+
 MIN_MTU_BYTES, MAX_MTU_BYTES = 576, 9000
 
 
@@ -279,6 +286,8 @@ def _flow_problems(flow: Flow) -> Iterator[str]:
         yield f'{where}: controller = "{_base_controller(flow)}"; supported: {", ".join(CONGESTION_CONTROLS)}'
     if flow.kind == "mptcp" and flow.scheduler.name != "minrtt":
         yield f'{where}: scheduler = "{flow.scheduler.name}"; supported: minrtt (the kernel\'s own comes closest)'
+    if (extra := _extra(flow, _FLOW_FIELDS)) is not None:
+        yield f"{where}: {extra}; supported: controller, paths, count, start, stop, size and recv_buffer"
     if len(flow.paths) > MAX_SUBFLOWS:
         yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_SUBFLOWS} (the kernel's path manager)"
 
@@ -286,6 +295,25 @@ def _flow_problems(flow: Flow) -> Iterator[str]:
 def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
     if side.queue.discipline != "droptail":
         yield f'{where}: queue discipline = "{side.queue.discipline}"; supported: droptail'
+    elif (extra := _extra(side.queue, _QUEUE_FIELDS)) is not None:
+        yield f"{where}: queue {extra}; supported: droptail with a limit in packets or bytes"
+    if not isinstance(side.rate_bps, float | int | None):
+        yield f"{where}: rate = {side.rate_bps}; supported: one rate for the whole run"
+    if not isinstance(side.loss, float | int):
+        yield f"{where}: loss = {side.loss}; supported: a probability, the same for each packet"
+    if (extra := _extra(side, _LINK_FIELDS)) is not None:
+        yield f"{where}: {extra}; supported: rate, delay, queue and loss"
+
+
+def _extra(value: Any, known: frozenset[str]) -> str | None:
+    """The first field that is set and not among those mapped: what this module does not know, it does not pass over."""
+    for one in fields(value):
+        if one.name in known:
+            continue
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if getattr(value, one.name) != default:
+            return f"{one.name} = {getattr(value, one.name)}"
+    return None
 
 
 def _rate(link: LinkPlan) -> float:

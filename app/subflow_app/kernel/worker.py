@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from subflow_app.kernel import namespaces
 from subflow_app.kernel.emulator import Emulator, Route
@@ -32,13 +32,15 @@ _HOST_INTERFACE = "net0"
 def main() -> int:
     """Read a job from stdin, carry it out, write the answer to stdout; returns the exit code.
 
-    A job is ``{"networks": [...]}`` (`NetworkPlan.to_json`) or ``{"probe": [congestion controls]}``; the answer is the
-    result, or ``{"error": text}`` with exit code 1 when the machine refuses something.
+    A job is ``{"networks": [...]}`` (`NetworkPlan.to_json`) or ``{"probe": [congestion controls]}``, with the id of the
+    process that waits for it as ``"parent"``; the answer is the result, or ``{"error": text}`` with exit code 1 when
+    the machine refuses something.
     """
     job = json.load(sys.stdin)
     try:
         namespaces.enter_private_namespace()
-        namespaces.die_with_parent()
+        # Only now: entering a user namespace would undo it.
+        namespaces.die_with_parent(job["parent"])
         answer = _probe(job["probe"]) if "probe" in job else _run([NetworkPlan.from_json(n) for n in job["networks"]])
     except OSError as error:
         json.dump({"error": str(error)}, sys.stdout)
@@ -159,9 +161,10 @@ def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str
     """
     output, its_end = os.pipe()
     sys.stdout.flush()
+    parent = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _be_child(work, its_end)
+        _be_child(work, its_end, parent)
     os.close(its_end)
     is_over = False
 
@@ -184,11 +187,11 @@ def _child(work: Callable[[], dict[str, Any]]) -> Iterator[Callable[[], dict[str
             os.waitpid(pid, 0)
 
 
-def _be_child(work: Callable[[], dict[str, Any]], output: int) -> None:
+def _be_child(work: Callable[[], dict[str, Any]], output: int, parent: int) -> NoReturn:
     """The forked process: work, answer, end without running anything of the parent's."""
     code = 1
     try:
-        namespaces.die_with_parent()
+        namespaces.die_with_parent(parent)
         answer = work()
         code = 0
     except BaseException as error:  # whatever it is, the parent has to know: this process has no other voice

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -48,7 +49,7 @@ def ask_worker(
         start_new_session=True,
     ) as process:
         try:
-            output, errors = _wait(process, json.dumps(job), timeout_s, progress)
+            output, errors = _wait(process, json.dumps({**job, "parent": os.getpid()}), timeout_s, progress)
         finally:
             # Its two children go with it: the kernel kills them when their parent ends.
             process.kill()
