@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.app_kernel.test_plan import SCENARIO, plan_of
 
-from subflow_app.core.errors import KernelError
+from subflow_app.core.errors import InputError, KernelError
 from subflow_app.core.json_document import json_text
 from subflow_app.kernel import compare
 from subflow_app.kernel.compare import Case, batches, difference, run_comparisons
@@ -148,6 +148,14 @@ def test_what_the_machine_lacks_is_told_before_anything_runs(worker: FakeWorker)
     )
     with pytest.raises(KernelError, match="no MPTCP"):
         list(run_comparisons([a_case()], lacking, seeds=1, repetitions=1))
+    assert worker.jobs == []
+
+
+def test_what_the_simulator_refuses_is_told_before_the_kernel_runs(worker: FakeWorker) -> None:
+    # Ten samples a second of 3 * 2 + 4 * 9 + 6 * 3 columns for 10^8 s are 6 * 10^10 values of 4 bytes.
+    case = Case.of(parse_scenario(SCENARIO, overrides=["duration=1e8"]), seed=1, socket_buffer_bytes=1 << 20)
+    with pytest.raises(InputError, match="memory"):
+        list(run_comparisons([case], MACHINE, seeds=1, repetitions=1))
     assert worker.jobs == []
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from subflow_app.core.errors import KernelError
+from subflow_app.core.errors import InputError, KernelError
 from subflow_app.kernel.emulator import LATE_P99_S
 from subflow_app.kernel.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, NetworkPlan, plan_network
 from subflow_app.kernel.probe import Machine
 from subflow_app.kernel.recording import KernelRecording
 from subflow_app.kernel.worker_process import ask_worker
+from subflow_sim.errors import SimError
 from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
@@ -169,11 +170,13 @@ def run_comparisons(
 
     Raises:
         KernelError: if this machine cannot run them, with every reason, or a run fails.
+        InputError: if the simulator refuses one of them.
     """
     reasons = machine.reasons_against([case.plan for case in cases])
     if reasons:
         raise KernelError("the kernel cannot run this here:\n" + "\n".join(f"  {reason}" for reason in reasons))
-    comparisons = [Comparison(case) for case in cases]
+    # What the simulator refuses is known before minutes go by.
+    comparisons = [Comparison(case, simulate(case, seeds)) for case in cases]
     packed = batches([case.plan for case in cases], repetitions)
     total_s = sum(batch.duration_s for batch in packed)
     before_s = 0.0
@@ -183,7 +186,6 @@ def run_comparisons(
         for index in dict.fromkeys(index for index, _ in batch.members):
             comparison = comparisons[index]
             if len(comparison.kernel) == repetitions:
-                comparison.simulated = simulate(comparison.case, seeds)
                 yield comparison
 
 
@@ -230,11 +232,14 @@ def simulate(case: Case, seeds: int) -> list[dict[str, Any]]:
     """Summaries of simulations of a case, the seeds counting up from the plan's.
 
     Raises:
-        SimulationError: if the core refuses the scenario.
+        InputError: if the core refuses the scenario.
     """
     summaries = []
     for seed in range(case.plan.seed, case.plan.seed + seeds):
-        simulation = Simulation(case.scenario, seed=seed)
+        try:
+            simulation = Simulation(case.scenario, seed=seed)
+        except SimError as error:
+            raise InputError(f"{case.scenario.name}: {error}") from error
         simulation.run_until(case.scenario.duration_s)
         summaries.append(simulation.summary())
     return summaries
