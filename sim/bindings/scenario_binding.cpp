@@ -95,6 +95,9 @@ void bind_scenario(nb::module_& m) {
         .value("TCP", FlowKind::Tcp)
         .value("MPTCP", FlowKind::Mptcp)
         .value("CBR", FlowKind::Cbr);
+    nb::enum_<LossDetection>(m, "LossDetection")
+        .value("DUPACK", LossDetection::DupAck)
+        .value("RACK", LossDetection::Rack);
     nb::enum_<DelayedAck>(m, "DelayedAck")
         .value("OFF", DelayedAck::Off)
         .value("RFC", DelayedAck::Rfc)
@@ -105,6 +108,8 @@ void bind_scenario(nb::module_& m) {
     nb::class_<TransportOptions>(m, "TransportOptions")
         .def(nb::init<>())
         .def_rw("initial_window_pkts", &TransportOptions::initial_window_pkts)
+        .def_rw("loss_detection", &TransportOptions::loss_detection)
+        .def_rw("dsack", &TransportOptions::dsack)
         .def_rw("delayed_ack", &TransportOptions::delayed_ack)
         .def_rw("quick_acks", &TransportOptions::quick_acks)
         .def_rw("rto_rule", &TransportOptions::rto_rule)

@@ -200,6 +200,7 @@ private:
     void fill_single_path(Connection& connection);
     void note_out_of_data(Connection& connection);
     void retransmit_lost(std::uint32_t subflow);
+    void send_probe(std::uint32_t subflow);
     void transmit(std::uint32_t subflow, const Transmission& sent);
     bool send_next(Connection& connection);
     std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on);

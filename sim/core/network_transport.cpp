@@ -115,6 +115,16 @@ void Network::note_out_of_data(Connection& c) {
     }
 }
 
+// A tail loss probe. New data if there is some; over several paths that is the scheduler's to place, and the probe
+// repeats the last packet. Source: RFC 8985 section 7.3.
+void Network::send_probe(std::uint32_t index) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    const bool has_new = !c.is_multipath() && c.reinjections.empty() && c.data_nxt < std::min(c.data_end, c.right_edge);
+    transmit(index, has_new ? s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport)
+                            : s.sender.probe_with_last(now_, scenario_->transport));
+}
+
 bool Network::send_next(Connection& c) {
     // Reinjections first; those that have been acknowledged meanwhile are done.
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
@@ -219,8 +229,8 @@ void Network::send_ack(std::uint32_t index, Nanos at) {
     ack.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     ack.kind = PacketKind::Ack;
     ack.incarnation = s.incarnation & kIncarnationMask;
-    if (s.receiver.has_gaps() || c.reassembly.is_limited()) [[unlikely]]
-        ack.extension = make_extension({s.receiver.sack_blocks(), c.reassembly.advertise()});
+    if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
+        ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
     carry(s.ack_route, ack, at);
 }
 

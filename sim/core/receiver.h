@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "range_set.h"
 #include "ring.h"
@@ -41,6 +42,8 @@ public:
         } else if (seq > rcv_nxt_) {
             decision.is_new = hold(seq);
         }
+        if (!decision.is_new && options.dsack) [[unlikely]]
+            duplicate_ = {seq, seq + 1};
         if (unacked_ == 0) echo_ = sent_time;
         ++unacked_;
         if (options.delayed_ack != DelayedAck::Off) {
@@ -57,6 +60,7 @@ public:
 
     std::uint32_t rcv_nxt() const { return rcv_nxt_; }
     bool has_gaps() const { return !out_of_order_.empty(); }
+    bool has_sack_blocks() const { return has_gaps() || duplicate_.end != 0; }
     Nanos ack_deadline() const { return ack_deadline_; }
     // The echo is that of the oldest packet the ACK covers (RFC 7323 section 4.3).
     Nanos take_echo() {
@@ -66,11 +70,14 @@ public:
     }
     std::uint32_t next_ack_number() { return acks_sent_++; }
 
-    // Most recently changed block first (RFC 2018 section 4).
-    SackBlocks sack_blocks() const {
+    // The duplicate that came last, once (RFC 2883 section 4), then the most recently changed block (RFC 2018 section
+    // 4).
+    SackBlocks take_sack_blocks() {
         SackBlocks out;
-        for (std::uint32_t i = 0; i < recent_count_; ++i) out.blocks[i] = recent_[i];
-        out.count = recent_count_;
+        if (duplicate_.end != 0) [[unlikely]]
+            out.blocks[out.count++] = std::exchange(duplicate_, {});
+        for (std::uint32_t i = 0; i < recent_count_ && out.count < out.blocks.size(); ++i)
+            out.blocks[out.count++] = recent_[i];
         return out;
     }
 
@@ -93,6 +100,7 @@ private:
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;
+    SeqRange duplicate_;  // not yet reported; empty: none
 };
 
 // Connection level: holds data that arrived ahead of order and hands the rest on.

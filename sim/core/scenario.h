@@ -77,6 +77,11 @@ struct EventSpec {
     std::optional<bool> open;
 };
 
+enum class LossDetection : std::uint8_t {
+    DupAck,  // three later transmissions were delivered (RFC 6675)
+    Rack,    // a later transmission was delivered and a reordering window has passed; tail loss probes (RFC 8985)
+};
+
 enum class DelayedAck : std::uint8_t {
     Off,    // an ACK per packet: what the closed forms assume
     Rfc,    // every second packet or after a timeout (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2)
@@ -98,6 +103,8 @@ enum class Prr : std::uint8_t {
 // How TCP behaves where the RFCs leave a choice. Recorded with every run.
 struct TransportOptions {
     double initial_window_pkts = 10;  // RFC 6928
+    LossDetection loss_detection = LossDetection::DupAck;
+    bool dsack = false;  // the receiver reports duplicates (RFC 2883)
     RtoRule rto_rule = RtoRule::Rfc6298;
     Nanos rto_min{200'000'000};  // Linux TCP_RTO_MIN; RFC 6298 says 1 s
     Nanos rto_max{60'000'000'000};

@@ -58,22 +58,25 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     const std::int64_t prior_marked_lost = stats_.marked_lost;
     if (samples_delivery_) [[unlikely]]
         sample_cumulative(cumulative);
+    const std::uint32_t latest_before = latest_delivered_[0];
 
     if (cumulative > snd_una_) {
         outcome.has_advanced = true;
-        do {
-            SentPacket& packet = packets_[snd_una_];
-            if (!(packet.flags & kSacked)) {
-                deliver(packet);
-                ++outcome.newly_delivered;
-            }
-            packets_.pop_front();
-        } while (++snd_una_ != cumulative);
-        if (!sacked_.empty()) [[unlikely]]
-            sacked_.erase_below(snd_una_);
+        if (sacked_.empty()) [[likely]] {
+            outcome.newly_delivered = cumulative - snd_una_;
+            do {
+                deliver(packets_[snd_una_], echo, options);
+                packets_.pop_front();
+            } while (++snd_una_ != cumulative);
+        } else {
+            outcome.newly_delivered = advance_past_sacked(cumulative, echo, options);
+        }
     }
-    if (!sack_blocks.empty()) [[unlikely]]
-        outcome.newly_delivered += apply_sack(sack_blocks);
+    SeqRange duplicate;
+    if (!sack_blocks.empty()) [[unlikely]] {
+        if (options.dsack) duplicate = reported_duplicate(cumulative, sack_blocks);
+        outcome.newly_delivered += apply_sack(sack_blocks, echo, options);
+    }
 
     acked_since_loss_ += outcome.newly_delivered;
     if (outcome.newly_delivered != 0) {
@@ -94,7 +97,19 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         }
     }
 
-    const bool found_losses = detect_losses();
+    const bool uses_time = options.loss_detection == LossDetection::Rack;
+    bool found_losses = false;
+    bool probe_repaired = false;
+    if (uses_time) {
+        if (latest_delivered_[0] != latest_before) latest_rtt_ = now - latest_sent_time_;
+        if (duplicate.end != 0) [[unlikely]]
+            adapt_reordering_window(duplicate);
+        found_losses = detect_losses_by_time(now);
+        if (probe_ != Probe::None) [[unlikely]]
+            probe_repaired = judge_probe(outcome, duplicate);
+    } else {
+        found_losses = detect_losses();
+    }
     const SenderState state_before = state_;
     const AckSample sample{.acked_pkts = static_cast<double>(outcome.newly_delivered),
                            .rtt = now - echo,
@@ -116,6 +131,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         if (state_ == SenderState::Recovery && !governs_recovery_) window_.cwnd_pkts = window_.ssthresh_pkts;
         state_ = SenderState::Open;
         outcome.ended_recovery = true;
+        forget_duplicates_in_time();
         std::visit(
             [&]<class C>(C& controller) {
                 if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
@@ -127,6 +143,12 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         // them were acknowledged on the way back to Open.
         enter_recovery(now, siblings, options);
         outcome.began_recovery = true;
+    } else if (probe_repaired && state_ == SenderState::Open) [[unlikely]] {
+        // RFC 8985 section 7.4: the loss was real, and it is the only one.
+        ++stats_.marked_lost;
+        tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), now}, siblings);
+        if (!governs_recovery_) window_.cwnd_pkts = window_.ssthresh_pkts;
+        outcome.began_recovery = outcome.ended_recovery = true;
     }
     if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
         DeliverySample delivery = sampler_.sample(now, now - echo);
@@ -146,6 +168,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
             controller_);
     }
     advance_round();
+    if (uses_time && (outcome.has_advanced || outcome.newly_delivered != 0)) schedule_probe(now);
 #ifdef SUBFLOW_VALIDATE
     check_invariants();
 #endif
@@ -175,15 +198,38 @@ void SubflowSender::tell_delivery(DeliverySample sample, const Siblings& sibling
         controller_);
 }
 
-std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks) {
+std::uint32_t SubflowSender::advance_past_sacked(std::uint32_t cumulative, Nanos echo,
+                                                 const TransportOptions& options) {
+    const std::uint32_t highest = sacked_.back().end;
     std::uint32_t newly_delivered = 0;
+    do {
+        SentPacket& packet = packets_[snd_una_];
+        if (packet.flags & kSacked) {
+            --sacked_count_;
+        } else {
+            // RFC 8985 section 6.2, step 3: it comes after one that was sent later, and was sent once only.
+            if (snd_una_ < highest && !(packet.flags & kRetransmitted)) reordering_seen_ = true;
+            deliver(packet, echo, options);
+            ++newly_delivered;
+        }
+        packets_.pop_front();
+    } while (++snd_una_ != cumulative);
+    sacked_.erase_below(snd_una_);
+    return newly_delivered;
+}
+
+std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks, Nanos echo,
+                                        const TransportOptions& options) {
+    std::uint32_t newly_delivered = 0;
+    const std::uint32_t highest = sacked_.empty() ? snd_una_ : sacked_.back().end;
     for (SeqRange block : sack_blocks) {
         block.begin = std::max(block.begin, snd_una_);
         if (block.begin >= block.end) continue;  // overtaken by the cumulative acknowledgement
         sacked_.add(block, [&](std::uint32_t begin, std::uint32_t end) {
             for (std::uint32_t seq = begin; seq != end; ++seq) {
                 SentPacket& packet = packets_[seq];
-                deliver(packet);
+                if (seq < highest && !(packet.flags & kRetransmitted)) reordering_seen_ = true;
+                deliver(packet, echo, options);
                 if (samples_delivery_)
                     sampler_.on_delivered(seq, packet.transmission, (packet.flags & kRetransmitted) != 0);
                 packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kSacked);
@@ -191,6 +237,7 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks) {
             newly_delivered += end - begin;
         });
     }
+    sacked_count_ += newly_delivered;
     return newly_delivered;
 }
 
@@ -240,6 +287,8 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
     recovery_point_ = snd_nxt_;
     owes_first_retransmission_ = true;
     ++stats_.fast_retransmits;
+    probe_ = Probe::None;
+    probe_deadline_ = kNever;
 }
 
 void SubflowSender::tell_controller(const CongestionEvent& event, const Siblings& siblings) {
@@ -278,17 +327,25 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
         const CongestionEvent event{CongestionKind::Timeout, static_cast<double>(pipe_), now};
         tell_controller(event, siblings);
     }
-    window_.cwnd_pkts = 1;
     state_ = SenderState::Loss;
+    probe_ = Probe::None;
+    probe_deadline_ = kNever;
     owes_first_retransmission_ = false;
     recovery_point_ = snd_nxt_;
     ++stats_.timeouts;
     if (backoffs_ < 32) ++backoffs_;
-    for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
-        if (packets_[seq].flags & kInPipe) mark_lost(seq);
+    if (options.loss_detection == LossDetection::Rack) {
+        mark_overdue_lost(now);
+        // Linux tcp_enter_loss: what is still on its way does not keep the retransmission from leaving.
+        window_.cwnd_pkts = pipe_ + 1;
+    } else {
+        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
+            if (packets_[seq].flags & kInPipe) mark_lost(seq);
+        }
+        retransmissions_.reset(retransmissions_.end_pos());
+        loss_scan_ = snd_nxt_;
+        window_.cwnd_pkts = 1;
     }
-    retransmissions_.reset(retransmissions_.end_pos());
-    loss_scan_ = snd_nxt_;
     round_max_pipe_ = 1;
     restart_rto(now, options);
 #ifdef SUBFLOW_VALIDATE
@@ -299,15 +356,18 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
 void SubflowSender::check_invariants() const {
     std::uint32_t in_pipe = 0;
     std::uint32_t lost = 0;
+    std::uint32_t sacked = 0;
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
         const std::uint8_t flags = packets_[seq].flags;
         in_pipe += (flags & kInPipe) != 0;
         lost += (flags & kLost) != 0;
+        sacked += (flags & kSacked) != 0;
         SF_ASSERT(((flags & kInPipe) != 0) + ((flags & kLost) != 0) + ((flags & kSacked) != 0) == 1);
         SF_ASSERT(((flags & kSacked) != 0) == sacked_.contains(seq));
     }
     SF_ASSERT(in_pipe == pipe_);
     SF_ASSERT(lost == lost_pending_);
+    SF_ASSERT(sacked == sacked_count_);
     SF_ASSERT(window_.cwnd_pkts >= 1 && std::isfinite(window_.cwnd_pkts));
     SF_ASSERT(packets_.begin_pos() == snd_una_ && packets_.end_pos() == snd_nxt_);
 }

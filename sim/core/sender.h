@@ -25,6 +25,7 @@ struct SenderStats {
     std::int64_t marked_lost = 0;
     std::int64_t fast_retransmits = 0;  // recovery episodes
     std::int64_t timeouts = 0;
+    std::int64_t tail_probes = 0;
     double cwnd_seconds = 0;   // integral of cwnd over time
     double clock_seconds = 0;  // time established
     double rtt_seconds = 0;    // sum of the RTT samples
@@ -41,7 +42,9 @@ struct AckOutcome {
 
 // What a timer did.
 struct TimerOutcome {
-    bool timed_out = false;  // the retransmission timeout
+    bool timed_out = false;       // the retransmission timeout
+    bool began_recovery = false;  // the reordering window passed without the missing packets
+    bool wants_probe = false;     // call probe_with_new() or probe_with_last()
 };
 
 struct Transmission {
@@ -53,10 +56,14 @@ struct Transmission {
 // A state machine without a network: it is told of ACKs and expiries and asked for packets. Sequence numbers count
 // packets.
 //
-// Loss detection. A packet is lost once three packets that were sent later have been delivered. For first transmissions
-// this is RFC 6675's rule (three SACKed packets above); counting in order of transmission extends it to
-// retransmissions, which that RFC leaves to the timeout. The paths here keep packets in order, so there is no
-// reordering to forgive.
+// Loss detection, either of
+// - DupAck: a packet is lost once three packets that were sent later have been delivered. For first transmissions this
+//   is RFC 6675's rule (three SACKed packets above); counting in order of transmission extends it to retransmissions,
+//   which that RFC leaves to the timeout.
+// - Rack: a packet is lost once one packet that was sent later has been delivered and a reordering window has passed
+//   since it was due itself; what is lost at the end of a flight is found by a probe (RFC 8985).
+// First transmissions are in order of transmission when taken in order of sequence, and retransmissions have a ring of
+// their own, so that both rules look at each transmission once, whatever the size of the window.
 class SubflowSender {
 public:
     SubflowSender() : controller_(NewReno(Options(NewReno::kInfo, {}))) {}
@@ -82,6 +89,7 @@ public:
         ++snd_nxt_;
         if (rto_deadline_ == kNever) restart_rto(now, options);
         count_sent(now);
+        if (options.loss_detection == LossDetection::Rack) schedule_probe(now);
         return sent;
     }
 
@@ -89,6 +97,11 @@ public:
     void note_out_of_data() {
         if (samples_delivery_ && has_window() && !has_lost()) sampler_.mark_app_limited(pipe_);
     }
+
+    // Tail loss probes, when on_timer() asks for one: the next new packet, whatever the window says, or the last one
+    // again.
+    Transmission probe_with_new(std::uint32_t data_seq, Nanos now, const TransportOptions& options);
+    Transmission probe_with_last(Nanos now, const TransportOptions& options);
 
     // Retransmits the first lost packet. Only while may_retransmit(now).
     Transmission retransmit(Nanos now, const TransportOptions& options);
@@ -98,17 +111,17 @@ public:
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
-    // When on_timer() wants to be called: the earliest of the retransmission timeout and, while pacing alone holds a
-    // packet back, the time it may leave.
+    // When on_timer() wants to be called: the earliest of the retransmission timeout, the tail loss probe, the end of
+    // the reordering window and, while pacing alone holds a packet back, the time it may leave.
     Nanos timer_deadline(Nanos now) const {
+        const Nanos deadline = std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_));
         const bool is_held_back = !pacer_.allows(now) && (has_window() || owes_first_retransmission_);
-        return is_held_back ? std::min(pacer_.next(), rto_deadline_) : rto_deadline_;
+        return is_held_back ? std::min(pacer_.next(), deadline) : deadline;
     }
     // Does what is due at `now`; early calls are harmless.
     TimerOutcome on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options) {
-        if (rto_deadline_ > now) return {};
-        on_timeout(now, siblings, options);
-        return {.timed_out = true};
+        if (std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)) > now) return {};
+        return on_expiry(now, siblings, options);
     }
 
     // Calls visit(data_seq) for everything that is outstanding and not known to have arrived.
@@ -131,6 +144,14 @@ public:
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
     Nanos rto_deadline() const { return rto_deadline_; }
+    Nanos probe_deadline() const { return probe_deadline_; }
+    Nanos reordering_deadline() const { return reordering_deadline_; }
+    // How long RACK waits for a packet that others have overtaken (RFC 8985 section 6.2, step 4).
+    Nanos reordering_window() const {
+        const bool is_certain = state_ != SenderState::Open || sacked_count_ >= 3;
+        if (!reordering_seen_ && is_certain) return Nanos(0);
+        return std::min(rtt_.min_rtt() / 4 * reordering_steps_, rtt_.srtt());
+    }
     std::uint32_t pipe() const { return pipe_; }
     std::uint32_t snd_una() const { return snd_una_; }
     std::uint32_t snd_nxt() const { return snd_nxt_; }
@@ -158,6 +179,7 @@ public:
     void check_invariants() const;
 
 private:
+    enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
 
     struct SentPacket {
@@ -181,16 +203,22 @@ private:
         if (!has_window()) round_was_limited_ = true;
     }
 
-    // Books one packet as delivered, once.
-    void deliver(SentPacket& packet) {
+    // Books one packet as delivered, once. `echo` tells which of its transmissions that was.
+    void deliver(SentPacket& packet, Nanos echo, const TransportOptions& options) {
         if (packet.flags & kInPipe) --pipe_;
         if (packet.flags & kLost) --lost_pending_;
+        // The original arrived after all: it says nothing of what was sent before the retransmission (RFC 8985 section
+        // 6.2, step 2).
+        if ((packet.flags & kRetransmitted) && echo < packet.sent_time && options.loss_detection == LossDetection::Rack)
+            [[unlikely]]
+            return;
         // Deliveries come nearly always in order of transmission: an insertion into three places.
         const std::uint32_t t = packet.transmission + 1;
         if (t > latest_delivered_[0]) {
             latest_delivered_[2] = latest_delivered_[1];
             latest_delivered_[1] = latest_delivered_[0];
             latest_delivered_[0] = t;
+            latest_sent_time_ = packet.sent_time;
         } else if (t > latest_delivered_[1]) {
             latest_delivered_[2] = latest_delivered_[1];
             latest_delivered_[1] = t;
@@ -222,9 +250,39 @@ private:
     void sample_cumulative(std::uint32_t cumulative);
     void tell_delivery(DeliverySample sample, const Siblings& siblings);
     void tell_controller(const CongestionEvent& event, const Siblings& siblings);
-    std::uint32_t apply_sack(std::span<const SeqRange> sack_blocks);
-    // Marks what the transmission-order rule proves lost. Returns true if anything was.
+    TimerOutcome on_expiry(Nanos now, const Siblings& siblings, const TransportOptions& options);
+    // Acknowledges everything below `cumulative` where something of it may have been SACKed before. Returns how many
+    // packets were not.
+    std::uint32_t advance_past_sacked(std::uint32_t cumulative, Nanos echo, const TransportOptions& options);
+    std::uint32_t apply_sack(std::span<const SeqRange> sack_blocks, Nanos echo, const TransportOptions& options);
+    // Marks what the three-later-deliveries rule proves lost. Returns true if anything was.
     bool detect_losses();
+    // Marks what RACK proves lost and sets the deadline for what it waits for. Returns true if anything was.
+    bool detect_losses_by_time(Nanos now);
+    // Marks lost what a timeout makes lost under RACK: the first packet, and what is overdue (RFC 8985 section 6.3).
+    void mark_overdue_lost(Nanos now);
+    // The range that an ACK reports as received twice; empty: none. Source: RFC 2883 section 4.
+    static SeqRange reported_duplicate(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks);
+    // The reordering window widens with each round trip that had a duplicate, and narrows after 16 recoveries without
+    // one: RFC 8985 section 6.2, step 4.
+    void adapt_reordering_window(SeqRange duplicate);
+    void forget_duplicates_in_time() {
+        if (reordering_persist_ != 0 && --reordering_persist_ == 0) reordering_steps_ = 1;
+    }
+    // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
+    void schedule_probe(Nanos now) {
+        const bool may_probe = state_ == SenderState::Open && sacked_count_ == 0 && lost_pending_ == 0 &&
+                               probe_ == Probe::None && has_outstanding();
+        probe_deadline_ = may_probe ? std::min(now + probe_timeout(), rto_deadline_) : kNever;
+    }
+    Nanos probe_timeout() const {
+        // Linux TCP_TIMEOUT_MIN: two ticks, here of 1 ms each; TCP_RTO_MIN: a lone packet's ACK may be delayed.
+        if (!rtt_.has_sample()) return Nanos(1'000'000'000);
+        return rtt_.srtt() * 2 + Nanos(snd_nxt_ - snd_una_ == 1 ? 200'000'000 : 2'000'000);
+    }
+    void begin_probe(Probe probe, Nanos now, const TransportOptions& options);
+    // What an acknowledgement says of a probe under way. Returns true if the probe repaired a loss.
+    bool judge_probe(const AckOutcome& ack, SeqRange duplicate);
     void mark_lost(std::uint32_t seq);
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
     void update_recovery_window(const AckOutcome& ack, bool found_losses, const TransportOptions& options);
@@ -245,7 +303,10 @@ private:
     bool sees_every_ack_ = false;    // the controller has on_every_ack
     bool samples_delivery_ = false;  // the controller has on_delivery
     bool governs_recovery_ = false;  // the controller has kGovernsRecovery
+    Probe probe_ = Probe::None;      // under way
     Nanos rto_deadline_ = kNever;
+    Nanos probe_deadline_ = kNever;
+    Nanos reordering_deadline_ = kNever;
     Pacer pacer_;
     double acked_since_loss_ = 0;
     double acked_between_losses_ = 0;
@@ -254,7 +315,18 @@ private:
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
     RangeSet sacked_;
-    DeliverySampler sampler_;  // in use if samples_delivery_
+    DeliverySampler sampler_;         // in use if samples_delivery_
+    std::uint32_t sacked_count_ = 0;  // packets in it
+
+    // RFC 8985: the latest transmission known to be delivered is latest_delivered_[0]
+    Nanos latest_sent_time_{};  // when it was sent (RACK.xmit_ts)
+    Nanos latest_rtt_{};        // and how long it took (RACK.rtt)
+    bool reordering_seen_ = false;
+    bool is_duplicate_round_ = false;      // a duplicate counted since `duplicate_round_end_` was sent
+    std::uint8_t reordering_persist_ = 0;  // recoveries until the window is narrow again
+    std::int64_t reordering_steps_ = 1;    // RACK.reo_wnd_mult
+    std::uint32_t duplicate_round_end_ = 0;
+    std::uint32_t probe_end_ = 0;  // snd_nxt after the probe under way
 
     // Use of the window in this round trip and the one before
     std::uint32_t round_end_ = 1;

@@ -88,6 +88,11 @@ class FlowKind(enum.Enum):
 
     CBR = 2
 
+class LossDetection(enum.Enum):
+    DUPACK = 0
+
+    RACK = 1
+
 class DelayedAck(enum.Enum):
     OFF = 0
 
@@ -115,6 +120,18 @@ class TransportOptions:
 
     @initial_window_pkts.setter
     def initial_window_pkts(self, arg: float, /) -> None: ...
+
+    @property
+    def loss_detection(self) -> LossDetection: ...
+
+    @loss_detection.setter
+    def loss_detection(self, arg: LossDetection, /) -> None: ...
+
+    @property
+    def dsack(self) -> bool: ...
+
+    @dsack.setter
+    def dsack(self, arg: bool, /) -> None: ...
 
     @property
     def delayed_ack(self) -> DelayedAck: ...

@@ -13,6 +13,7 @@ from subflow_sim.scenario import Choice, Event, Flow, Link, LinkDirection, Queue
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.transport_params import effective_transport
 
+_LOSS_DETECTIONS = {"dupack": _core.LossDetection.DUPACK, "rack": _core.LossDetection.RACK}
 _DELAYED_ACKS = {
     "off": _core.DelayedAck.OFF,
     "rfc": _core.DelayedAck.RFC,
@@ -55,6 +56,8 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     chosen: dict[str, Any] = effective_transport(profile, given or {})
     options = _core.TransportOptions()
     options.initial_window_pkts = chosen["initial_window"]
+    options.loss_detection = _LOSS_DETECTIONS[chosen["loss_detection"]]
+    options.dsack = chosen["dsack"]
     options.delayed_ack = _DELAYED_ACKS[chosen["delayed_ack"]]
     options.delayed_ack_timeout_ns = nanos(chosen["delayed_ack_timeout"])
     options.quick_acks = chosen["quick_acks"]

@@ -18,6 +18,19 @@ TRANSPORT: tuple[Param, ...] = (
         maximum=10_000,
     ),
     Param(
+        "loss_detection",
+        Dimension.CHOICE,
+        'When a packet counts as lost. "dupack": three packets sent later have arrived (RFC 6675). "rack": one packet '
+        "sent later has arrived and a reordering window has passed; a probe finds losses at the end of a flight "
+        "(RFC 8985). Left out: as the profile, rack or dupack.",
+        choices=("rack", "dupack"),
+    ),
+    Param(
+        "dsack",
+        Dimension.FLAG,
+        "The receiver reports packets that it got twice (RFC 2883). Left out: as the profile, true or false.",
+    ),
+    Param(
         "delayed_ack",
         Dimension.CHOICE,
         'When the receiver acknowledges. "off": every packet. "rfc": every second packet, or after 200 ms (RFC 1122, '
@@ -80,6 +93,8 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
         "linux": MappingProxyType(
             {
                 "initial_window": 10,
+                "loss_detection": "rack",
+                "dsack": True,
                 "delayed_ack": "linux",
                 "quick_acks": 16,
                 "rto": "linux",
@@ -91,6 +106,8 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
         "textbook": MappingProxyType(
             {
                 "initial_window": 10,
+                "loss_detection": "dupack",
+                "dsack": False,
                 "delayed_ack": "off",
                 "quick_acks": 16,
                 "rto": "rfc6298",

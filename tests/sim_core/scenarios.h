@@ -67,6 +67,10 @@ inline Scenario textbook(Nanos duration, Nanos warmup = Nanos(0)) {
 // The current Linux behaviour, as far as the core has it.
 inline Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0)) {
     Scenario scenario = textbook(duration, warmup);
+    scenario.transport.loss_detection = LossDetection::Rack;
+    scenario.transport.dsack = true;
+    scenario.transport.rto_rule = RtoRule::Linux;
+    scenario.transport.rto_max = 120_s;
     scenario.transport.delayed_ack = DelayedAck::Linux;
     scenario.transport.prr = Prr::Linux;
     return scenario;

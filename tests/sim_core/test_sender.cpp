@@ -251,7 +251,7 @@ TEST(Receiver, ReportsTheMostRecentBlockFirst) {
     EXPECT_TRUE(receiver.on_data(4, 0_ms, 0_ms, options).is_new);
     EXPECT_TRUE(receiver.on_data(6, 0_ms, 0_ms, options).is_new);
     EXPECT_FALSE(receiver.on_data(4, 0_ms, 0_ms, options).is_new);
-    const SackBlocks blocks = receiver.sack_blocks();
+    const SackBlocks blocks = receiver.take_sack_blocks();
     ASSERT_EQ(blocks.count, 3u);
     EXPECT_EQ(blocks.blocks[0], (SeqRange{4, 5}));
     EXPECT_EQ(receiver.rcv_nxt(), 1u);
