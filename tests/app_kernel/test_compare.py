@@ -16,6 +16,7 @@ from subflow_app.kernel.comparison_text import comparison_line, comparison_table
 from subflow_app.kernel.plan import NetworkPlan
 from subflow_app.kernel.probe import machine_from
 from subflow_app.kernel.recording import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
+from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import parse_scenario
 
 MACHINE = machine_from({"release": "6.18.1", "congestion_controls": ["reno", "cubic"], "missing": {}})
@@ -151,11 +152,15 @@ def test_what_the_machine_lacks_is_told_before_anything_runs(worker: FakeWorker)
     assert worker.jobs == []
 
 
-def test_what_the_simulator_refuses_is_told_before_the_kernel_runs(worker: FakeWorker) -> None:
-    # Ten samples a second of 3 * 2 + 4 * 9 + 6 * 3 columns for 10^8 s are 6 * 10^10 values of 4 bytes.
-    case = Case.of(parse_scenario(SCENARIO, overrides=["duration=1e8"]), seed=1, socket_buffer_bytes=1 << 20)
-    with pytest.raises(InputError, match="memory"):
-        list(run_comparisons([case], MACHINE, seeds=1, repetitions=1))
+def test_what_the_simulator_refuses_is_told_before_the_kernel_runs(
+    worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise SimulationError("would need 3 TB of memory")
+
+    monkeypatch.setattr(compare, "Simulation", refuse)
+    with pytest.raises(InputError, match="would need 3 TB of memory"):
+        list(run_comparisons([a_case()], MACHINE, seeds=1, repetitions=1))
     assert worker.jobs == []
 
 
