@@ -47,7 +47,12 @@ public:
         }
     }
 
-    void begin_ack() { has_newest_ = false; }
+    // An acknowledgement arrives at a sender with `pipe` packets in the network, which has marked so many lost.
+    void begin_ack(std::uint32_t pipe, std::int64_t marked_lost) {
+        has_newest_ = false;
+        prior_pipe_ = pipe;
+        prior_marked_lost_ = marked_lost;
+    }
 
     // Packet `seq`, last sent as number `transmission` of the subflow, is delivered by the acknowledgement in hand.
     void on_delivered(std::uint32_t seq, std::uint32_t transmission, bool was_retransmitted) {
@@ -64,15 +69,17 @@ public:
         while (stamps_.begin_pos() != seq) stamps_.pop_front();
     }
 
-    // The sample of the acknowledgement in hand, which delivered something. `echoed_rtt` is what its timestamp says:
-    // a packet that was sent twice cannot tell which of the two arrived.
-    DeliverySample sample(Nanos now, Nanos echoed_rtt) {
+    // The sample of the acknowledgement in hand, which delivered something and after which so many are marked lost.
+    // `echoed_rtt` is what its timestamp says: a packet that was sent twice cannot tell which of the two arrived.
+    DeliverySample sample(Nanos now, Nanos echoed_rtt, std::int64_t marked_lost) {
         if (delivered_ > app_limited_until_) app_limited_until_ = 0;  // the bubble has passed through the network
         delivered_at_ = now;
         first_sent_ = newest_.sent;
         DeliverySample sample;
         sample.now = now;
         sample.rtt = newest_was_retransmitted_ ? echoed_rtt : now - newest_.sent;
+        sample.newly_lost_pkts = static_cast<double>(marked_lost - prior_marked_lost_);
+        sample.prior_inflight_pkts = prior_pipe_;
         sample.delivered_pkts = delivered_;
         sample.prior_delivered_pkts = newest_.delivered;
         sample.is_app_limited = newest_.is_app_limited;
@@ -106,6 +113,8 @@ private:
     std::uint32_t newest_transmission_ = 0;
     bool newest_was_retransmitted_ = false;
     bool has_newest_ = false;
+    std::uint32_t prior_pipe_ = 0;
+    std::int64_t prior_marked_lost_ = 0;
     Ring<Stamp> stamps_;  // [snd_una, snd_nxt)
 };
 

@@ -54,8 +54,6 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     SF_VALIDATE(cumulative <= snd_nxt_);
     AckOutcome outcome;
     account_cwnd(now);
-    const std::uint32_t prior_pipe = pipe_;
-    const std::int64_t prior_marked_lost = stats_.marked_lost;
     if (samples_delivery_) [[unlikely]]
         sample_cumulative(cumulative);
     const std::uint32_t latest_before = latest_delivered_[0];
@@ -151,10 +149,8 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         outcome.began_recovery = outcome.ended_recovery = true;
     }
     if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
-        DeliverySample delivery = sampler_.sample(now, now - echo);
+        DeliverySample delivery = sampler_.sample(now, now - echo, stats_.marked_lost);
         delivery.newly_delivered_pkts = outcome.newly_delivered;
-        delivery.newly_lost_pkts = static_cast<double>(stats_.marked_lost - prior_marked_lost);
-        delivery.prior_inflight_pkts = prior_pipe;
         tell_delivery(delivery, siblings);
     }
     if (state_ == SenderState::Recovery) {
@@ -177,7 +173,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
 
 // Books the deliveries of a cumulative acknowledgement for the rate sample, before their packets are forgotten.
 void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
-    sampler_.begin_ack();
+    sampler_.begin_ack(pipe_, stats_.marked_lost);
     for (std::uint32_t seq = snd_una_; seq < cumulative; ++seq) {
         const SentPacket& packet = packets_[seq];
         if (!(packet.flags & kSacked))

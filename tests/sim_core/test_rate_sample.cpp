@@ -22,10 +22,10 @@ protected:
         ++nxt;
     }
     DeliverySample ack(std::uint32_t cumulative, Nanos now) {
-        sampler.begin_ack();
+        sampler.begin_ack(0, 0);
         for (; una != cumulative; ++una) sampler.on_delivered(una, una, false);
         sampler.forget_below(cumulative);
-        return sampler.sample(now, 0_ms);
+        return sampler.sample(now, 0_ms, 0);
     }
 };
 
@@ -103,19 +103,19 @@ TEST_F(SamplerTest, AnIntervalBelowTheRoundTripIsNoSample) {
     send(100_ms);
     // Both are sent again without need, just before the ACKs of their first copies.
     sampler.on_send(1, false, 199_ms);
-    sampler.begin_ack();
+    sampler.begin_ack(0, 0);
     sampler.on_delivered(1, 3, true);
     sampler.forget_below(2);
-    const DeliverySample first = sampler.sample(200_ms, 100_ms);
+    const DeliverySample first = sampler.sample(200_ms, 100_ms, 0);
     EXPECT_EQ(first.rtt, 100_ms);  // of the echo: the stamp says 1 ms
     // Its interval began when packet 1 first left, after an idle time: a round trip, as it should be.
     EXPECT_EQ(first.interval, 100_ms);
     sampler.on_send(2, false, 201_ms);
-    sampler.begin_ack();
+    sampler.begin_ack(0, 0);
     sampler.on_delivered(2, 4, true);
     sampler.forget_below(3);
     // 2 ms since the last send that was delivered (at 199 ms), 2 ms since the last delivery: no path is that fast.
-    EXPECT_FALSE(sampler.sample(202_ms, 102_ms).has_rate());
+    EXPECT_FALSE(sampler.sample(202_ms, 102_ms, 0).has_rate());
 }
 
 TEST_F(SamplerTest, TheSampleIsOfThePacketSentLast) {
@@ -123,12 +123,12 @@ TEST_F(SamplerTest, TheSampleIsOfThePacketSentLast) {
     send(1_ms);
     send(2_ms);
     sampler.on_send(0, false, 50_ms);  // transmission 3
-    sampler.begin_ack();
+    sampler.begin_ack(0, 0);
     sampler.on_delivered(0, 3, true);
     sampler.on_delivered(1, 1, false);
     sampler.on_delivered(2, 2, false);
     sampler.forget_below(3);
-    EXPECT_EQ(sampler.sample(150_ms, 100_ms).rtt, 100_ms);
+    EXPECT_EQ(sampler.sample(150_ms, 100_ms, 0).rtt, 100_ms);
 }
 
 TEST(WindowedMax, FollowsARiseAtOnceAndAFallAfterTheWindow) {
