@@ -30,3 +30,10 @@ struct InternalError : std::logic_error {
 #else
 #define SF_VALIDATE(condition) static_cast<void>(0)
 #endif
+
+// For the few functions on the path of every packet that are only fast as part of their callers.
+#ifdef _MSC_VER
+#define SF_INLINE __forceinline
+#else
+#define SF_INLINE inline __attribute__((always_inline))
+#endif

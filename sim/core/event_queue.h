@@ -57,7 +57,7 @@ public:
 private:
     struct Entry {
         Nanos time;
-        std::uint32_t source = 0;
+        std::uint64_t source = 0;  // as wide as the time: a copy of the entry then reads just what was written
     };
 
     void push(std::uint32_t source, Nanos time) {

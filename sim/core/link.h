@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "check.h"
 #include "packet.h"
 #include "queue_disc/drop_tail.h"
 #include "ring.h"
@@ -42,7 +43,7 @@ public:
 
     // Offers a packet that gets here at `at`; `luck` is a random number of this packet's own, used when the link is
     // lossy. After Accepted the caller either keeps the packet on the link by hold(), or by pass() takes it on itself.
-    Verdict offer(const Packet& packet, Nanos at, std::uint64_t luck) {
+    SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t luck) {
         ++stats_.packets_in;
         if (is_lossy() && (always_loses_ || combine64(loss_stream_, luck) < loss_threshold_)) [[unlikely]] {
             ++stats_.drops_random;
@@ -80,8 +81,10 @@ public:
     Nanos arrival() const { return arrival_; }
     // Keeps it until then. Packets that arrive at the same time do so in the order of their subflows: on an unlimited
     // link, where they may be offered in any order, nothing else tells them apart.
-    void hold(const Packet& packet) {
-        in_flight_.push_back({arrival_, packet});
+    SF_INLINE void hold(const Packet& packet) {
+        InFlight& held = in_flight_.push_slot();
+        held.arrival = arrival_;
+        held.packet = packet;
         if (unlimited_rate_) sort_in_last();
     }
     void pass() { ++stats_.packets_out; }

@@ -130,13 +130,7 @@ std::int64_t Network::carry_held_packets() {
             horizon_, [this](const Packet& p) { return hops_[hop_of(p)].leads != Leads::ToTheClock; },
             [this, &count](Packet packet, Nanos at) {
                 ++count;
-                const std::uint32_t hop = hop_of(packet);
-                if (hops_[hop].leads == Leads::ToReceiver) {
-                    receive(packet, at);
-                } else {
-                    ++packet.hop;
-                    carry(hop + 1, packet, at);
-                }
+                carry_on(packet, at);
             });
     }
     return count;

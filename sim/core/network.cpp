@@ -170,19 +170,7 @@ Nanos Network::on_link_arrival(std::uint32_t link_index) {
     Link& link = links_[link_index];
     if (link.next_arrival() > now_) return link.next_arrival();  // a change of rate or delay put it off
     Packet packet = link.take_arrival();
-    const Subflow& s = subflows_[packet.subflow];
-    ++packet.hop;
-    if (packet.kind == PacketKind::Ack) {
-        if (packet.hop < s.ack_hops) {
-            carry(s.ack_route + packet.hop, packet, now_);
-        } else {
-            on_ack(packet);
-        }
-    } else if (packet.hop < s.hops) {
-        carry(s.route + packet.hop, packet, now_);
-    } else {
-        receive(packet, now_);
-    }
+    carry_on(packet, now_);
     return link.next_arrival();
 }
 
@@ -218,9 +206,9 @@ void Network::on_timed_out(std::uint32_t index) {
 }
 
 Nanos Network::on_ack_timer(std::uint32_t index) {
-    const Subflow& s = subflows_[index];
+    Subflow& s = subflows_[index];
     if (!s.is_established) return kNever;
-    if (s.receiver.ack_deadline() <= now_) send_ack(index, now_);
+    if (s.receiver.ack_deadline() <= now_) send_ack(s, connections_[s.connection], index, now_);
     return s.receiver.ack_deadline();
 }
 

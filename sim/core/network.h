@@ -184,13 +184,17 @@ private:
     Nanos base_rtt(const Subflow& s) const;
     SubflowSender make_sender(const Controller& controller, const Subflow& s) const;
 
-    void carry(std::uint32_t hop, Packet packet, Nanos at);
-    void receive(const Packet& packet, Nanos at);
+    template <PacketKind kKind>
+    void carry(std::uint32_t hop, Packet& packet, Subflow& s, Connection& c, Nanos at);
+    void carry_on(Packet& packet, Nanos at);
+    template <PacketKind kKind>
+    void receive(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    template <PacketKind kKind>
+    void on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos at);
     void on_dropped(const Packet& packet, Nanos at);
-    void on_data(const Packet& packet, Nanos at);
-    void on_datagram(const Packet& packet, Nanos at);
-    void on_ack(const Packet& packet);
-    void send_ack(std::uint32_t subflow, Nanos at);
+    void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    void on_ack(const Packet& packet, Subflow& s, Connection& c);
+    void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);
@@ -198,10 +202,9 @@ private:
     // Hands packets to subflows for as long as windows, data and scheduler allow.
     void fill(Connection& connection);
     void fill_single_path(Connection& connection);
-    void note_out_of_data(Connection& connection);
-    void retransmit_lost(std::uint32_t subflow);
+    void retransmit_lost(Connection& c, Subflow& s, std::uint32_t index);
     void send_probe(std::uint32_t subflow);
-    void transmit(std::uint32_t subflow, const Transmission& sent);
+    void transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent);
     bool send_next(Connection& connection);
     std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on);
     void reinject(Connection& connection, const Subflow& from, bool again);

@@ -15,14 +15,18 @@ std::uint64_t packet_luck(const Subflow& s, const Packet& p) {
 }  // namespace
 
 // Moves a packet that reaches the `hop`-th link of a route at `at`, as far ahead of the clock as nothing else has a say
-// in what becomes of it: see lookahead.cpp.
-void Network::carry(std::uint32_t hop, Packet packet, Nanos at) {
+// in what becomes of it: see lookahead.cpp. Written out in each of its callers, where the packet is made: in most cases
+// it then exists in registers only.
+template <PacketKind kKind>
+SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Connection& c, Nanos at) {
     for (;;) {
         const Hop here = hops_[hop];
         Link& link = links_[here.link];
-        const std::uint64_t luck = link.is_lossy() ? packet_luck(subflows_[packet.subflow], packet) : 0;
+        std::uint64_t luck = 0;
+        if (link.is_lossy()) [[unlikely]]
+            luck = packet_luck(s, packet);
         if (link.offer(packet, at, luck) != Verdict::Accepted) [[unlikely]] {
-            on_dropped(packet, at);
+            on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, at);
             return;
         }
         at = link.arrival();
@@ -32,48 +36,76 @@ void Network::carry(std::uint32_t hop, Packet packet, Nanos at) {
             return;
         }
         link.pass();
-        if (here.leads == Leads::ToReceiver) {
-            receive(packet, at);
-            return;
+        if constexpr (kKind != PacketKind::Ack) {
+            if (here.leads == Leads::ToReceiver) {
+                receive<kKind>(packet, s, c, at);
+                return;
+            }
         }
         ++hop;
         ++packet.hop;
     }
 }
 
-void Network::receive(const Packet& packet, Nanos at) {
-    if (packet.kind == PacketKind::Data) {
-        on_data(packet, at);
+template <PacketKind kKind>
+SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
+    ++packets_delivered_;
+    mix_signature(at, packet.subflow, packet.seq);
+    if constexpr (kKind == PacketKind::Data) {
+        if (is_current(s, packet)) [[likely]]
+            on_data(packet, s, c, at);
     } else {
-        on_datagram(packet, at);
+        c.delivered_bytes += packet.size - kDatagramHeaderBytes.value;
     }
 }
 
-void Network::on_dropped(const Packet& packet, Nanos at) {
-    mix_signature(at, packet.subflow, ~packet.seq);
-    if (packet.extension != kNoExtension) free_extensions_.push_back(packet.extension);
-    if (packet.kind != PacketKind::Ack) ++subflows_[packet.subflow].dropped_pkts;
+// A packet that has waited on a link goes on: to the next link, or to where it was going.
+void Network::carry_on(Packet& packet, Nanos at) {
+    Subflow& s = subflows_[packet.subflow];
+    Connection& c = connections_[s.connection];
+    ++packet.hop;
+    switch (packet.kind) {
+        case PacketKind::Data:
+            if (packet.hop == s.hops) return receive<PacketKind::Data>(packet, s, c, at);
+            return carry<PacketKind::Data>(s.route + packet.hop, packet, s, c, at);
+        case PacketKind::Datagram:
+            if (packet.hop == s.hops) return receive<PacketKind::Datagram>(packet, s, c, at);
+            return carry<PacketKind::Datagram>(s.route + packet.hop, packet, s, c, at);
+        case PacketKind::Ack:
+            if (packet.hop == s.ack_hops) return on_ack(packet, s, c);
+            return carry<PacketKind::Ack>(s.ack_route + packet.hop, packet, s, c, at);
+    }
 }
 
-void Network::transmit(std::uint32_t index, const Transmission& sent) {
-    const Subflow& s = subflows_[index];
+template <PacketKind kKind>
+void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos at) {
+    mix_signature(at, subflow, ~seq);
+    if (extension != kNoExtension) free_extensions_.push_back(extension);
+    if (kKind != PacketKind::Ack) ++subflows_[subflow].dropped_pkts;
+}
+
+void Network::on_dropped(const Packet& packet, Nanos at) {
+    if (packet.kind == PacketKind::Ack)
+        return on_dropped<PacketKind::Ack>(packet.seq, packet.extension, packet.subflow, at);
+    on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, at);
+}
+
+void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent) {
     Packet packet;
     packet.sent_time = now_;
     packet.seq = sent.seq;
     packet.transmission = sent.number;
     packet.subflow = index;
     packet.data_seq = sent.data_seq;
-    packet.size = static_cast<std::uint16_t>(connections_[s.connection].payload_of(sent.data_seq) +
-                                             static_cast<std::uint32_t>(kHeaderBytes.value));
+    packet.size =
+        static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + static_cast<std::uint32_t>(kHeaderBytes.value));
     packet.kind = PacketKind::Data;
     packet.incarnation = s.incarnation & kIncarnationMask;
-    carry(s.route, packet, now_);
-    events_.schedule(timer_source(index), s.sender.timer_deadline(now_));
+    carry<PacketKind::Data>(s.route, packet, s, c, now_);
 }
 
-void Network::retransmit_lost(std::uint32_t index) {
-    SubflowSender& sender = subflows_[index].sender;
-    while (sender.may_retransmit(now_)) transmit(index, sender.retransmit(now_, scenario_->transport));
+void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
+    while (s.sender.may_retransmit(now_)) transmit(c, s, index, s.sender.retransmit(now_, scenario_->transport));
 }
 
 void Network::fill(Connection& c) {
@@ -83,36 +115,38 @@ void Network::fill(Connection& c) {
         return;
     }
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
-        if (subflows_[i].is_established && subflows_[i].sender.has_lost()) retransmit_lost(i);
+        Subflow& s = subflows_[i];
+        if (s.is_established && s.sender.has_lost()) [[unlikely]]
+            retransmit_lost(c, s, i);
     }
     while (send_next(c)) {
     }
-    note_out_of_data(c);
+    // What is left over when everything was handed out
+    const bool has_data = !c.reinjections.empty() || (c.data_nxt < c.data_end && c.data_nxt < c.right_edge);
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        Subflow& s = subflows_[i];
+        if (!s.is_established) continue;
+        // One that could send at once and is not given what there is has been passed over by the scheduler; one that
+        // its pacing holds back has not.
+        if (!has_data || s.sender.may_send(now_)) s.sender.note_out_of_data();
+        events_.schedule(timer_source(i), s.sender.timer_deadline(now_));
+    }
 }
 
 // What the general loop below comes to for a connection of one subflow, without asking a scheduler.
 void Network::fill_single_path(Connection& c) {
-    Subflow& s = subflows_[c.first_subflow];
+    const std::uint32_t index = c.first_subflow;
+    Subflow& s = subflows_[index];
     if (!s.is_established) return;
     if (s.sender.has_lost()) [[unlikely]]
-        retransmit_lost(c.first_subflow);
+        retransmit_lost(c, s, index);
     const std::uint32_t end = std::min(c.data_end, c.right_edge);
     while (c.data_nxt < end && s.sender.may_send(now_))
-        transmit(c.first_subflow, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
+        transmit(c, s, index, s.sender.send_new(c.data_nxt++, now_, scenario_->transport));
     // A full receive window is not the application's doing: as in Linux, the path is judged by what it is given.
     if (c.data_nxt >= c.data_end) [[unlikely]]
         s.sender.note_out_of_data();
-}
-
-// After everything was handed out: tells the subflows that could have taken more.
-void Network::note_out_of_data(Connection& c) {
-    const bool has_data = !c.reinjections.empty() || (c.data_nxt < c.data_end && c.data_nxt < c.right_edge);
-    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
-        Subflow& s = subflows_[i];
-        // One that could send at once and is not given what there is has been passed over by the scheduler; one that
-        // its pacing holds back has not.
-        if (s.is_established && (!has_data || s.sender.may_send(now_))) s.sender.note_out_of_data();
-    }
+    events_.schedule(timer_source(index), s.sender.timer_deadline(now_));
 }
 
 // A tail loss probe. New data if there is some; over several paths that is the scheduler's to place, and the probe
@@ -121,8 +155,9 @@ void Network::send_probe(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
     const bool has_new = !c.is_multipath() && c.reinjections.empty() && c.data_nxt < std::min(c.data_end, c.right_edge);
-    transmit(index, has_new ? s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport)
-                            : s.sender.probe_with_last(now_, scenario_->transport));
+    transmit(c, s, index,
+             has_new ? s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport)
+                     : s.sender.probe_with_last(now_, scenario_->transport));
 }
 
 bool Network::send_next(Connection& c) {
@@ -144,7 +179,8 @@ bool Network::send_next(Connection& c) {
     }
     if (c.is_multipath()) c.sent_on[data_seq] |= std::uint64_t{1} << choice;
     const auto index = static_cast<std::uint32_t>(c.first_subflow + choice);
-    transmit(index, subflows_[index].sender.send_new(data_seq, now_, scenario_->transport));
+    Subflow& s = subflows_[index];
+    transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
     return true;
 }
 
@@ -182,16 +218,10 @@ void Network::reinject(Connection& c, const Subflow& from, bool again) {
     });
 }
 
-void Network::on_data(const Packet& packet, Nanos at) {
-    Subflow& s = subflows_[packet.subflow];
-    ++packets_delivered_;
-    mix_signature(at, packet.subflow, packet.seq);
-    if (!is_current(s, packet)) [[unlikely]]
-        return;
+SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     // Ahead of the clock the timer of a delayed ACK has not had its turn.
     if (s.receiver.ack_deadline() < at) [[unlikely]]
-        send_ack(packet.subflow, s.receiver.ack_deadline());
-    Connection& c = connections_[s.connection];
+        send_ack(s, c, packet.subflow, s.receiver.ack_deadline());
     const SubflowReceiver::Decision decision =
         s.receiver.on_data(packet.seq, packet.sent_time, at, scenario_->transport);
     if (decision.is_new) [[likely]] {
@@ -204,7 +234,7 @@ void Network::on_data(const Packet& packet, Nanos at) {
         complete_if_delivered(c, at);
     }
     if (decision.ack_now) [[likely]] {
-        send_ack(packet.subflow, at);
+        send_ack(s, c, packet.subflow, at);
     } else {
         events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
     }
@@ -217,9 +247,7 @@ void Network::complete_if_delivered(Connection& c, Nanos at) {
     mark(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(at - c.started_at));
 }
 
-void Network::send_ack(std::uint32_t index, Nanos at) {
-    Subflow& s = subflows_[index];
-    Connection& c = connections_[s.connection];
+void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
     Packet ack;
     ack.sent_time = s.receiver.take_echo();
     ack.seq = s.receiver.rcv_nxt();
@@ -231,7 +259,7 @@ void Network::send_ack(std::uint32_t index, Nanos at) {
     ack.incarnation = s.incarnation & kIncarnationMask;
     if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
-    carry(s.ack_route, ack, at);
+    carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }
 
 std::uint32_t Network::make_extension(const AckExtension& content) {
@@ -245,9 +273,7 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     return slot;
 }
 
-void Network::on_ack(const Packet& packet) {
-    Subflow& s = subflows_[packet.subflow];
-    Connection& c = connections_[s.connection];
+void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     std::span<const SeqRange> blocks;
     if (packet.extension != kNoExtension) [[unlikely]] {
         const AckExtension& extension = ack_extensions_[packet.extension];
@@ -266,7 +292,6 @@ void Network::on_ack(const Packet& packet) {
             mark(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
         if (outcome.began_recovery) [[unlikely]]
             mark(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
-        events_.schedule(timer_source(packet.subflow), s.sender.timer_deadline(now_));
     }
     fill(c);
 }
@@ -317,17 +342,11 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(flow.cbr_packet.value);
     packet.kind = PacketKind::Datagram;
-    carry(s.route, packet, now_);
+    carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
     ++c.datagrams_since;
     // The k-th packet leaves at start + k * interval: computed from k, so that the rate is exact.
     const double interval_ns = static_cast<double>(flow.cbr_packet.value) * 8e9 / flow.cbr_rate.value;
     s.join_at = c.pace_from + Nanos(static_cast<std::int64_t>(static_cast<double>(c.datagrams_since) * interval_ns));
-}
-
-void Network::on_datagram(const Packet& packet, Nanos at) {
-    ++packets_delivered_;
-    mix_signature(at, packet.subflow, packet.seq);
-    connections_[subflows_[packet.subflow].connection].delivered_bytes += packet.size - kDatagramHeaderBytes.value;
 }
 
 }  // namespace subflow

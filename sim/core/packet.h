@@ -26,6 +26,23 @@ struct Packet {
     std::uint8_t hop = 0;                    // links crossed so far
     PacketKind kind : 2 = PacketKind::Data;
     std::uint8_t incarnation : 6 = 0;  // of the subflow: packets of a closed predecessor are ignored
+
+    Packet() = default;
+    Packet(const Packet&) = default;
+    // Member by member: a packet just made is in registers, and copying it in blocks would first write it to memory.
+    Packet& operator=(const Packet& p) {
+        sent_time = p.sent_time;
+        seq = p.seq;
+        transmission = p.transmission;
+        subflow = p.subflow;
+        data_seq = p.data_seq;
+        extension = p.extension;
+        size = p.size;
+        hop = p.hop;
+        kind = p.kind;
+        incarnation = p.incarnation;
+        return *this;
+    }
 };
 static_assert(sizeof(Packet) == 32);
 

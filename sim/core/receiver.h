@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "check.h"
 #include "range_set.h"
 #include "ring.h"
 #include "scenario.h"
@@ -32,7 +33,7 @@ public:
         bool ack_now = true;  // otherwise by `ack_deadline()`
     };
 
-    Decision on_data(std::uint32_t seq, Nanos sent_time, Nanos now, const TransportOptions& options) {
+    SF_INLINE Decision on_data(std::uint32_t seq, Nanos sent_time, Nanos now, const TransportOptions& options) {
         Decision decision;
         const bool was_in_order = out_of_order_.empty();
         if (seq == rcv_nxt_) [[likely]] {
@@ -113,7 +114,7 @@ public:
     // Takes packet `data_seq` that came by subflow `origin` of the connection. Calls deliver(data_seq, origin) for
     // every packet that is now in order. Returns false for a duplicate.
     template <class Deliver>
-    bool on_data(std::uint32_t data_seq, std::uint8_t origin, Deliver&& deliver) {
+    SF_INLINE bool on_data(std::uint32_t data_seq, std::uint8_t origin, Deliver&& deliver) {
         if (data_seq < next()) return false;
         if (data_seq == next() && held_.empty()) [[likely]] {
             held_.reset(data_seq + 1);

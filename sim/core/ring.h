@@ -31,13 +31,13 @@ public:
     const T& front() const { return (*this)[begin_]; }
     T& back() { return (*this)[end_ - 1]; }
 
-    T& push_back(const T& value) {
+    SF_INLINE T& push_back(const T& value) { return push_slot() = value; }
+
+    // The slot of a new element at the end, for the caller to fill in.
+    SF_INLINE T& push_slot() {
         if (size() > mask_) [[unlikely]]
             grow();
-        T& slot = slots_[end_ & mask_];
-        slot = value;
-        ++end_;
-        return slot;
+        return slots_[end_++ & mask_];
     }
 
     void pop_front() {

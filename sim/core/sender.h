@@ -81,7 +81,7 @@ public:
     bool has_outstanding() const { return snd_una_ != snd_nxt_; }
 
     // Sends the next new packet, which carries connection-level number `data_seq`.
-    Transmission send_new(std::uint32_t data_seq, Nanos now, const TransportOptions& options) {
+    SF_INLINE Transmission send_new(std::uint32_t data_seq, Nanos now, const TransportOptions& options) {
         if (samples_delivery_) [[unlikely]]
             stamp(snd_nxt_, now);
         const Transmission sent{snd_nxt_, data_seq, transmissions_++};
