@@ -43,7 +43,7 @@ public:
         // While the handler runs the entry stays at the root under a key below all others, whatever gets scheduled.
         heap_.front().time = Nanos(-1);
         pending_[event.source] = Nanos(-1);  // the handler's own schedule() calls are answered by its return value
-        const Nanos again = handle(event.source, event.time);
+        const Nanos again = handle(static_cast<std::uint32_t>(event.source), event.time);
         pending_[event.source] = again;
         if (again < kNever) {
             SF_VALIDATE(again >= event.time);

@@ -85,7 +85,9 @@ public:
         InFlight& held = in_flight_.push_slot();
         held.arrival = arrival_;
         held.packet = packet;
-        if (unlimited_rate_) sort_in_last();
+        if (unlimited_rate_ && in_flight_.size() > 1 && !has_order(in_flight_[in_flight_.end_pos() - 2], held))
+            [[unlikely]]
+            sort_in_last();
     }
     void pass() { ++stats_.packets_out; }
 
@@ -196,12 +198,12 @@ private:
         }
     }
 
+    static bool has_order(const InFlight& a, const InFlight& b) {
+        return a.arrival < b.arrival || (a.arrival == b.arrival && a.packet.subflow <= b.packet.subflow);
+    }
     void sort_in_last() {
         std::uint32_t pos = in_flight_.end_pos() - 1;
-        const auto before = [](const InFlight& a, const InFlight& b) {
-            return a.arrival < b.arrival || (a.arrival == b.arrival && a.packet.subflow < b.packet.subflow);
-        };
-        while (pos != in_flight_.begin_pos() && before(in_flight_[pos], in_flight_[pos - 1])) [[unlikely]] {
+        while (pos != in_flight_.begin_pos() && !has_order(in_flight_[pos - 1], in_flight_[pos])) {
             std::swap(in_flight_[pos], in_flight_[pos - 1]);
             --pos;
         }

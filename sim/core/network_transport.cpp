@@ -231,7 +231,8 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
             c.delivered_bytes += payload;
             subflows_[c.first_subflow + origin].goodput_bytes += payload;
         });
-        complete_if_delivered(c, at);
+        if (c.last_data_seq != Reassembly::kUnlimited) [[unlikely]]
+            complete_if_delivered(c, at);
     }
     if (decision.ack_now) [[likely]] {
         send_ack(s, c, packet.subflow, at);
@@ -241,8 +242,7 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
 }
 
 void Network::complete_if_delivered(Connection& c, Nanos at) {
-    if (c.last_data_seq == Reassembly::kUnlimited || c.completed_at < kNever) return;
-    if (c.reassembly.next() <= c.last_data_seq) return;
+    if (c.reassembly.next() <= c.last_data_seq || c.completed_at < kNever) return;
     c.completed_at = at;
     mark(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(at - c.started_at));
 }
