@@ -421,7 +421,7 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     set_up(for_tests=True)
     failed = []
     if full:
-        os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_fuzz.cpp
+        os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_random_networks.cpp
     with only_one():
         for check in [] if expression else checks():
             started = time.monotonic()

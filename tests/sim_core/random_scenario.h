@@ -1,0 +1,210 @@
+// Scenarios drawn at random, from a seed or from the bytes a fuzzer makes up: topologies, links, flows, events.
+#pragma once
+
+#include <cmath>
+#include <span>
+
+#include "cc/controllers.h"
+#include "estimate.h"
+#include "network.h"
+#include "scenarios.h"
+
+namespace subflow::testing {
+
+class Draws {
+public:
+    explicit Draws(std::uint64_t seed) : seed_(seed) {}
+    // Four bytes each, as long as there are any, then zeros: the least there is of everything.
+    explicit Draws(std::span<const std::uint8_t> bytes) : bytes_(bytes), is_seeded_(false) {}
+
+    std::int64_t between(std::int64_t low, std::int64_t high) {
+        return low + static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(high - low + 1));
+    }
+    bool chance(double p) { return to_unit_interval(next()) < p; }
+    // Uniform, and now and then the one end or the other, which may lie at infinity.
+    double number(double low, double high) {
+        if (chance(0.1)) return low;
+        if (chance(0.1)) return high;
+        return std::isfinite(high) ? low + (high - low) * to_unit_interval(next()) : low + scale(1e-3, 1e6);
+    }
+    // Log-uniform, so that small and large values are equally likely.
+    double scale(double low, double high) { return low * std::pow(high / low, to_unit_interval(next())); }
+
+private:
+    std::uint64_t next() {
+        if (is_seeded_) return combine64(seed_, count_++);
+        std::uint64_t word = 0;
+        for (int i = 0; i < 4 && !bytes_.empty(); ++i, bytes_ = bytes_.subspan(1)) word = word << 8 | bytes_.front();
+        return word << 32 | word;
+    }
+
+    std::uint64_t seed_ = 0;
+    std::uint64_t count_ = 0;
+    std::span<const std::uint8_t> bytes_;
+    bool is_seeded_ = true;
+};
+
+inline std::optional<std::int64_t> random_queue(Draws& draw) {
+    return draw.chance(0.1) ? std::nullopt : std::optional(draw.between(1, 200));
+}
+
+inline void add_random_link(Scenario& scenario, Draws& draw) {
+    for (const char* direction : {"forward", "reverse"}) {
+        LinkSpec link;
+        link.name = "link" + std::to_string(scenario.links.size() / 2) + "/" + direction;
+        link.rate = BitsPerSec(draw.scale(1e5, 1e8));
+        link.delay = Nanos(draw.between(0, 100'000'000));
+        link.queue_limit_pkts = random_queue(draw);
+        if (draw.chance(0.2)) link.queue_limit_bytes = Bytes(draw.between(1500, 100'000));
+        if (draw.chance(0.5)) link.loss = draw.scale(1e-4, 0.3);
+        scenario.links.push_back(link);
+    }
+}
+
+inline PathSpec random_path(const Scenario& scenario, Draws& draw) {
+    PathSpec path;
+    const auto links = static_cast<std::int64_t>(scenario.links.size() / 2);
+    for (std::int64_t hop = draw.between(1, 4); hop > 0; --hop) {
+        const auto link = static_cast<std::uint32_t>(2 * draw.between(0, links - 1));
+        path.forward.push_back(link);
+        path.reverse.insert(path.reverse.begin(), link + 1);
+    }
+    return path;
+}
+
+// Some of the options an algorithm declares, within their ranges.
+inline std::vector<OptionValue> random_options(const AlgorithmInfo& info, Draws& draw) {
+    std::vector<OptionValue> options;
+    for (const OptionInfo& option : info.options) {
+        if (!draw.chance(0.3)) continue;
+        OptionValue value{std::string(option.key), 0.0};
+        if (option.kind == OptionKind::Choice) {
+            value.value =
+                std::string(option.choices[static_cast<std::size_t>(draw.between(0, std::ssize(option.choices) - 1))]);
+        } else if (option.kind == OptionKind::Flag) {
+            value.value = draw.chance(0.5);
+        } else {
+            value.value = draw.number(option.minimum, option.maximum);
+        }
+        options.push_back(value);
+    }
+    return options;
+}
+
+// Options that do not go together, as those of a base that was not chosen, are left out.
+inline AlgorithmChoice random_choice(const AlgorithmInfo& info, Draws& draw) {
+    AlgorithmChoice choice{std::string(info.name), random_options(info, draw)};
+    try {
+        make_controller(choice);
+    } catch (const ScenarioError&) {
+        choice.options.clear();
+    }
+    return choice;
+}
+
+inline void add_random_flow(Scenario& scenario, Draws& draw) {
+    const auto infos = controller_infos();
+    const auto schedulers = scheduler_infos();
+    FlowSpec flow;
+    flow.name = "flow" + std::to_string(scenario.flows.size());
+    flow.kind = draw.chance(0.2) ? FlowKind::Cbr : draw.chance(0.6) ? FlowKind::Mptcp : FlowKind::Tcp;
+    const AlgorithmInfo& info = *infos[static_cast<std::size_t>(draw.between(0, std::ssize(infos) - 1))];
+    flow.controller = random_choice(info, draw);
+    flow.scheduler.name = schedulers[static_cast<std::size_t>(draw.between(0, std::ssize(schedulers) - 1))]->name;
+    const std::int64_t paths = flow.kind == FlowKind::Mptcp ? draw.between(1, 5) : 1;
+    for (std::int64_t i = 0; i < paths; ++i) flow.paths.push_back(random_path(scenario, draw));
+    flow.start = Nanos(draw.between(0, 2'000'000'000));
+    if (draw.chance(0.3)) flow.stop = flow.start + Nanos(draw.between(1, 8'000'000'000));
+    if (flow.kind == FlowKind::Cbr) {
+        flow.cbr_rate = BitsPerSec(draw.scale(1e4, 2e7));
+        flow.cbr_packet = Bytes(draw.between(64, 1500));
+    } else {
+        if (draw.chance(0.5)) flow.size = Bytes(draw.between(1, 2'000'000));
+        if (draw.chance(0.4)) flow.recv_buffer = Bytes(draw.between(1448, 300'000));
+    }
+    scenario.flows.push_back(flow);
+}
+
+inline void add_random_event(Scenario& scenario, Draws& draw, Nanos at) {
+    EventSpec event;
+    event.at = at;
+    if (draw.chance(0.3)) {
+        event.flow = static_cast<std::uint32_t>(draw.between(0, std::ssize(scenario.flows) - 1));
+        if (draw.chance(0.7))
+            event.subflow =
+                static_cast<std::uint32_t>(draw.between(0, std::ssize(scenario.flows[*event.flow].paths) - 1));
+        event.open = draw.chance(0.5);
+    } else {
+        event.link = static_cast<std::uint32_t>(draw.between(0, std::ssize(scenario.links) - 1));
+        if (draw.chance(0.4)) event.rate = BitsPerSec(draw.scale(1e5, 1e8));
+        if (draw.chance(0.4)) event.delay = Nanos(draw.between(0, 100'000'000));
+        if (draw.chance(0.3)) event.loss = draw.chance(0.1) ? 1.0 : draw.scale(1e-4, 0.3);
+        if (draw.chance(0.3)) event.up = draw.chance(0.6);
+        event.sets_queue = draw.chance(0.3);
+        if (event.sets_queue) event.queue_limit_pkts = random_queue(draw);
+    }
+    scenario.events.push_back(event);
+}
+
+inline void add_random_events(Scenario& scenario, Draws& draw) {
+    Nanos at{};
+    for (std::int64_t i = draw.between(0, 12); i > 0; --i) {
+        at += Nanos(draw.between(0, 2'000'000'000));
+        add_random_event(scenario, draw, at);
+    }
+}
+
+// Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
+// detours, paths that use a link twice.
+inline Scenario random_scenario(Draws& draw) {
+    Scenario scenario = draw.chance(0.7) ? linux_profile(10_s) : textbook(10_s);
+    scenario.warmup = Nanos(draw.between(0, 3'000'000'000));
+    if (draw.chance(0.5)) scenario.start_jitter = 1_s;
+    for (std::int64_t i = draw.between(1, 6); i > 0; --i) add_random_link(scenario, draw);
+    for (std::int64_t i = draw.between(1, 8); i > 0; --i) add_random_flow(scenario, draw);
+    add_random_events(scenario, draw);
+    return scenario;
+}
+
+// Four hosts' worth of flows through one bottleneck, queued both ways, as papers draw it; some of them end to end over
+// all three kinds of links, some over the bottleneck alone.
+inline Scenario random_dumbbell(Draws& draw) {
+    Scenario scenario = draw.chance(0.7) ? linux_profile(10_s) : textbook(10_s);
+    for (int i = 0; i < 5; ++i) add_random_link(scenario, draw);
+    const auto over = [](std::initializer_list<std::uint32_t> links) {
+        PathSpec path;
+        for (const std::uint32_t link : links) {
+            path.forward.push_back(2 * link);
+            path.reverse.insert(path.reverse.begin(), 2 * link + 1);
+        }
+        return path;
+    };
+    const PathSpec routes[] = {over({1, 0, 3}), over({2, 0, 4}), over({1, 0, 4}),
+                               over({0}),       over({1, 0}),    over({0, 3})};
+    for (std::int64_t i = draw.between(1, 10); i > 0; --i) {
+        add_random_flow(scenario, draw);
+        for (PathSpec& path : scenario.flows.back().paths)
+            path = routes[static_cast<std::size_t>(draw.between(0, std::ssize(routes) - 1))];
+    }
+    add_random_events(scenario, draw);
+    return scenario;
+}
+
+inline Scenario random_network(Draws& draw) {
+    return draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
+}
+
+// Slows everything down until a run crosses about as many links as wanted: the shape stays, the packets get fewer.
+inline void slow_down(Scenario& scenario, double crossings) {
+    for (int round = 0; round < 20; ++round) {
+        const double told = estimate(scenario, scenario.duration).link_crossings;
+        if (told <= crossings) return;
+        const double factor = std::max(0.9 * crossings / told, 0.01);
+        for (LinkSpec& link : scenario.links) link.rate.value *= factor;
+        for (FlowSpec& flow : scenario.flows) flow.cbr_rate.value *= factor;
+        for (EventSpec& event : scenario.events)
+            if (event.rate) event.rate->value *= factor;
+    }
+}
+
+}  // namespace subflow::testing

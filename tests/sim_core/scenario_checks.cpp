@@ -1,0 +1,263 @@
+#include "scenario_checks.h"
+
+#include <algorithm>
+#include <sstream>
+#include <thread>
+
+#include "simulation.h"
+
+namespace subflow::testing {
+
+namespace {
+
+void require(bool condition, const std::string& what) {
+    if (!condition) throw InternalError(what);
+}
+
+// Everything a run reports, as one text: equal runs have equal texts, digit for digit.
+std::string results_of(const Network& network) {
+    std::ostringstream out;
+    out << std::hexfloat << network.signature() << ' ' << network.packets_delivered() << ' '
+        << network.link_crossings();
+    for (std::size_t i = 0; i < network.connections().size(); ++i) {
+        const FlowResult r = network.flow_result(i);
+        out << " flow " << r.goodput_bps << ' ' << r.completion_s << ' ' << r.mean_rtt_s << ' ' << r.p95_rtt_s << ' '
+            << r.loss_ratio << ' ' << r.retransmits;
+    }
+    for (std::size_t i = 0; i < network.subflows().size(); ++i) {
+        const SubflowResult r = network.subflow_result(i);
+        out << " subflow " << r.throughput_bps << ' ' << r.goodput_bps << ' ' << r.mean_rtt_s << ' ' << r.loss_ratio
+            << ' ' << r.retransmits << ' ' << r.timeouts << ' ' << r.packets_sent;
+    }
+    for (std::size_t i = 0; i < network.links().size(); ++i) {
+        const LinkResult r = network.link_result(i);
+        out << " link " << r.utilisation << ' ' << r.drops_queue << ' ' << r.drops_random << ' ' << r.drops_down << ' '
+            << r.mean_queue_pkts << ' ' << r.max_queue_pkts;
+    }
+    return out.str();
+}
+
+void check_books(const Network& network) {
+    const Scenario& scenario = network.scenario();
+    for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+        const FlowSpec& flow = scenario.flows[i];
+        const Connection& c = network.connections()[i];
+        if (flow.size) require(c.delivered_bytes <= flow.size->value, "more was delivered than there is");
+        if (c.kind == FlowKind::Cbr) continue;
+        std::int64_t by_subflow = 0;
+        for (std::uint32_t s = c.first_subflow; s < c.first_subflow + c.subflow_count; ++s)
+            by_subflow += network.subflows()[s].goodput_bytes;
+        require(by_subflow == c.delivered_bytes, "the subflows' goodput is not the connection's");
+    }
+    for (std::size_t i = 0; i < scenario.links.size(); ++i) {
+        const LinkResult r = network.link_result(i);
+        require(r.utilisation >= 0 && r.utilisation <= 1 + 1e-9, "a link was used less than nothing or more than full");
+        require(r.mean_queue_pkts >= -1e-9, "a queue was shorter than empty");
+    }
+}
+
+void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, const std::string& expected) {
+    const Nanos interval(draw.between(1'000'000, 3'000'000'000));
+    Simulation simulation(scenario, seed, interval);
+    std::optional<Simulation::Snapshot> snapshot;
+    for (int stops = 0; !simulation.is_finished(); ++stops) {
+        // Half of the steps end at a time, the others after some events; some at a time that has passed. Bytes that ask
+        // for nothing but the shortest steps do not keep it up for ever.
+        if (stops == 100) {
+            simulation.run_until(scenario.duration);
+        } else if (draw.chance(0.5)) {
+            const auto ahead = static_cast<std::int64_t>(draw.scale(1, 4e9));
+            simulation.run_until(simulation.now() + Nanos(ahead - 1000));
+        } else {
+            simulation.run_until(scenario.duration, draw.between(1, 20'000));
+        }
+        simulation.network().check_invariants();
+        if (!snapshot && draw.chance(0.2)) snapshot = simulation.snapshot();
+    }
+    require(results_of(simulation.network()) == expected,
+            "steps made a difference: " + results_of(simulation.network()) + " not " + expected);
+    require(simulation.recorder().count() == static_cast<std::size_t>(scenario.duration / interval),
+            "samples are missing");
+    if (!snapshot) return;
+    simulation.restore(*snapshot);
+    simulation.run_until(scenario.duration);
+    require(results_of(simulation.network()) == expected, "what followed a snapshot was another run");
+}
+
+}  // namespace
+
+void run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw) {
+    Network network(scenario, seed);
+    network.run_until(scenario.duration);
+    network.check_invariants();
+    check_books(network);
+    check_steps(scenario, seed, draw, results_of(network));
+    // What the estimate promises, and a few packets for runs that have but a few.
+    const double told = estimate(scenario, scenario.duration).link_crossings;
+    require(static_cast<double>(network.link_crossings()) <= 1.25 * told + 1000,
+            "more links were crossed than estimated: " + std::to_string(network.link_crossings()) + " of " +
+                std::to_string(told));
+}
+
+std::string describe(const Scenario& scenario) {
+    std::ostringstream out;
+    const auto route = [&](const std::vector<std::uint32_t>& links) {
+        for (const std::uint32_t link : links) out << ' ' << link;
+    };
+    out << "duration " << to_seconds(scenario.duration) << " s, warm-up " << to_seconds(scenario.warmup) << " s, mss "
+        << scenario.mss.value << ", jitter " << to_seconds(scenario.start_jitter) << " s, delayed ACKs "
+        << static_cast<int>(scenario.transport.delayed_ack) << '\n';
+    for (std::size_t i = 0; i < scenario.links.size(); ++i) {
+        const LinkSpec& link = scenario.links[i];
+        out << "link " << i << ' ' << link.name << ": " << link.rate.value << " bit/s, " << link.delay.value
+            << " ns, queue " << link.queue_limit_pkts.value_or(-1) << " packets, "
+            << link.queue_limit_bytes.value_or(Bytes(-1)).value << " bytes, loss " << link.loss << '\n';
+    }
+    for (const FlowSpec& flow : scenario.flows) {
+        out << "flow " << flow.name << ", kind " << static_cast<int>(flow.kind) << ", " << flow.controller.name;
+        for (const OptionValue& option : flow.controller.options) {
+            out << ' ' << option.key << '=';
+            std::visit([&](const auto& value) { out << value; }, option.value);
+        }
+        out << ", " << flow.scheduler.name << ": " << flow.start.value << " to " << flow.stop.value << " ns, size "
+            << flow.size.value_or(Bytes(-1)).value << ", buffer " << flow.recv_buffer.value_or(Bytes(-1)).value
+            << ", datagrams of " << flow.cbr_packet.value << " at " << flow.cbr_rate.value;
+        for (const PathSpec& path : flow.paths) {
+            out << "; path";
+            route(path.forward);
+            out << " back";
+            route(path.reverse);
+        }
+        out << '\n';
+    }
+    for (const EventSpec& event : scenario.events) {
+        out << "event at " << event.at.value << " ns:";
+        if (event.link) out << " link " << *event.link;
+        if (event.flow) out << " flow " << *event.flow;
+        if (event.subflow) out << " subflow " << *event.subflow;
+        if (event.rate) out << " rate " << event.rate->value;
+        if (event.delay) out << " delay " << event.delay->value;
+        if (event.loss) out << " loss " << *event.loss;
+        if (event.sets_queue)
+            out << " queue " << event.queue_limit_pkts.value_or(-1) << ' '
+                << event.queue_limit_bytes.value_or(Bytes(-1)).value;
+        if (event.up) out << " up " << *event.up;
+        if (event.open) out << " open " << *event.open;
+        out << '\n';
+    }
+    return out.str();
+}
+
+void spoil(Scenario& scenario, Draws& draw) {
+    static constexpr double kNumbers[] = {
+        0, -1, -0.0, 1e-300, 1e300, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()};
+    static constexpr std::int64_t kWholes[] = {0,
+                                               -1,
+                                               1,
+                                               65'535,
+                                               65'536,
+                                               std::int64_t{1} << 31,
+                                               std::int64_t{1} << 40,
+                                               std::numeric_limits<std::int64_t>::max(),
+                                               std::numeric_limits<std::int64_t>::min()};
+    const auto number = [&] { return kNumbers[static_cast<std::size_t>(draw.between(0, std::ssize(kNumbers) - 1))]; };
+    const auto whole = [&] { return kWholes[static_cast<std::size_t>(draw.between(0, std::ssize(kWholes) - 1))]; };
+    const auto pick = [&](auto& items) -> auto& {
+        return items[static_cast<std::size_t>(draw.between(0, std::ssize(items) - 1))];
+    };
+    for (std::int64_t i = draw.between(1, 3); i > 0; --i) {
+        LinkSpec& link = pick(scenario.links);
+        FlowSpec& flow = pick(scenario.flows);
+        switch (draw.between(0, 19)) {
+            case 0:
+                scenario.duration = Nanos(whole());
+                break;
+            case 1:
+                scenario.warmup = Nanos(whole());
+                break;
+            case 2:
+                scenario.mss = Bytes(whole());
+                break;
+            case 3:
+                scenario.start_jitter = Nanos(whole());
+                break;
+            case 4:
+                scenario.transport.initial_window_pkts = number();
+                break;
+            case 5:
+                link.rate.value = number();
+                break;
+            case 6:
+                link.delay = Nanos(whole());
+                break;
+            case 7:
+                link.queue_limit_pkts = whole();
+                break;
+            case 8:
+                link.queue_limit_bytes = Bytes(whole());
+                break;
+            case 9:
+                link.loss = number();
+                break;
+            case 10:
+                flow.controller.name = "nonsense";
+                break;
+            case 11:
+                flow.controller.options.push_back({"nonsense", number()});
+                break;
+            case 12:
+                flow.scheduler.name = "";
+                break;
+            case 13:
+                flow.paths.resize(static_cast<std::size_t>(draw.between(1, 40)));
+                break;
+            case 14:
+                flow.paths.front().forward.push_back(static_cast<std::uint32_t>(whole()));
+                break;
+            case 15:
+                flow.start = Nanos(whole());
+                break;
+            case 16:
+                flow.stop = Nanos(whole());
+                break;
+            case 17:
+                flow.size = Bytes(whole());
+                break;
+            case 18:
+                flow.recv_buffer = Bytes(whole());
+                break;
+            default:
+                if (!scenario.events.empty()) {
+                    EventSpec& event = pick(scenario.events);
+                    event.at = Nanos(whole());
+                    event.rate = BitsPerSec(number());
+                    event.delay = Nanos(whole());
+                    event.loss = number();
+                }
+        }
+    }
+}
+
+void check_bytes(std::span<const std::uint8_t> bytes) {
+    // Small enough for an input to take milliseconds, also with sanitizers.
+    constexpr double kCrossings = 5000;
+    Draws draw(bytes);
+    Scenario scenario = random_network(draw);
+    scenario.duration = Nanos(draw.between(1'000'000, 5'000'000'000));
+    scenario.warmup = Nanos(draw.between(0, scenario.duration.value - 1));
+    if (draw.chance(0.2)) spoil(scenario, draw);
+    try {
+        slow_down(scenario, kCrossings);
+        const Estimate told = estimate(scenario, scenario.duration);
+        if (told.link_crossings > 2 * kCrossings || told.memory_bytes() > 1e8) return;
+    } catch (const ScenarioError&) {
+        return;
+    }
+    try {
+        run_and_check(scenario, 1, draw);
+    } catch (const ScenarioError&) {
+        // An option or a name: what a scenario's constructor of algorithms refuses.
+    }
+}
+
+}  // namespace subflow::testing

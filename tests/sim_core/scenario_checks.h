@@ -1,0 +1,26 @@
+// What must hold for every scenario, whatever it is: for the random networks of the tests and for the fuzzer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "random_scenario.h"
+
+namespace subflow::testing {
+
+// Runs the scenario three times, in one go, in steps drawn at random and from a snapshot, and throws InternalError for
+// what does not hold: invariants of the network at every stop, equal results, books that balance, and an estimate that
+// was not too low.
+void run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw);
+
+// The scenario in words, enough to build it again by hand.
+std::string describe(const Scenario& scenario);
+
+// Breaks the scenario in one to three places: values of no sense, names of nothing.
+void spoil(Scenario& scenario, Draws& draw);
+
+// One input of the fuzzer: a scenario is made of the bytes, sometimes spoilt, and checked; what the core refuses is
+// fine. Throws as run_and_check() does.
+void check_bytes(std::span<const std::uint8_t> bytes);
+
+}  // namespace subflow::testing
