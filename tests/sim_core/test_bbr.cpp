@@ -258,5 +258,29 @@ TEST_F(BbrTest, AggregatedAcksEarnAWindowForTheirExcess) {
     EXPECT_NEAR(window.cwnd_pkts, 203 + 40, 1);
 }
 
+// The estimate of a sender after ten packets at 1000 packets/s, acknowledged so, and 30 round trips of a single packet.
+double rate_after_trickle(bool is_told) {
+    const TransportOptions options;
+    SubflowSender sender(make_controller({"bbr", {}}), options);
+    for (int i = 0; i < 10; ++i) sender.send_new(sender.snd_nxt(), Nanos(i * 1'000'000), options);
+    for (int i = 0; i < 10; ++i) {
+        const Nanos sent(i * 1'000'000);
+        sender.on_ack(sender.snd_una() + 1, {}, sent, sent + 100_ms, {}, options);
+    }
+    for (Nanos now = 200_ms; now < 3200_ms; now += 100_ms) {
+        if (is_told) sender.note_out_of_data();
+        sender.send_new(sender.snd_nxt(), now, options);
+        sender.on_ack(sender.snd_nxt(), {}, now, now + 100_ms, {}, options);
+    }
+    return std::get<Bbr>(sender.controller()).rate_pps();
+}
+
+TEST(BbrSender, AnApplicationThatTricklesDoesNotLowerTheEstimate) {
+    // The last of the ten left 9 ms after the first and was acknowledged at 109 ms: 10 packets in 109 ms. A trickle is
+    // one packet in 100 ms, which is believed only if nobody says that there was no more to send.
+    EXPECT_DOUBLE_EQ(rate_after_trickle(true), 10 / 0.109);
+    EXPECT_DOUBLE_EQ(rate_after_trickle(false), 1 / 0.1);
+}
+
 }  // namespace
 }  // namespace subflow
