@@ -105,6 +105,15 @@ void bind_scenario(nb::module_& m) {
     nb::enum_<RtoRule>(m, "RtoRule").value("RFC6298", RtoRule::Rfc6298).value("LINUX", RtoRule::Linux);
     nb::enum_<Prr>(m, "Prr").value("OFF", Prr::Off).value("RFC6937", Prr::Rfc6937).value("LINUX", Prr::Linux);
 
+    nb::enum_<CwndValidation>(m, "CwndValidation")
+        .value("OFF", CwndValidation::Off)
+        .value("HOLD", CwndValidation::Hold)
+        .value("DECAY", CwndValidation::Decay);
+    nb::enum_<IdleRestart>(m, "IdleRestart")
+        .value("OFF", IdleRestart::Off)
+        .value("RFC5681", IdleRestart::Rfc5681)
+        .value("LINUX", IdleRestart::Linux);
+
     nb::class_<TransportOptions>(m, "TransportOptions")
         .def(nb::init<>())
         .def_rw("initial_window_pkts", &TransportOptions::initial_window_pkts)
@@ -114,6 +123,9 @@ void bind_scenario(nb::module_& m) {
         .def_rw("quick_acks", &TransportOptions::quick_acks)
         .def_rw("rto_rule", &TransportOptions::rto_rule)
         .def_rw("prr", &TransportOptions::prr)
+        .def_rw("undo", &TransportOptions::undo)
+        .def_rw("cwnd_validation", &TransportOptions::cwnd_validation)
+        .def_rw("idle_restart", &TransportOptions::idle_restart)
         .def_prop_rw(
             "rto_max_ns", [](const TransportOptions& t) { return t.rto_max.value; },
             [](TransportOptions& t, std::int64_t ns) { t.rto_max = Nanos(ns); })

@@ -100,6 +100,21 @@ enum class Prr : std::uint8_t {
     Linux,    // as Rfc6937, but conserving packets while losses go on (RFC 9937)
 };
 
+// What becomes of a window that the application, the scheduler or the receiver leaves unused.
+enum class CwndValidation : std::uint8_t {
+    Off,    // it grows all the same
+    Hold,   // it does not grow (Linux tcp_is_cwnd_limited)
+    Decay,  // and after a timeout's length it moves half-way to what is used (RFC 2861, Linux
+            // tcp_cwnd_application_limited)
+};
+
+// What the window is after nothing was outstanding and nothing was sent for longer than the retransmission timeout.
+enum class IdleRestart : std::uint8_t {
+    Off,      // the same
+    Rfc5681,  // at most the initial window
+    Linux,    // halved per timeout that passed, but not below the initial window
+};
+
 // How TCP behaves where the RFCs leave a choice. Recorded with every run.
 struct TransportOptions {
     double initial_window_pkts = 10;  // RFC 6928
@@ -113,6 +128,9 @@ struct TransportOptions {
     Nanos delayed_ack_timeout{40'000'000};
     std::uint32_t quick_acks = 16;  // Linux TCP_MAX_QUICKACKS
     Prr prr = Prr::Off;
+    bool undo = false;  // take a reduction back when the loss behind it turns out to be none (RFC 3522, RFC 3708)
+    CwndValidation cwnd_validation = CwndValidation::Hold;
+    IdleRestart idle_restart = IdleRestart::Off;
 };
 
 struct Scenario {

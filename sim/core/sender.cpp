@@ -42,6 +42,8 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     packet.transmission = transmissions_++;
     if (samples_delivery_) stamp(seq, now);
     retransmissions_.push_back({seq, packet.transmission});
+    if (first_retransmission_ == kNever) first_retransmission_ = now;
+    ++unproven_retransmissions_;
     // As in Linux: the head of the line gets the full timeout from each of its transmissions.
     if (seq == snd_una_) restart_rto(now, options);
     ++stats_.retransmits;
@@ -116,7 +118,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
                            .now = now,
                            .inflight_pkts = static_cast<double>(pipe_),
                            .begins_round = snd_una_ >= round_end_,
-                           .is_cwnd_limited = is_cwnd_limited()};
+                           .is_cwnd_limited = options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
     if (sees_every_ack_ && outcome.newly_delivered != 0) {
         std::visit(
             [&]<class C>(C& controller) {
@@ -124,12 +126,20 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
             },
             controller_);
     }
-    if (state_ != SenderState::Open && snd_una_ >= recovery_point_) {
+    bool is_groundless = false;
+    if (undo_cwnd_ != 0 && state_ != SenderState::Open) [[unlikely]]
+        is_groundless = is_recovery_groundless(outcome, echo, duplicate);
+    if (state_ != SenderState::Open && (snd_una_ >= recovery_point_ || is_groundless)) {
         // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
         if (state_ == SenderState::Recovery && !governs_recovery_) window_.cwnd_pkts = window_.ssthresh_pkts;
         state_ = SenderState::Open;
         outcome.ended_recovery = true;
         forget_duplicates_in_time();
+        if (is_groundless) {
+            undo_reduction();
+            found_losses = false;
+        }
+        undo_cwnd_ = 0;
         std::visit(
             [&]<class C>(C& controller) {
                 if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
@@ -163,7 +173,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
             },
             controller_);
     }
-    advance_round();
+    advance_round(now, options);
     if (uses_time && (outcome.has_advanced || outcome.newly_delivered != 0)) schedule_probe(now);
 #ifdef SUBFLOW_VALIDATE
     check_invariants();
@@ -278,6 +288,7 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
     prr_flight_size_ = options.prr == Prr::Linux ? window_.cwnd_pkts : static_cast<double>(snd_nxt_ - snd_una_);
     prr_delivered_ = 0;
     prr_out_ = 0;
+    prepare_undo(options);
     tell_controller(event, siblings);
     state_ = SenderState::Recovery;
     recovery_point_ = snd_nxt_;
@@ -319,8 +330,12 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
 void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
     SF_ASSERT(has_outstanding());
     account_cwnd(now);
-    if (backoffs_ == 0) {
+    // Linux tcp_enter_loss: the recovery has lowered ssthresh for this window of data already.
+    const bool is_within_recovery =
+        options.rto_rule == RtoRule::Linux && state_ == SenderState::Recovery && !governs_recovery_;
+    if (backoffs_ == 0 && !is_within_recovery) {
         const CongestionEvent event{CongestionKind::Timeout, static_cast<double>(pipe_), now};
+        prepare_undo(options);
         tell_controller(event, siblings);
     }
     state_ = SenderState::Loss;

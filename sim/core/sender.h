@@ -26,6 +26,7 @@ struct SenderStats {
     std::int64_t fast_retransmits = 0;  // recovery episodes
     std::int64_t timeouts = 0;
     std::int64_t tail_probes = 0;
+    std::int64_t undone = 0;   // reductions taken back
     double cwnd_seconds = 0;   // integral of cwnd over time
     double clock_seconds = 0;  // time established
     double rtt_seconds = 0;    // sum of the RTT samples
@@ -84,6 +85,8 @@ public:
     SF_INLINE Transmission send_new(std::uint32_t data_seq, Nanos now, const TransportOptions& options) {
         if (samples_delivery_) [[unlikely]]
             stamp(snd_nxt_, now);
+        if (!has_outstanding()) [[unlikely]]
+            restart_after_idle(now, options);
         const Transmission sent{snd_nxt_, data_seq, transmissions_++};
         packets_.push_back({now, data_seq, sent.number, kInPipe});
         ++snd_nxt_;
@@ -194,6 +197,7 @@ private:
     };
 
     void count_sent(Nanos now) {
+        last_sent_ = now;
         if (window_.pacing_pps > 0) [[unlikely]]
             pacer_.on_send(now, window_.pacing_pps);
         ++pipe_;
@@ -229,13 +233,14 @@ private:
 
     void restart_rto(Nanos now, const TransportOptions& options) { rto_deadline_ = now + rtt_.rto(options, backoffs_); }
 
-    // A window that is not used does not grow. Source: Linux tcp_is_cwnd_limited; RFC 7661 gives the reason.
+    // Whether the window is used. Source: Linux tcp_is_cwnd_limited; RFC 7661 gives the reason.
     bool is_cwnd_limited() const {
         if (window_.in_slow_start()) return window_.cwnd_pkts < 2.0 * std::max(round_max_pipe_, last_round_max_pipe_);
         return round_was_limited_ || last_round_was_limited_;
     }
-    void advance_round() {
+    void advance_round(Nanos now, const TransportOptions& options) {
         if (snd_una_ < round_end_) return;
+        if (options.cwnd_validation == CwndValidation::Decay) decay_unused_window(now, options);
         last_round_max_pipe_ = round_max_pipe_;
         last_round_was_limited_ = round_was_limited_;
         round_max_pipe_ = pipe_;
@@ -249,6 +254,22 @@ private:
     void stamp(std::uint32_t seq, Nanos now);
     void sample_cumulative(std::uint32_t cumulative);
     void tell_delivery(DeliverySample sample, const Siblings& siblings);
+    // Once per round trip: a window that was not used for as long as a retransmission timeout moves half-way to what
+    // was. Source: RFC 2861, Linux tcp_cwnd_application_limited.
+    void decay_unused_window(Nanos now, const TransportOptions& options);
+    // The first packet after everything was acknowledged. Source: RFC 5681 section 4.1, Linux tcp_cwnd_restart.
+    void restart_after_idle(Nanos now, const TransportOptions& options);
+    // Remembers the window before a reduction that may turn out to be groundless.
+    void prepare_undo(const TransportOptions& options) {
+        undo_cwnd_ = options.undo ? window_.cwnd_pkts : 0;
+        undo_ssthresh_ = window_.ssthresh_pkts;
+        first_retransmission_ = kNever;
+        unproven_retransmissions_ = 0;
+    }
+    // Whether nothing of what was retransmitted had been lost: an original was acknowledged after its retransmission
+    // had left (RFC 3522, by the echo), or every retransmission has been reported as a duplicate (RFC 3708).
+    bool is_recovery_groundless(const AckOutcome& ack, Nanos echo, SeqRange duplicate);
+    void undo_reduction();
     void tell_controller(const CongestionEvent& event, const Siblings& siblings);
     TimerOutcome on_expiry(Nanos now, const Siblings& siblings, const TransportOptions& options);
     // Acknowledges everything below `cumulative` where something of it may have been SACKed before. Returns how many
@@ -327,6 +348,16 @@ private:
     std::int64_t reordering_steps_ = 1;    // RACK.reo_wnd_mult
     std::uint32_t duplicate_round_end_ = 0;
     std::uint32_t probe_end_ = 0;  // snd_nxt after the probe under way
+
+    // What a reduction can be undone with
+    double undo_cwnd_ = 0;  // before it; 0: there is nothing to undo
+    double undo_ssthresh_ = 0;
+    Nanos first_retransmission_ = kNever;         // since it
+    std::uint32_t unproven_retransmissions_ = 0;  // since it, less those reported as duplicates
+
+    Nanos last_sent_{};
+    Nanos last_limited_{};             // end of the last round trip in which the window was used
+    std::uint32_t used_max_pipe_ = 0;  // since then
 
     // Use of the window in this round trip and the one before
     std::uint32_t round_end_ = 1;

@@ -112,6 +112,20 @@ class Prr(enum.Enum):
 
     LINUX = 2
 
+class CwndValidation(enum.Enum):
+    OFF = 0
+
+    HOLD = 1
+
+    DECAY = 2
+
+class IdleRestart(enum.Enum):
+    OFF = 0
+
+    RFC5681 = 1
+
+    LINUX = 2
+
 class TransportOptions:
     def __init__(self) -> None: ...
 
@@ -156,6 +170,24 @@ class TransportOptions:
 
     @prr.setter
     def prr(self, arg: Prr, /) -> None: ...
+
+    @property
+    def undo(self) -> bool: ...
+
+    @undo.setter
+    def undo(self, arg: bool, /) -> None: ...
+
+    @property
+    def cwnd_validation(self) -> CwndValidation: ...
+
+    @cwnd_validation.setter
+    def cwnd_validation(self, arg: CwndValidation, /) -> None: ...
+
+    @property
+    def idle_restart(self) -> IdleRestart: ...
+
+    @idle_restart.setter
+    def idle_restart(self, arg: IdleRestart, /) -> None: ...
 
     @property
     def rto_max_ns(self) -> int: ...

@@ -21,6 +21,16 @@ _DELAYED_ACKS = {
 }
 _RTO_RULES = {"rfc6298": _core.RtoRule.RFC6298, "linux": _core.RtoRule.LINUX}
 _PRRS = {"off": _core.Prr.OFF, "rfc6937": _core.Prr.RFC6937, "linux": _core.Prr.LINUX}
+_CWND_VALIDATIONS = {
+    "off": _core.CwndValidation.OFF,
+    "hold": _core.CwndValidation.HOLD,
+    "decay": _core.CwndValidation.DECAY,
+}
+_IDLE_RESTARTS = {
+    "off": _core.IdleRestart.OFF,
+    "rfc5681": _core.IdleRestart.RFC5681,
+    "linux": _core.IdleRestart.LINUX,
+}
 _KINDS = {"tcp": _core.FlowKind.TCP, "mptcp": _core.FlowKind.MPTCP, "cbr": _core.FlowKind.CBR}
 
 
@@ -65,6 +75,9 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     options.rto_min_ns = nanos(chosen["rto_min"])
     options.rto_max_ns = nanos(chosen["rto_max"])
     options.prr = _PRRS[chosen["prr"]]
+    options.undo = chosen["undo"]
+    options.cwnd_validation = _CWND_VALIDATIONS[chosen["cwnd_validation"]]
+    options.idle_restart = _IDLE_RESTARTS[chosen["idle_restart"]]
     return options
 
 

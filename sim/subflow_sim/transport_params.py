@@ -58,8 +58,8 @@ TRANSPORT: tuple[Param, ...] = (
         "rto",
         Dimension.CHOICE,
         'How the retransmission timeout follows the RTT. "rfc6298": srtt + 4 rttvar, at least rto_min. "linux": srtt '
-        "and on top of it the largest 4 rttvar of the last round trips, at least rto_min. Left out: as the profile, "
-        "linux or rfc6298.",
+        "and on top of it the largest 4 rttvar of the last round trips, at least rto_min; a timeout within a recovery "
+        "does not lower ssthresh again. Left out: as the profile, linux or rfc6298.",
         choices=("rfc6298", "linux"),
     ),
     Param(
@@ -85,6 +85,28 @@ TRANSPORT: tuple[Param, ...] = (
         "on (RFC 9937). Left out: as the profile, linux or off.",
         choices=("off", "rfc6937", "linux"),
     ),
+    Param(
+        "undo",
+        Dimension.FLAG,
+        "Takes a reduction of the window back when timestamps or reports of duplicates show that nothing was lost "
+        "(RFC 3522, RFC 3708). Left out: as the profile, true or false.",
+    ),
+    Param(
+        "cwnd_validation",
+        Dimension.CHOICE,
+        'What becomes of a window that is not used up. "off": it grows all the same. "hold": it does not grow. '
+        '"decay": and after the length of a timeout it moves half-way to what is used (RFC 2861). Left out: as the '
+        "profile, decay or hold.",
+        choices=("off", "hold", "decay"),
+    ),
+    Param(
+        "idle_restart",
+        Dimension.CHOICE,
+        'The window after a pause longer than the retransmission timeout. "off": the same. "rfc5681": at most the '
+        'initial window. "linux": halved for each timeout that passed, down to the initial window. Left out: as the '
+        "profile, linux or off.",
+        choices=("off", "rfc5681", "linux"),
+    ),
 )
 """All keys of the section, in the order in which forms show them. A key left out has the value of the profile."""
 
@@ -101,6 +123,9 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "rto_min": 0.2,
                 "rto_max": 120.0,
                 "prr": "linux",
+                "undo": True,
+                "cwnd_validation": "decay",
+                "idle_restart": "linux",
             }
         ),
         "textbook": MappingProxyType(
@@ -114,6 +139,9 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "rto_min": 0.2,
                 "rto_max": 60.0,
                 "prr": "off",
+                "undo": False,
+                "cwnd_validation": "hold",
+                "idle_restart": "off",
             }
         ),
     }

@@ -73,6 +73,9 @@ inline Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0)) {
     scenario.transport.rto_max = 120_s;
     scenario.transport.delayed_ack = DelayedAck::Linux;
     scenario.transport.prr = Prr::Linux;
+    scenario.transport.undo = true;
+    scenario.transport.cwnd_validation = CwndValidation::Decay;
+    scenario.transport.idle_restart = IdleRestart::Linux;
     return scenario;
 }
 
