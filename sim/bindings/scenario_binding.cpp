@@ -10,6 +10,7 @@
 
 #include "bindings.h"
 #include "scenario.h"
+#include "traffic.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -44,7 +45,8 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
                      const std::string& controller, const OptionMap& controller_options, const std::string& scheduler,
                      const OptionMap& scheduler_options, std::int64_t start_ns, std::optional<std::int64_t> stop_ns,
                      std::optional<std::int64_t> size_bytes, std::optional<std::int64_t> recv_buffer_bytes,
-                     double cbr_rate_bps, std::int64_t cbr_packet_bytes) {
+                     std::optional<std::int64_t> lifetime_ns, double rate_bps, std::int64_t packet_bytes,
+                     Spacing spacing, std::int64_t mean_on_ns, std::int64_t mean_off_ns) {
     FlowSpec flow;
     flow.name = std::move(name);
     flow.kind = kind;
@@ -55,8 +57,8 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
     if (stop_ns) flow.stop = Nanos(*stop_ns);
     flow.size = maybe<Bytes>(size_bytes);
     flow.recv_buffer = maybe<Bytes>(recv_buffer_bytes);
-    flow.cbr_rate = BitsPerSec(cbr_rate_bps);
-    flow.cbr_packet = Bytes(cbr_packet_bytes);
+    if (lifetime_ns) flow.lifetime = Nanos(*lifetime_ns);
+    flow.datagrams = {BitsPerSec(rate_bps), Bytes(packet_bytes), spacing, Nanos(mean_on_ns), Nanos(mean_off_ns)};
     s.flows.push_back(std::move(flow));
     return s.flows.size() - 1;
 }
@@ -88,13 +90,34 @@ void add_flow_event(Scenario& s, std::int64_t at_ns, std::uint32_t flow, std::op
     s.events.push_back(event);
 }
 
+using ArrivalTimes = std::vector<std::pair<std::int64_t, std::optional<std::int64_t>>>;
+
+ArrivalTimes arrivals(const std::string& name, std::uint64_t seed, std::int64_t mean_gap_ns, std::int64_t from_ns,
+                      std::int64_t until_ns, std::int64_t limit, std::optional<std::int64_t> lifetime_ns,
+                      bool is_lifetime_exponential) {
+    ArrivalSpec spec;
+    spec.mean_gap = Nanos(mean_gap_ns);
+    spec.from = Nanos(from_ns);
+    spec.until = Nanos(until_ns);
+    spec.limit = limit;
+    if (lifetime_ns) spec.lifetime = Nanos(*lifetime_ns);
+    spec.is_lifetime_exponential = is_lifetime_exponential;
+    ArrivalTimes times;
+    for (const Arrival& arrival : poisson_arrivals(spec, seed, name))
+        times.emplace_back(arrival.at.value,
+                           arrival.lifetime < kNever ? std::optional(arrival.lifetime.value) : std::nullopt);
+    return times;
+}
+
 }  // namespace
 
 void bind_scenario(nb::module_& m) {
     nb::enum_<FlowKind>(m, "FlowKind")
         .value("TCP", FlowKind::Tcp)
         .value("MPTCP", FlowKind::Mptcp)
-        .value("CBR", FlowKind::Cbr);
+        .value("CBR", FlowKind::Cbr)
+        .value("ON_OFF", FlowKind::OnOff);
+    nb::enum_<Spacing>(m, "Spacing").value("CONSTANT", Spacing::Constant).value("POISSON", Spacing::Poisson);
     nb::enum_<LossDetection>(m, "LossDetection")
         .value("DUPACK", LossDetection::DupAck)
         .value("RACK", LossDetection::Rack);
@@ -153,11 +176,15 @@ void bind_scenario(nb::module_& m) {
              "queue_limit_bytes"_a.none(), "loss"_a, "Returns the index of the new link direction.")
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
-             "recv_buffer_bytes"_a.none(), "cbr_rate_bps"_a, "cbr_packet_bytes"_a,
-             "Paths are (forward links, reverse links). Returns the index.")
+             "recv_buffer_bytes"_a.none(), "lifetime_ns"_a.none(), "rate_bps"_a, "packet_bytes"_a, "spacing"_a,
+             "mean_on_ns"_a, "mean_off_ns"_a, "Paths are (forward links, reverse links). Returns the index.")
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
              "loss"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(), "queue_limit_bytes"_a.none(), "up"_a.none())
         .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a);
+
+    m.def("poisson_arrivals", &arrivals, "name"_a, "seed"_a, "mean_gap_ns"_a, "from_ns"_a, "until_ns"_a, "limit"_a,
+          "lifetime_ns"_a.none(), "is_lifetime_exponential"_a,
+          "When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.");
 }
 
 }  // namespace subflow::bindings

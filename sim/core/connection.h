@@ -11,6 +11,7 @@
 #include "scenario.h"
 #include "sched/schedulers.h"
 #include "sender.h"
+#include "traffic.h"
 #include "units.h"
 
 namespace subflow {
@@ -63,6 +64,8 @@ struct Connection {
     std::uint32_t payload_bytes = 0;       // of a full packet
     std::uint32_t last_payload_bytes = 0;  // of packet data_end - 1 of a finite transfer
     std::uint32_t last_data_seq = Reassembly::kUnlimited;
+    std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or what the stop time left it at
+    bool is_stopped = false;                                // was told to send nothing new any more
     Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, and kReinjected; multipath only
     Ring<std::uint32_t> reinjections;  // data numbers to send again on another subflow
 
@@ -70,13 +73,11 @@ struct Connection {
     Reassembly reassembly;
     std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
     Nanos completed_at = kNever;
+    Nanos ended_at = kNever;  // completed, or everything arrived that was sent before the stop
 
     RttHistogram rtt_histogram;
 
-    // Constant bit rate
-    std::uint64_t datagrams_sent = 0;
-    Nanos pace_from{};                  // when it started, or was opened again
-    std::uint64_t datagrams_since = 0;  // sent since then
+    DatagramSource datagrams;  // of a flow that sends them
 
     static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;
 

@@ -30,6 +30,8 @@ constexpr double kLossDistances = 10;
 constexpr double kStallRoundTrips = 3;
 // Delayed ACKs: every second packet, more often where packets are missing.
 constexpr double kDelayedAckRatio = 0.6;
+// By how many mean bursts an on-off source may send more than its share of the time.
+constexpr double kLuckyBursts = 4;
 
 // The extremes of a link direction over its events.
 struct LinkLimits {
@@ -56,7 +58,7 @@ double queue_of(std::optional<std::int64_t> pkts, std::optional<Bytes> bytes, do
 
 // Each link gets what the other links of the path would let through, or the ACKs of what all of them let through.
 void add_input(std::vector<LinkLimits>& links, const FlowSpec& flow, const PathSpec& path, double wire_bytes) {
-    double least_bps = flow.kind == FlowKind::Cbr ? flow.cbr_rate.value : kUnlimited;
+    double least_bps = sends_datagrams(flow.kind) ? flow.datagrams.rate.value : kUnlimited;
     double second_bps = least_bps;  // without the link that is the slowest
     std::uint32_t slowest = 0;
     for (const std::uint32_t index : path.forward) {
@@ -70,7 +72,7 @@ void add_input(std::vector<LinkLimits>& links, const FlowSpec& flow, const PathS
         }
     }
     for (const std::uint32_t index : path.forward) links[index].input_bps += index == slowest ? second_bps : least_bps;
-    if (flow.kind == FlowKind::Cbr) return;
+    if (sends_datagrams(flow.kind)) return;
     for (const std::uint32_t index : path.reverse)
         links[index].input_bps += least_bps * static_cast<double>(kHeaderBytes.value) / wire_bytes;
 }
@@ -123,13 +125,20 @@ double packets_of(Bytes size, Bytes mss) {
 }
 
 double active_seconds(const Scenario& scenario, const FlowSpec& flow) {
-    return std::max(0.0, to_seconds(std::min(flow.stop, scenario.duration) - flow.start));
+    return std::max(0.0, to_seconds(std::min({flow.stop, scenario.duration, flow.start + flow.lifetime}) - flow.start));
 }
 
 PathLoad datagram_load(const Scenario& scenario, const FlowSpec& flow) {
     PathLoad load{&flow, &flow.paths.front()};
-    load.rate_pps = flow.cbr_rate.value / (8 * static_cast<double>(flow.cbr_packet.value));
-    load.sent_pkts = 1 + load.rate_pps * active_seconds(scenario, flow);
+    const DatagramSpec& spec = flow.datagrams;
+    load.rate_pps = spec.rate.value / (8 * static_cast<double>(spec.packet.value));
+    double sending_s = active_seconds(scenario, flow);
+    if (flow.kind == FlowKind::OnOff) {
+        // Its share of the time; luck can add a few bursts to that.
+        const double on_s = to_seconds(spec.mean_on);
+        sending_s = std::min(sending_s, sending_s * on_s / (on_s + to_seconds(spec.mean_off)) + kLuckyBursts * on_s);
+    }
+    load.sent_pkts = 1 + load.rate_pps * sending_s;
     load.window_pkts = load.sent_pkts;
     return load;
 }
@@ -194,7 +203,7 @@ public:
         for (const FlowSpec& flow : scenario.flows) {
             first_load_.push_back(loads_.size());
             for (const PathSpec& path : flow.paths) {
-                loads_.push_back(flow.kind == FlowKind::Cbr ? datagram_load(scenario, flow)
+                loads_.push_back(sends_datagrams(flow.kind) ? datagram_load(scenario, flow)
                                                             : transport_load(scenario, links_, flow, path));
             }
         }
@@ -224,13 +233,13 @@ private:
             for (const std::uint32_t index : load.path->forward) {
                 LinkLimits& link = links_[index];
                 link.offered_pkts += load.sent_pkts;
-                if (load.flow->kind == FlowKind::Cbr) continue;
+                if (sends_datagrams(load.flow->kind)) continue;
                 link.windows_pkts += load.window_pkts;
                 link.largest_window_pkts = std::max(link.largest_window_pkts, load.window_pkts);
             }
         }
         for (PathLoad& load : loads_) {
-            if (load.flow->kind == FlowKind::Cbr) continue;
+            if (sends_datagrams(load.flow->kind)) continue;
             double of_capacity = 1;
             double of_window = 1;
             for (const std::uint32_t index : load.path->forward) {
@@ -246,7 +255,7 @@ private:
         for (LinkLimits& link : links_) link.windows_pkts = 0;
         for (const PathLoad& load : loads_) {
             for (const std::uint32_t index : load.path->forward) links_[index].windows_pkts += load.window_pkts;
-            if (load.flow->kind == FlowKind::Cbr) continue;
+            if (sends_datagrams(load.flow->kind)) continue;
             for (const std::uint32_t index : load.path->reverse) links_[index].windows_pkts += load.window_pkts;
         }
     }
@@ -264,7 +273,7 @@ private:
         for (const PathLoad& load : loads) {
             sent_pkts += load.sent_pkts;
             crossings += load.sent_pkts * static_cast<double>(load.path->forward.size());
-            if (flow.kind == FlowKind::Cbr) continue;
+            if (sends_datagrams(flow.kind)) continue;
             crossings += load.sent_pkts * acks_per_packet * static_cast<double>(load.path->reverse.size());
             crossings += load.window_pkts;  // what still waits in the first queue at the end
             bytes += ring_bytes(load.window_pkts, kSenderEntryBytes);

@@ -80,7 +80,7 @@ void Network::plan_lookahead() {
         connect(s.route, s.hops);
         connect(s.ack_route, s.ack_hops);
         Hop& last = hops_[s.route + s.hops - 1];
-        const bool is_one_way = connections_[s.connection].kind == FlowKind::Cbr;
+        const bool is_one_way = sends_datagrams(connections_[s.connection].kind);
         if (is_one_way || (may_answer_ahead(s) && may_enter_ahead(hops_[s.ack_route].link, last.link)))
             last.leads = Leads::ToReceiver;
     }

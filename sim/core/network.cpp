@@ -16,8 +16,8 @@ constexpr Nanos kFirstStride{1'000'000};
 constexpr Nanos kLongestStride{1'000'000'000};
 
 Controller controller_of(const FlowSpec& flow) {
-    // A constant-bit-rate source has no window; the default keeps its record uniform.
-    return make_controller(flow.kind == FlowKind::Cbr ? AlgorithmChoice{"newreno", {}} : flow.controller);
+    // A source of datagrams has no window; the default keeps its record uniform.
+    return make_controller(sends_datagrams(flow.kind) ? AlgorithmChoice{"newreno", {}} : flow.controller);
 }
 
 bool is_coupled(const Controller& controller) {
@@ -39,11 +39,13 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
+        if (sends_datagrams(flow.kind))
+            connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
         connection.payload_bytes = static_cast<std::uint32_t>(scenario.mss.value);
         if (flow.size) {
             const std::int64_t packets = (flow.size->value + scenario.mss.value - 1) / scenario.mss.value;
             connection.data_end = static_cast<std::uint32_t>(packets);
-            connection.last_data_seq = connection.data_end - 1;
+            connection.last_data_seq = connection.final_data_seq = connection.data_end - 1;
             connection.last_payload_bytes =
                 static_cast<std::uint32_t>(flow.size->value - (packets - 1) * scenario.mss.value);
         }
@@ -87,8 +89,10 @@ void Network::build_timeline() {
         const FlowSpec& flow = scenario.flows[i];
         const double luck = to_unit_interval(combine64(combine64(seed_, hash_name("start")), hash_name(flow.name)));
         const Nanos jitter(static_cast<std::int64_t>(luck * static_cast<double>(scenario.start_jitter.value)));
-        timeline_.push_back({flow.start + jitter, i, TimelineKind::FlowStart});
-        if (flow.stop < kNever) timeline_.push_back({flow.stop, i, TimelineKind::FlowStop});
+        const Nanos start = flow.start + jitter;
+        const Nanos stop = flow.lifetime < kNever ? std::min(flow.stop, start + flow.lifetime) : flow.stop;
+        timeline_.push_back({start, i, TimelineKind::FlowStart});
+        if (stop < kNever) timeline_.push_back({stop, i, TimelineKind::FlowStop});
     }
     for (std::uint32_t i = 0; i < scenario.events.size(); ++i)
         timeline_.push_back({scenario.events[i].at, i, TimelineKind::Change});
@@ -177,9 +181,9 @@ Nanos Network::on_link_arrival(std::uint32_t link_index) {
 Nanos Network::on_subflow_timer(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
-    if (c.kind == FlowKind::Cbr) {
+    if (sends_datagrams(c.kind)) {
         send_datagrams(index);
-        return s.join_at;
+        return c.datagrams.wake_at();
     }
     if (s.join_at <= now_) establish(index);
     if (s.is_established) {
@@ -220,7 +224,7 @@ void Network::start_flow(std::uint32_t flow) {
     // The first subflow is the connection: `start` is when its first packet may leave. The others join afterwards.
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         const std::uint32_t subflow = c.first_subflow + i;
-        if (c.kind == FlowKind::Cbr) {
+        if (sends_datagrams(c.kind)) {
             start_datagrams(subflow);
         } else if (i == 0) {
             establish(subflow);
@@ -233,8 +237,15 @@ void Network::start_flow(std::uint32_t flow) {
 void Network::stop_flow(std::uint32_t flow) {
     Connection& c = connections_[flow];
     if (!c.is_started) return;
-    if (c.kind == FlowKind::Cbr) subflows_[c.first_subflow].join_at = kNever;
+    c.is_stopped = true;
+    c.datagrams.stop();
     c.data_end = std::min(c.data_end, c.data_nxt);
+    if (c.data_end == 0) {  // nothing is under way; datagrams are nobody's to wait for
+        c.ended_at = now_;
+        return;
+    }
+    c.final_data_seq = c.data_end - 1;
+    end_if_delivered(c, now_);
 }
 
 void Network::apply_change(const EventSpec& change) {
@@ -245,9 +256,9 @@ void Network::apply_change(const EventSpec& change) {
         if (change.subflow && *change.subflow != i) continue;
         const std::uint32_t index = c.first_subflow + i;
         Subflow& s = subflows_[index];
-        if (c.kind == FlowKind::Cbr) {
-            s.join_at = kNever;
-            if (*change.open && c.is_started && now_ < scenario_->flows[*change.flow].stop) start_datagrams(index);
+        if (sends_datagrams(c.kind)) {
+            connections_[*change.flow].datagrams.stop();
+            if (*change.open && c.is_started && !c.is_stopped) start_datagrams(index);
         } else if (!*change.open) {
             close_subflow(index);
         } else if (c.is_started && !s.is_established && s.join_at == kNever) {
@@ -348,8 +359,8 @@ void Network::check_invariants() const {
     for (const Subflow& s : subflows_) s.sender.check_invariants();
     for (const Connection& c : connections_) {
         SF_ASSERT(c.data_una <= c.reassembly.next());
-        SF_ASSERT(c.reassembly.next() <= c.data_nxt || c.kind == FlowKind::Cbr);
-        SF_ASSERT(c.data_nxt <= c.right_edge || c.kind == FlowKind::Cbr);
+        SF_ASSERT(c.reassembly.next() <= c.data_nxt || sends_datagrams(c.kind));
+        SF_ASSERT(c.data_nxt <= c.right_edge || sends_datagrams(c.kind));
     }
 }
 

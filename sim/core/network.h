@@ -50,7 +50,10 @@ struct SubflowResult {
 
 struct FlowResult {
     double goodput_bps = 0;
-    double completion_s = 0;  // since the flow's start; NaN while incomplete
+    double completion_s = 0;        // since the flow's start; NaN while incomplete
+    double active_s = 0;            // part of the measured interval from its start until it ended
+    double active_goodput_bps = 0;  // over that part; 0 if there is none
+    double start_s = 0;             // NaN if it never started
     double mean_rtt_s = 0;
     double p95_rtt_s = 0;
     double loss_ratio = 0;
@@ -209,7 +212,7 @@ private:
     std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on);
     void reinject(Connection& connection, const Subflow& from, bool again);
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
-    void complete_if_delivered(Connection& connection, Nanos at);
+    void end_if_delivered(Connection& connection, Nanos at);
     Siblings gather_siblings(const Connection& connection, std::uint32_t self);
 
     // A sum, so that it does not depend on how far ahead of the clock which packet was carried.

@@ -231,8 +231,8 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
             c.delivered_bytes += payload;
             subflows_[c.first_subflow + origin].goodput_bytes += payload;
         });
-        if (c.last_data_seq != Reassembly::kUnlimited) [[unlikely]]
-            complete_if_delivered(c, at);
+        if (c.final_data_seq != Reassembly::kUnlimited) [[unlikely]]
+            end_if_delivered(c, at);
     }
     if (decision.ack_now) [[likely]] {
         send_ack(s, c, packet.subflow, at);
@@ -241,8 +241,10 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     }
 }
 
-void Network::complete_if_delivered(Connection& c, Nanos at) {
-    if (c.reassembly.next() <= c.last_data_seq || c.completed_at < kNever) return;
+void Network::end_if_delivered(Connection& c, Nanos at) {
+    if (c.reassembly.next() <= c.final_data_seq || c.ended_at < kNever) return;
+    c.ended_at = at;
+    if (c.final_data_seq != c.last_data_seq) return;  // stopped before its end
     c.completed_at = at;
     mark(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(at - c.started_at));
 }
@@ -323,30 +325,24 @@ Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
 }
 
 void Network::start_datagrams(std::uint32_t index) {
-    Subflow& s = subflows_[index];
-    Connection& c = connections_[s.connection];
-    c.pace_from = now_;
-    c.datagrams_since = 0;
-    s.join_at = now_;
-    events_.schedule(timer_source(index), now_);
+    DatagramSource& source = connections_[subflows_[index].connection].datagrams;
+    source.start(now_);
+    events_.schedule(timer_source(index), source.wake_at());
 }
 
 void Network::send_datagrams(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
-    if (s.join_at > now_) return;  // stopped, or an early wake-up
-    const FlowSpec& flow = scenario_->flows[s.connection];
+    DatagramSource& source = c.datagrams;
+    if (source.wake_at() > now_) return;  // stopped, or an early wake-up
+    if (!source.wake()) return;
     Packet packet;
     packet.sent_time = now_;
-    packet.seq = packet.transmission = static_cast<std::uint32_t>(c.datagrams_sent++);
+    packet.seq = packet.transmission = static_cast<std::uint32_t>(source.sent() - 1);
     packet.subflow = index;
-    packet.size = static_cast<std::uint16_t>(flow.cbr_packet.value);
+    packet.size = static_cast<std::uint16_t>(scenario_->flows[s.connection].datagrams.packet.value);
     packet.kind = PacketKind::Datagram;
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
-    ++c.datagrams_since;
-    // The k-th packet leaves at start + k * interval: computed from k, so that the rate is exact.
-    const double interval_ns = static_cast<double>(flow.cbr_packet.value) * 8e9 / flow.cbr_rate.value;
-    s.join_at = c.pace_from + Nanos(static_cast<std::int64_t>(static_cast<double>(c.datagrams_since) * interval_ns));
 }
 
 }  // namespace subflow

@@ -46,7 +46,7 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
     std::size_t count =
         scenario.flows.size() * std::size(kFlowColumns) + scenario.links.size() * std::size(kLinkColumns);
     for (const FlowSpec& flow : scenario.flows) {
-        if (flow.kind != FlowKind::Cbr) count += flow.paths.size() * std::size(kSubflowColumns);
+        if (!sends_datagrams(flow.kind)) count += flow.paths.size() * std::size(kSubflowColumns);
     }
     return count;
 }
@@ -56,7 +56,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
     for (std::uint32_t i = 0; i < network.connections().size(); ++i)
         for (const auto& [name, unit] : kFlowColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
-        if (network.connections()[network.subflows()[i].connection].kind == FlowKind::Cbr) continue;
+        if (sends_datagrams(network.connections()[network.subflows()[i].connection].kind)) continue;
         for (const auto& [name, unit] : kSubflowColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
     }
     for (std::uint32_t i = 0; i < network.links().size(); ++i)
@@ -112,7 +112,7 @@ void Recorder::sample(const Network& network) {
     }
     for (std::size_t i = 0; i < network.subflows().size(); ++i) {
         const Subflow& s = network.subflows()[i];
-        if (network.connections()[s.connection].kind == FlowKind::Cbr) continue;
+        if (sends_datagrams(network.connections()[s.connection].kind)) continue;
         const SubflowSender& sender = s.sender;
         const bool has_rtt = sender.rtt().has_sample();
         put_rate(s.received_bytes - subflows_[i].received_bytes);

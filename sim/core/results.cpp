@@ -40,7 +40,7 @@ void Network::begin_measurement() {
                                       s.goodput_bytes, s.dropped_pkts});
     flow_baselines_.clear();
     for (Connection& c : connections_) {
-        flow_baselines_.push_back({c.delivered_bytes, c.datagrams_sent});
+        flow_baselines_.push_back({c.delivered_bytes, c.datagrams.sent()});
         c.rtt_histogram.clear();
     }
     link_baselines_.clear();
@@ -81,6 +81,12 @@ FlowResult Network::flow_result(std::size_t index) const {
     result.goodput_bps =
         ratio(static_cast<double>(c.delivered_bytes - flow_baselines_[index].delivered_bytes) * 8, measured_seconds());
     result.completion_s = c.completed_at < kNever ? to_seconds(c.completed_at - c.started_at) : kNaN;
+    result.start_s = c.is_started ? to_seconds(c.started_at) : kNaN;
+    if (c.is_started) {
+        const Nanos end = std::min(now_, c.ended_at);
+        result.active_s = std::max(0.0, to_seconds(end - std::max(measured_from_, c.started_at)));
+    }
+    result.active_goodput_bps = ratio(result.goodput_bps * measured_seconds(), result.active_s);
     result.p95_rtt_s = c.rtt_histogram.count() > 0 ? c.rtt_histogram.quantile_s(0.95) : kNaN;
     double rtt_seconds = 0;
     double samples = 0;
@@ -96,7 +102,7 @@ FlowResult Network::flow_result(std::size_t index) const {
         dropped += static_cast<double>(s.dropped_pkts - base.dropped_pkts);
         result.retransmits += stats.retransmits - base.sender.retransmits;
     }
-    if (c.kind == FlowKind::Cbr) sent = static_cast<double>(c.datagrams_sent - flow_baselines_[index].datagrams_sent);
+    if (sends_datagrams(c.kind)) sent = static_cast<double>(c.datagrams.sent() - flow_baselines_[index].datagrams_sent);
     result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
     result.loss_ratio = ratio(dropped, sent);
     return result;

@@ -4,6 +4,7 @@
 // before it: adding a flow, or forking a run, leaves every other flow's draws as they were.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -48,5 +49,26 @@ private:
     std::uint64_t luck_;
     std::uint64_t count_ = 0;
 };
+
+// Exponential with mean 1: -ln(u) of a uniform u in (0, 1], at most 53 ln 2 = 36.7. The logarithm is made of sums,
+// products and quotients alone, because those of the libraries differ in their last digits from platform to platform.
+constexpr double unit_exponential(std::uint64_t bits) {
+    constexpr double kLn2 = 0.693147180559945309417232121458;
+    constexpr double kSqrt2 = 1.414213562373095048801688724210;
+    // u = scaled / 2^53 = fraction * 2^(exponent - 53), all of it exact
+    const std::uint64_t scaled = (bits >> 11) + 1;
+    int exponent = static_cast<int>(std::bit_width(scaled)) - 1;
+    double fraction = static_cast<double>(scaled) / static_cast<double>(std::uint64_t{1} << exponent);
+    if (fraction > kSqrt2) {
+        fraction /= 2;
+        ++exponent;
+    }
+    // ln f = 2 atanh s = 2 s (1 + s^2/3 + s^4/5 + ...) with s = (f - 1) / (f + 1), |s| < 0.172: what comes after eleven
+    // terms is below the last digit.
+    const double s = (fraction - 1) / (fraction + 1);
+    double series = 0;
+    for (int k = 21; k >= 1; k -= 2) series = series * (s * s) + 1.0 / k;
+    return (53 - exponent) * kLn2 - 2 * s * series;
+}
 
 }  // namespace subflow

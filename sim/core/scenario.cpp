@@ -9,6 +9,8 @@ namespace {
 // Sequence numbers are 32-bit counts of packets; half the range keeps differences safe.
 constexpr std::int64_t kMaxPackets = std::int64_t{1} << 31;
 constexpr Nanos kMaxDuration = from_seconds(1e6);
+// Each burst is an event even when no packet falls into it; shorter ones would be all a run is busy with.
+constexpr Nanos kMinMeanPeriod{1'000};
 
 void require(bool condition, const std::string& what) {
     if (!condition) throw ScenarioError(what);
@@ -27,11 +29,23 @@ void check_route(const Scenario& scenario, const std::vector<std::uint32_t>& rou
     for (const std::uint32_t link : route) require(link < scenario.links.size(), where + ": a path names no link");
 }
 
+void check_datagrams(const FlowSpec& flow, const std::string& where) {
+    const DatagramSpec& spec = flow.datagrams;
+    require(spec.rate.value > 0 && std::isfinite(spec.rate.value), where + ": rate must be greater than 0");
+    require(spec.packet > kDatagramHeaderBytes && spec.packet.value <= 65535,
+            where + ": packets must have 29 to 65535 bytes");
+    if (flow.kind != FlowKind::OnOff) return;
+    for (const Nanos mean : {spec.mean_on, spec.mean_off})
+        require(mean >= kMinMeanPeriod && mean <= kMaxDuration,
+                where + ": mean times on and off must be in [1 us, 1e6 s]");
+}
+
 void check_flow(const Scenario& scenario, const FlowSpec& flow) {
     const std::string where = "flow '" + flow.name + "'";
     require(!flow.paths.empty() && flow.paths.size() <= kMaxSubflows, where + ": needs 1 to 32 paths");
     require(flow.kind == FlowKind::Mptcp || flow.paths.size() == 1, where + ": only mptcp may use several paths");
     require(flow.start >= Nanos(0) && flow.stop > flow.start, where + ": must start at or after 0 and stop after that");
+    require(flow.lifetime > Nanos(0), where + ": its lifetime must be greater than 0");
     require(!flow.size || (flow.size->value > 0 && flow.size->value / scenario.mss.value < kMaxPackets),
             where + ": size must be positive and below 2^31 packets");
     require(!flow.recv_buffer || *flow.recv_buffer >= scenario.mss, where + ": the receive buffer must hold a packet");
@@ -39,7 +53,7 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
         require(!path.forward.empty(), where + ": a path needs a link");
         check_route(scenario, path.forward, where);
         check_route(scenario, path.reverse, where);
-        if (flow.kind == FlowKind::Cbr) continue;
+        if (sends_datagrams(flow.kind)) continue;
         require(!path.reverse.empty(), where + ": a path needs a way back for its ACKs");
         bool has_bottleneck = false;
         for (const std::uint32_t link : path.forward) {
@@ -53,11 +67,7 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
         // Nothing would ever stop the window of an endless flow from growing.
         require(has_bottleneck, where + ": at least one link of each path needs a finite rate");
     }
-    if (flow.kind == FlowKind::Cbr) {
-        require(flow.cbr_rate.value > 0 && std::isfinite(flow.cbr_rate.value), where + ": rate must be greater than 0");
-        require(flow.cbr_packet > kDatagramHeaderBytes && flow.cbr_packet.value <= 65535,
-                where + ": packets must have 29 to 65535 bytes");
-    }
+    if (sends_datagrams(flow.kind)) check_datagrams(flow, where);
 }
 
 void check_event(const Scenario& scenario, const EventSpec& event) {

@@ -28,7 +28,26 @@ struct LinkSpec {
     double loss = 0;                               // Bernoulli, per packet, before the queue
 };
 
-enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr };
+enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr, OnOff };
+
+// Whether such a flow sends without asking anybody: no window, no ACKs, no retransmissions.
+constexpr bool sends_datagrams(FlowKind kind) {
+    return kind == FlowKind::Cbr || kind == FlowKind::OnOff;
+}
+
+enum class Spacing : std::uint8_t {
+    Constant,  // every packet one interval after the one before
+    Poisson,   // the intervals are exponential with that mean
+};
+
+// How a flow of kind Cbr or OnOff sends.
+struct DatagramSpec {
+    BitsPerSec rate{};   // wire bits per second, while on
+    Bytes packet{1500};  // wire size
+    Spacing spacing = Spacing::Constant;
+    Nanos mean_on{};   // OnOff only: mean of the exponential times for which it sends
+    Nanos mean_off{};  // and for which it is silent
+};
 
 // An algorithm's option by name, e.g. {"base", "newreno"}.
 struct OptionValue {
@@ -55,10 +74,10 @@ struct FlowSpec {
     std::vector<PathSpec> paths;  // one subflow each
     Nanos start{};
     Nanos stop = kNever;               // no new data after it; what was sent is still delivered
+    Nanos lifetime = kNever;           // stops this long after it started, start jitter included, if that is earlier
     std::optional<Bytes> size;         // payload; none: endless
     std::optional<Bytes> recv_buffer;  // connection level; none: unlimited
-    BitsPerSec cbr_rate{};             // Cbr only: wire bits per second
-    Bytes cbr_packet{1500};            // Cbr only: wire size
+    DatagramSpec datagrams;            // Cbr and OnOff only
 };
 
 // A change of one link direction or of one flow's subflows at a given time. Absent fields stay as they are.
@@ -147,7 +166,7 @@ struct Scenario {
 
 // IPv4 20 B + TCP 20 B + timestamps 12 B: what a packet weighs on the wire beyond its payload, and what an ACK weighs.
 inline constexpr Bytes kHeaderBytes{52};
-// IPv4 20 B + UDP 8 B: what a datagram of a constant-bit-rate flow weighs beyond its payload.
+// IPv4 20 B + UDP 8 B: what a datagram weighs beyond its payload.
 inline constexpr Bytes kDatagramHeaderBytes{28};
 
 // A sender's set of subflows a packet was already sent on is a 32-bit mask.

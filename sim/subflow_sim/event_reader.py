@@ -7,7 +7,7 @@ from typing import Any
 
 from subflow_sim.flow_reader import FlowReading
 from subflow_sim.link_reader import read_queue
-from subflow_sim.parameter import either
+from subflow_sim.parameter import either, with_article
 from subflow_sim.params import SECTIONS
 from subflow_sim.scenario_model import Event
 from subflow_sim.section_reader import Context, read_section
@@ -68,10 +68,9 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
     if reading is None or reading.subflows is None:
         return
     flow = reading.flow
-    if flow.kind == "cbr":
-        context.report.add(
-            (*path, "flow"), "a cbr flow has no subflows to close", "its start and stop say when it sends"
-        )
+    if flow.sends_datagrams:
+        message = f"{with_article(flow.kind)} flow has no subflows to close"
+        context.report.add((*path, "flow"), message, "its start and stop say when it sends")
         return
     ordinal = values.get("subflow")
     if ordinal is not None and ordinal > reading.subflows:

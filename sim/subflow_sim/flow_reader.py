@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from subflow_sim.parameter import did_you_mean, either, kind_name
+from subflow_sim.parameter import did_you_mean, either, kind_name, with_article
 from subflow_sim.params import MAX_PATHS, SECTIONS, Algorithm, params_by_key
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
-from subflow_sim.scenario_model import NO_CHOICE, Choice, Flow
+from subflow_sim.scenario_model import DATAGRAM_KINDS, NO_CHOICE, Choice, Flow
 from subflow_sim.section_reader import Context, Noted, read_section
 from subflow_sim.toml_lines import Path
 
@@ -66,7 +66,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         destination=values.get("to", ""),
         controller=_choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
         # A single path leaves nothing to choose, but the transport is the same: it has a scheduler.
-        scheduler=_choice(context, values, "scheduler", None if known_kind == "cbr" else "minrtt"),
+        scheduler=_choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
         paths=paths or (),
         count=values.get("count", 1),
         start_s=values.get("start", 0.0),
@@ -75,6 +75,9 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         recv_buffer_bytes=None if values.get("recv_buffer", inf) == inf else values["recv_buffer"],
         rate_bps=values.get("rate"),
         packet_bytes=values.get("packet", _PARAMS["packet"].default),
+        spacing=values.get("spacing", "constant"),
+        mean_on_s=values.get("on"),
+        mean_off_s=values.get("off"),
     )
     return FlowReading(flow, None if paths is None else len(paths))
 
@@ -154,7 +157,9 @@ def _check_path_names(
         return False
     is_right = kind in ("mptcp", None) or len(given) == 1
     if not is_right:
-        report.add(path, f"a {kind} flow has one path, not {len(given)}", 'one path, or kind = "mptcp"')
+        report.add(
+            path, f"{with_article(kind or '')} flow has one path, not {len(given)}", 'one path, or kind = "mptcp"'
+        )
     known = {**links.topology.ends, **dict.fromkeys(links.broken)}
     for index, names in enumerate(given):
         if not names:
@@ -168,7 +173,7 @@ def _check_path_names(
 def _find_paths(
     context: Context, links: Links, path: Path, source: str, destination: str, kind: str | None
 ) -> tuple[tuple[str, ...], ...] | None:
-    wanted = 1 if kind in ("tcp", "cbr") else MAX_PATHS + 1
+    wanted = MAX_PATHS + 1 if kind in ("mptcp", None) else 1
     paths = shortest_paths(links.topology, source, destination, wanted)
     if len(paths) > MAX_PATHS:
         message = f'there are more than {MAX_PATHS} shortest paths to "{destination}"'

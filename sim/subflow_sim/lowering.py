@@ -31,7 +31,13 @@ _IDLE_RESTARTS = {
     "rfc5681": _core.IdleRestart.RFC5681,
     "linux": _core.IdleRestart.LINUX,
 }
-_KINDS = {"tcp": _core.FlowKind.TCP, "mptcp": _core.FlowKind.MPTCP, "cbr": _core.FlowKind.CBR}
+_KINDS = {
+    "tcp": _core.FlowKind.TCP,
+    "mptcp": _core.FlowKind.MPTCP,
+    "cbr": _core.FlowKind.CBR,
+    "onoff": _core.FlowKind.ON_OFF,
+}
+_SPACINGS = {"constant": _core.Spacing.CONSTANT, "poisson": _core.Spacing.POISSON}
 
 
 def nanos(seconds: float) -> int:
@@ -46,7 +52,7 @@ class Lowered:
     Attributes:
         core: the scenario as the core takes it.
         flows: per flow index: instance name, flow of the file with all options of its controller and scheduler.
-        subflows: per subflow index: owner name ("download.1/2"), path (link names); cbr flows have one too.
+        subflows: per subflow index: owner name ("download.1/2"), path (link names); cbr and onoff flows have one too.
         links: per link-direction index: owner name ("wifi/forward").
     """
 
@@ -165,8 +171,12 @@ def _add_flow(core: _core.Scenario, instance: str, flow: Flow, routes: list[tupl
         stop_ns=None if flow.stop_s is None else nanos(flow.stop_s),
         size_bytes=flow.size_bytes,
         recv_buffer_bytes=flow.recv_buffer_bytes,
-        cbr_rate_bps=flow.rate_bps or 0.0,
-        cbr_packet_bytes=flow.packet_bytes,
+        lifetime_ns=None,
+        rate_bps=flow.rate_bps or 0.0,
+        packet_bytes=flow.packet_bytes,
+        spacing=_SPACINGS[flow.spacing],
+        mean_on_ns=nanos(flow.mean_on_s or 0.0),
+        mean_off_ns=nanos(flow.mean_off_s or 0.0),
     )
 
 

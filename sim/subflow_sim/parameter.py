@@ -339,6 +339,11 @@ def kind_name(value: object) -> str:
     return type(value).__name__
 
 
+def with_article(noun: str) -> str:
+    """The noun behind "a" or "an"."""
+    return f"{'an' if noun[:1] in 'aeio' else 'a'} {noun}"
+
+
 def _too_small(value: float, minimum: float) -> str:
     if minimum < 0 or value > 0:
         return "too small"

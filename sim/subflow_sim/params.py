@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from subflow_sim.parameter import Param
-from subflow_sim.scenario_model import Choice, OptionValue, QueueSpec
+from subflow_sim.scenario_model import DATAGRAM_KINDS, Choice, OptionValue, QueueSpec
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
 
@@ -202,10 +202,10 @@ _FLOW = (
     Param(
         "kind",
         Dimension.CHOICE,
-        '"mptcp" has a subflow on each path, "tcp" has one path, "cbr" sends at a constant rate whatever gets lost.',
+        '"mptcp" has a subflow on each path, "tcp" has one path, "cbr" sends at a constant rate whatever gets lost, '
+        '"onoff" does so in bursts.',
         required=True,
-        choices=("tcp", "mptcp", "cbr"),
-        reserved=("onoff",),
+        choices=("tcp", "mptcp", "cbr", "onoff"),
     ),
     Param("from", Dimension.NAME, "Host that sends the data.", required=True),
     Param("to", Dimension.NAME, "Host that receives the data.", required=True),
@@ -231,7 +231,7 @@ _FLOW = (
         "paths",
         Dimension.PATHS,
         "The links from sender to receiver, one list per subflow; the same path may stand twice. Left out: all "
-        "shortest paths for mptcp, the first of them for tcp and cbr.",
+        "shortest paths for mptcp, the first of them for the other kinds.",
     ),
     Param(
         "count",
@@ -271,20 +271,46 @@ _FLOW = (
     Param(
         "rate",
         Dimension.RATE,
-        "Constant rate at which a cbr flow sends, headers included.",
+        "Rate at which it sends, headers included; for onoff while it is on.",
         required=True,
         minimum=1.0,
         maximum=1e12,
-        applies_to=("cbr",),
+        applies_to=DATAGRAM_KINDS,
     ),
     Param(
         "packet",
         Dimension.SIZE,
-        "Size of a cbr flow's packets on the wire.",
+        "Size of its packets on the wire.",
         default=1500,
         minimum=64,
         maximum=65052,
-        applies_to=("cbr",),
+        applies_to=DATAGRAM_KINDS,
+    ),
+    Param(
+        "spacing",
+        Dimension.CHOICE,
+        '"constant" sends its packets at equal distances, "poisson" at exponential ones with the same mean.',
+        default="constant",
+        choices=("constant", "poisson"),
+        applies_to=DATAGRAM_KINDS,
+    ),
+    Param(
+        "on",
+        Dimension.TIME,
+        "Mean length of its bursts, drawn from an exponential distribution. The first begins at its start.",
+        required=True,
+        minimum=1e-6,
+        maximum=1e6,
+        applies_to=("onoff",),
+    ),
+    Param(
+        "off",
+        Dimension.TIME,
+        "Mean length of the silences between its bursts, drawn likewise.",
+        required=True,
+        minimum=1e-6,
+        maximum=1e6,
+        applies_to=("onoff",),
     ),
 )
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 NodeKind: TypeAlias = Literal["host", "router"]
-FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr"]
+FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr", "onoff"]
+Spacing: TypeAlias = Literal["constant", "poisson"]
+DATAGRAM_KINDS = ("cbr", "onoff")
+"""Kinds of flows that send without listening: no controller, no subflows to close, nothing is sent again."""
 Direction: TypeAlias = Literal["both", "forward", "reverse"]
 Profile: TypeAlias = Literal["linux", "textbook"]
 OptionValue: TypeAlias = float | bool | str
@@ -79,7 +82,7 @@ class Choice:
 
 
 NO_CHOICE = Choice("")
-"""The controller and scheduler of a cbr flow, which has neither."""
+"""The controller and scheduler of a cbr or onoff flow, which has neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +91,23 @@ class Flow:
 
     Attributes:
         name: its key in the file; the copies are named by `instances`.
-        kind: "tcp" (one path), "mptcp" (a subflow on each path) or "cbr" (constant bit rate, one path, no feedback).
+        kind: "tcp" (one path), "mptcp" (a subflow on each path), "cbr" (constant bit rate, one path, no feedback) or
+            "onoff" (like cbr, but in bursts).
         source: host that sends the data.
         destination: host that receives it.
-        controller: congestion controller; `NO_CHOICE` for cbr.
-        scheduler: packet scheduler; "minrtt" for tcp, which has nothing to choose from; `NO_CHOICE` for cbr.
+        controller: congestion controller; `NO_CHOICE` for cbr and onoff.
+        scheduler: packet scheduler; "minrtt" for tcp, which has nothing to choose from; `NO_CHOICE` for cbr and onoff.
         paths: one per subflow, each the names of the links from source to destination. The same path may stand twice.
         count: number of identical copies.
         start_s: when it starts; the scenario's start jitter comes on top.
         stop_s: when it stops to send new data; None: at the end.
         size_bytes: payload after which it is complete; None: endless.
         recv_buffer_bytes: connection-level receive buffer; None: unlimited.
-        rate_bps: cbr only, wire bit/s.
-        packet_bytes: cbr only, size of a packet on the wire.
+        rate_bps: cbr and onoff only, wire bit/s, for onoff while it is on.
+        packet_bytes: cbr and onoff only, size of a packet on the wire.
+        spacing: cbr and onoff only, "constant" distances between packets or "poisson": exponential ones.
+        mean_on_s: onoff only, mean of the exponential lengths of its bursts; the first begins at `start_s`.
+        mean_off_s: onoff only, mean of the exponential lengths of the silences between them.
     """
 
     name: str
@@ -117,6 +124,14 @@ class Flow:
     recv_buffer_bytes: int | None = None
     rate_bps: float | None = None
     packet_bytes: int = 1500
+    spacing: Spacing = "constant"
+    mean_on_s: float | None = None
+    mean_off_s: float | None = None
+
+    @property
+    def sends_datagrams(self) -> bool:
+        """It is no transport connection: it has no controller, no subflows and no round trips."""
+        return self.kind in DATAGRAM_KINDS
 
     @property
     def instances(self) -> tuple[str, ...]:

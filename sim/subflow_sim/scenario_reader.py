@@ -125,7 +125,7 @@ def _check_bottlenecks(
 ) -> None:
     """Nothing would ever stop the window of a flow whose path has no finite rate from growing."""
     for reading in flows.values():
-        if reading is None or reading.flow.kind == "cbr":
+        if reading is None or reading.flow.sends_datagrams:
             continue
         for index, path in enumerate(reading.flow.paths):
             readings = [links[name] for name in path]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import Param, did_you_mean, either
+from subflow_sim.parameter import Param, did_you_mean, either, with_article
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Node
@@ -97,7 +97,7 @@ def read_section(
             else:
                 values[param.key] = param.default
         elif kind is not None and param.applies_to and kind not in param.applies_to:
-            report.add(place, f"a {kind} {noun} has no {param.key}", f"only for {either(param.applies_to)}")
+            report.add(place, f"{with_article(kind)} {noun} has no {param.key}", f"only for {either(param.applies_to)}")
         else:
             try:
                 special = (specials or {}).get(param.key)

@@ -217,7 +217,7 @@ class Simulation:
                     "p95_rtt_s": _defined(result.p95_rtt_s),
                     "loss_ratio": result.loss_ratio,
                     "retransmits": result.retransmits,
-                    "subflows": [] if flow.kind == "cbr" else [self._subflow_summary(i) for i in subflow_indices],
+                    "subflows": [] if flow.sends_datagrams else [self._subflow_summary(i) for i in subflow_indices],
                 }
             )
         return {

@@ -102,6 +102,23 @@ def test_fields_follow_the_kind_of_flow(doc: ScenarioDoc) -> None:
     assert field(doc, "flows.download.controller").problems
 
 
+def test_an_on_off_flow_asks_for_its_times(doc: ScenarioDoc) -> None:
+    doc.set_value("flows.download.kind", "onoff")
+    doc.set_value("flows.download.controller", None)
+
+    fields = {each.param.key: each for each in form(doc, "flows.download").fields()}
+
+    assert {"rate", "packet", "spacing", "on", "off"} <= fields.keys()
+    assert {"size", "scheduler", "recv_buffer", "controller"}.isdisjoint(fields)
+    assert fields["on"].label == "Mean time on"
+    assert [option.value for option in fields["spacing"].options] == ["constant", "poisson"]
+    assert fields["on"].problems
+    for key, text in (("rate", "5Mbit/s"), ("on", "1s"), ("off", "10s")):
+        doc.set_value(f"flows.download.{key}", text)
+    doc.set_value("flows.download.paths", None)
+    assert doc.problems == ()
+
+
 def test_coupled_controllers_are_not_offered_to_tcp(doc: ScenarioDoc) -> None:
     names = {option.value for option in field(doc, "flows.download.controller").options}
     assert {"lia", "uncoupled", "newreno"} <= names

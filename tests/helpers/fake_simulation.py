@@ -49,7 +49,7 @@ def make_flow(name: str, kind: str = "mptcp", paths: tuple[str, ...] = ("wifi", 
         scheduler=Choice("minrtt"),
         paths=tuple((path,) for path in paths),
         count=count,
-        rate_bps=1e6 if kind == "cbr" else None,
+        rate_bps=1e6 if kind in ("cbr", "onoff") else None,
     )
 
 
@@ -101,7 +101,7 @@ class FakeSimulation:
         for flow in scenario.flows.values():
             for instance in flow.instances:
                 columns += [FakeColumn("flow", instance, name, unit) for name, unit in FLOW_COLUMNS]
-                for ordinal in range(1, len(flow.paths) + 1) if flow.kind != "cbr" else ():
+                for ordinal in range(1, len(flow.paths) + 1) if not flow.sends_datagrams else ():
                     owner = f"{instance}/{ordinal}"
                     columns += [FakeColumn("subflow", owner, name, unit) for name, unit in SUBFLOW_COLUMNS]
         for link in scenario.links.values():

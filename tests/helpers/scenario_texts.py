@@ -140,6 +140,15 @@ to = "server"
 rate = "1Mbit/s"
 packet = "500B"
 
+[flows.bursts]
+kind = "onoff"
+from = "client"
+to = "server"
+rate = "2Mbit/s"
+spacing = "poisson"
+on = "1s"
+off = "10s"
+
 [[events]]
 at = "20s"
 link = "wifi"

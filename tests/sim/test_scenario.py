@@ -34,7 +34,7 @@ def test_every_key_of_the_format_is_read():
             reverse=LinkDirection(None, 0.05, queue, 0.0),
         )
     }
-    download, noise = scenario.flows.values()
+    download, noise, bursts = scenario.flows.values()
     assert (download.kind, download.source, download.destination) == ("mptcp", "server", "client")
     assert download.controller == Choice("tunable", {"gain": 2.0, "window": 0.02, "paced": True})
     assert download.scheduler == Choice("minrtt")
@@ -45,6 +45,9 @@ def test_every_key_of_the_format_is_read():
     assert (noise.kind, noise.rate_bps, noise.packet_bytes, noise.paths) == ("cbr", 1e6, 500, (("wifi",),))
     assert (noise.controller, noise.scheduler) == (NO_CHOICE, NO_CHOICE)
     assert noise.instances == ("noise",)
+    assert (bursts.kind, bursts.rate_bps, bursts.packet_bytes, bursts.spacing) == ("onoff", 2e6, 1500, "poisson")
+    assert (bursts.mean_on_s, bursts.mean_off_s) == (1.0, 10.0)
+    assert (bursts.sends_datagrams, noise.sends_datagrams, download.sends_datagrams) == (True, True, False)
     assert scenario.events == (
         Event(10.0, flow="download", subflow=2, open=False),
         Event(

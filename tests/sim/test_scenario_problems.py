@@ -19,6 +19,7 @@ from subflow_sim.scenario import parse_scenario
 
 EVENT = '[[events]]\nat = "30s"\n'
 CBR = 'kind = "cbr"\nrate = "1Mbit/s"\n'
+ONOFF = CBR.replace("cbr", "onoff")
 
 
 def test_a_problem_reads_as_one_line_with_place_key_value_and_way_out():
@@ -144,7 +145,7 @@ WRONG = [
     (LTE_ENDS, '["client", "sever"]\nrate = "16', "links.lte.ends[1]", 17, 'did you mean "server"', '"client" or'),
     # flows
     (KIND, "", ".kind", 20, "missing", '"mptcp"'),
-    ('"mptcp"', '"onoff"', ".kind", 21, "not in this version", '"cbr"'),
+    ('"mptcp"', '"onof"', ".kind", 21, 'did you mean "onoff"', '"cbr"'),
     ('from = "server"', "", ".from", 20, "missing", "name"),
     ('from = "server"', 'from = "sever"', ".from", 22, 'did you mean "server"', '"client" or "server"'),
     ('to = "client"', 'to = "server"', ".to", 23, "ends where it starts", "a host"),
@@ -182,6 +183,13 @@ WRONG = [
     (KIND, 'kind = "cbr"', ".rate", 20, "missing", "8Mbit/s"),
     (KIND, CBR + "size = 1", ".size", 23, "a cbr flow has no size", '"mptcp"'),
     (KIND, CBR + 'controller = "lia"', ".controller", 23, "a cbr flow has no controller", '"tcp"'),
+    (KIND, ONOFF + 'off = "1s"', ".on", 20, "missing", '"60s"'),
+    (KIND, ONOFF + 'on = 0\noff = "1s"', ".on", 23, "must not be zero", '"1us"'),
+    (KIND, ONOFF + 'on = "1s"\noff = "-1s"', ".off", 24, "must not be negative", '"1us"'),
+    (KIND, ONOFF + 'on = 1\noff = 1\nsize = 1', ".size", 25, "an onoff flow has no size", '"mptcp"'),
+    (KIND, CBR + 'on = "1s"', ".on", 23, "a cbr flow has no on", '"onoff"'),
+    (KIND, CBR + 'spacing = "even"', ".spacing", 23, "unknown", '"poisson"'),
+    ("+", 'spacing = "poisson"', ".spacing", 24, "a mptcp flow has no spacing", '"onoff"'),
     (KIND, CBR + "packet = 63", ".packet", 23, "too small", "1500B"),
     # events
     ("+", EVENT, "events[0]", 24, "neither a link nor a flow", "link"),

@@ -8,6 +8,7 @@
 #include "estimate.h"
 #include "network.h"
 #include "scenarios.h"
+#include "traffic.h"
 
 namespace subflow::testing {
 
@@ -102,12 +103,27 @@ inline AlgorithmChoice random_choice(const AlgorithmInfo& info, Draws& draw) {
     return choice;
 }
 
+inline FlowKind random_kind(Draws& draw) {
+    if (draw.chance(0.3)) return draw.chance(0.5) ? FlowKind::Cbr : FlowKind::OnOff;
+    return draw.chance(0.6) ? FlowKind::Mptcp : FlowKind::Tcp;
+}
+
+inline DatagramSpec random_datagrams(Draws& draw) {
+    DatagramSpec spec;
+    spec.rate = BitsPerSec(draw.scale(1e4, 2e7));
+    spec.packet = Bytes(draw.between(64, 1500));
+    if (draw.chance(0.4)) spec.spacing = Spacing::Poisson;
+    spec.mean_on = from_seconds(draw.scale(1e-4, 20));
+    spec.mean_off = from_seconds(draw.scale(1e-4, 20));
+    return spec;
+}
+
 inline void add_random_flow(Scenario& scenario, Draws& draw) {
     const auto infos = controller_infos();
     const auto schedulers = scheduler_infos();
     FlowSpec flow;
     flow.name = "flow" + std::to_string(scenario.flows.size());
-    flow.kind = draw.chance(0.2) ? FlowKind::Cbr : draw.chance(0.6) ? FlowKind::Mptcp : FlowKind::Tcp;
+    flow.kind = random_kind(draw);
     const AlgorithmInfo& info = *infos[static_cast<std::size_t>(draw.between(0, std::ssize(infos) - 1))];
     flow.controller = random_choice(info, draw);
     flow.scheduler.name = schedulers[static_cast<std::size_t>(draw.between(0, std::ssize(schedulers) - 1))]->name;
@@ -115,14 +131,35 @@ inline void add_random_flow(Scenario& scenario, Draws& draw) {
     for (std::int64_t i = 0; i < paths; ++i) flow.paths.push_back(random_path(scenario, draw));
     flow.start = Nanos(draw.between(0, 2'000'000'000));
     if (draw.chance(0.3)) flow.stop = flow.start + Nanos(draw.between(1, 8'000'000'000));
-    if (flow.kind == FlowKind::Cbr) {
-        flow.cbr_rate = BitsPerSec(draw.scale(1e4, 2e7));
-        flow.cbr_packet = Bytes(draw.between(64, 1500));
+    if (draw.chance(0.2)) flow.lifetime = from_seconds(draw.scale(1e-6, 20));
+    if (sends_datagrams(flow.kind)) {
+        flow.datagrams = random_datagrams(draw);
     } else {
         if (draw.chance(0.5)) flow.size = Bytes(draw.between(1, 2'000'000));
         if (draw.chance(0.4)) flow.recv_buffer = Bytes(draw.between(1448, 300'000));
     }
     scenario.flows.push_back(flow);
+}
+
+// Copies of a flow that arrive one after the other, as the scenario file's `arrivals` makes them.
+inline void add_random_arrivals(Scenario& scenario, Draws& draw) {
+    add_random_flow(scenario, draw);
+    FlowSpec flow = scenario.flows.back();
+    scenario.flows.pop_back();
+    ArrivalSpec spec;
+    spec.mean_gap = from_seconds(draw.scale(0.1, 10));
+    spec.from = flow.start;
+    spec.until = flow.stop;
+    spec.limit = draw.between(1, 30);
+    if (draw.chance(0.7)) spec.lifetime = from_seconds(draw.scale(1e-3, 10));
+    spec.is_lifetime_exponential = draw.chance(0.5);
+    const std::string name = flow.name;
+    for (const Arrival& arrival : poisson_arrivals(spec, scenario.seed, name)) {
+        flow.name = name + "." + std::to_string(scenario.flows.size());
+        flow.start = arrival.at;
+        flow.lifetime = arrival.lifetime;
+        scenario.flows.push_back(flow);
+    }
 }
 
 inline void add_random_event(Scenario& scenario, Draws& draw, Nanos at) {
@@ -162,6 +199,7 @@ inline Scenario random_scenario(Draws& draw) {
     if (draw.chance(0.5)) scenario.start_jitter = 1_s;
     for (std::int64_t i = draw.between(1, 6); i > 0; --i) add_random_link(scenario, draw);
     for (std::int64_t i = draw.between(1, 8); i > 0; --i) add_random_flow(scenario, draw);
+    if (draw.chance(0.2)) add_random_arrivals(scenario, draw);
     add_random_events(scenario, draw);
     return scenario;
 }
@@ -201,7 +239,7 @@ inline void slow_down(Scenario& scenario, double crossings) {
         if (told <= crossings) return;
         const double factor = std::max(0.9 * crossings / told, 0.01);
         for (LinkSpec& link : scenario.links) link.rate.value *= factor;
-        for (FlowSpec& flow : scenario.flows) flow.cbr_rate.value *= factor;
+        for (FlowSpec& flow : scenario.flows) flow.datagrams.rate.value *= factor;
         for (EventSpec& event : scenario.events)
             if (event.rate) event.rate->value *= factor;
     }

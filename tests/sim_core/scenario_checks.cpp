@@ -43,7 +43,9 @@ void check_books(const Network& network) {
         const FlowSpec& flow = scenario.flows[i];
         const Connection& c = network.connections()[i];
         if (flow.size) require(c.delivered_bytes <= flow.size->value, "more was delivered than there is");
-        if (c.kind == FlowKind::Cbr) continue;
+        const double active_s = network.flow_result(i).active_s;
+        require(active_s >= 0 && active_s <= to_seconds(network.now()), "a flow was active for longer than the run");
+        if (sends_datagrams(c.kind)) continue;
         std::int64_t by_subflow = 0;
         for (std::uint32_t s = c.first_subflow; s < c.first_subflow + c.subflow_count; ++s)
             by_subflow += network.subflows()[s].goodput_bytes;
@@ -121,7 +123,9 @@ std::string describe(const Scenario& scenario) {
         }
         out << ", " << flow.scheduler.name << ": " << flow.start.value << " to " << flow.stop.value << " ns, size "
             << flow.size.value_or(Bytes(-1)).value << ", buffer " << flow.recv_buffer.value_or(Bytes(-1)).value
-            << ", datagrams of " << flow.cbr_packet.value << " at " << flow.cbr_rate.value;
+            << ", lifetime " << flow.lifetime.value << " ns, datagrams of " << flow.datagrams.packet.value << " at "
+            << flow.datagrams.rate.value << ", spacing " << static_cast<int>(flow.datagrams.spacing) << ", on "
+            << flow.datagrams.mean_on.value << " ns, off " << flow.datagrams.mean_off.value << " ns";
         for (const PathSpec& path : flow.paths) {
             out << "; path";
             route(path.forward);

@@ -15,6 +15,12 @@ TEST(Allocations, NoneAfterWarmUp) {
     Scenario scenario = linux_profile(100_s);
     add_mptcp(scenario, {add_path(scenario, {.loss = 0.01}), add_path(scenario, {.one_way = 10_ms})}, "lia");
     add_tcp(scenario, scenario.flows[0].paths[1]);
+    FlowSpec bursts;
+    bursts.name = "bursts";
+    bursts.kind = FlowKind::OnOff;
+    bursts.paths = {scenario.flows[0].paths[0]};
+    bursts.datagrams = {1_Mbps, 1500_B, Spacing::Poisson, 100_ms, 300_ms};
+    scenario.flows.push_back(bursts);
     Network network(scenario, 1);
     network.run_until(60_s);
     network.take_marks();

@@ -282,7 +282,7 @@ TEST(Network, AConstantBitRateFlowSendsAtItsRate) {
     FlowSpec cbr;
     cbr.name = "cbr";
     cbr.kind = FlowKind::Cbr;
-    cbr.cbr_rate = BitsPerSec(3e6);
+    cbr.datagrams.rate = BitsPerSec(3e6);
     cbr.paths = {add_path(scenario)};
     cbr.stop = 5_s;
     scenario.flows.push_back(cbr);
@@ -297,7 +297,7 @@ TEST(Network, AConstantBitRateFlowPausesWhileClosedAndDoesNotCatchUp) {
     FlowSpec cbr;
     cbr.name = "cbr";
     cbr.kind = FlowKind::Cbr;
-    cbr.cbr_rate = BitsPerSec(3e6);
+    cbr.datagrams.rate = BitsPerSec(3e6);
     cbr.paths = {add_path(scenario)};
     scenario.flows.push_back(cbr);
     for (const auto& [at, is_open] : {std::pair{2_s, false}, std::pair{6_s, true}}) {
@@ -366,6 +366,15 @@ TEST(Network, RefusesWhatCannotBeSimulated) {
     refused(scenario, [](Scenario& s) { s.flows[0].controller.name = "nonsense"; });
     refused(scenario, [](Scenario& s) { s.flows[0].size = Bytes(0); });
     refused(scenario, [](Scenario& s) { s.flows[0].recv_buffer = Bytes(100); });
+    refused(scenario, [](Scenario& s) { s.flows[0].lifetime = Nanos(0); });
+    const auto datagrams = [](Scenario& s, DatagramSpec spec) {
+        s.flows[0].kind = FlowKind::OnOff;
+        s.flows[0].datagrams = spec;
+    };
+    refused(scenario, [&](Scenario& s) { datagrams(s, {BitsPerSec(0), 1500_B, Spacing::Constant, 1_s, 1_s}); });
+    refused(scenario, [&](Scenario& s) { datagrams(s, {1_Mbps, 28_B, Spacing::Constant, 1_s, 1_s}); });
+    refused(scenario, [&](Scenario& s) { datagrams(s, {1_Mbps, 1500_B, Spacing::Constant, Nanos(0), 1_s}); });
+    refused(scenario, [&](Scenario& s) { datagrams(s, {1_Mbps, 1500_B, Spacing::Constant, 1_s, kNever}); });
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Scenario growing_queue() {
     FlowSpec cbr;
     cbr.name = "cbr";
     cbr.kind = FlowKind::Cbr;
-    cbr.cbr_rate = BitsPerSec(10e6);
+    cbr.datagrams.rate = BitsPerSec(10e6);
     cbr.paths = {add_path(scenario, {.rate = 1_Mbps})};
     scenario.links[0].queue_limit_pkts.reset();
     scenario.flows.push_back(cbr);

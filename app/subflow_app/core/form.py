@@ -22,6 +22,8 @@ _LABELS: Mapping[str, str] = {
     "ends": "Ends",
     "from": "From",
     "mss": "MSS",
+    "off": "Mean time off",
+    "on": "Mean time on",
     "packet": "Packet size",
     "prr": "PRR",
     "recv_buffer": "Receive buffer",
@@ -183,7 +185,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     groups = {
         "": ("kind", "from", "to", "count"),
         "Transport": ("controller", "scheduler", "recv_buffer"),
-        "Rate": ("rate", "packet"),
+        "Rate": ("rate", "packet", "spacing", "on", "off"),
         "Paths": ("paths",),
         "Time and size": ("start", "stop", "size"),
     }

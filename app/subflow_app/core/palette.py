@@ -98,7 +98,7 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
 
     Returns:
         A key per owner. A subflow has its own hue; a flow that has subflows is a total and neutral; a flow without
-        (cbr) has a hue like a subflow.
+        (cbr, onoff) has a hue like a subflow.
     """
     listed = list(dict.fromkeys(owners))
     with_subflows = {owner.partition("/")[0] for owner in listed if "/" in owner}

@@ -28,7 +28,7 @@ class SubflowPath:
     """The way of one subflow of a flow definition, for all the `count` instances of the flow.
 
     Attributes:
-        owner: `download/1`; for a constant-rate flow, which has no subflows, `cross`.
+        owner: `download/1`; for a cbr or onoff flow, which has no subflows, `cross`.
         ordinal: position among the paths of the flow, from 1.
         label: what a legend calls it, e.g. `download · wifi`; the name of the flow if it has one path.
         count: how many identical flows take it.
@@ -46,6 +46,11 @@ class SubflowPath:
     hops: tuple[Hop, ...]
     events: tuple[Event, ...]
     initially_closed: bool
+
+    @property
+    def sends_datagrams(self) -> bool:
+        """It is no subflow, but the way of a cbr or onoff flow."""
+        return self.owner == self.flow
 
     @property
     def route(self) -> str:
@@ -123,12 +128,12 @@ def _subflow_paths(scenario: Scenario) -> Iterator[SubflowPath]:
     owners: list[str] = []
     for flow in scenario.flows.values():
         owners.append(flow.name)
-        if flow.kind != "cbr":
+        if not flow.sends_datagrams:
             owners.extend(f"{flow.name}/{ordinal}" for ordinal in range(1, len(flow.paths) + 1))
     colours = colour_keys(owners)
     for flow in scenario.flows.values():
         for ordinal, path in enumerate(flow.paths, start=1):
-            owner = flow.name if flow.kind == "cbr" else f"{flow.name}/{ordinal}"
+            owner = flow.name if flow.sends_datagrams else f"{flow.name}/{ordinal}"
             events = tuple(e for e in scenario.events if _names(e, flow) and e.subflow in (None, ordinal))
             yield SubflowPath(
                 owner,

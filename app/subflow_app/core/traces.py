@@ -85,7 +85,7 @@ def flow_labels(scenario: Scenario) -> dict[str, str]:
     for flow in scenario.flows.values():
         for instance in flow.instances:
             labels[instance] = instance
-            if flow.kind == "cbr":
+            if flow.sends_datagrams:
                 continue
             paths = [path_label(path) for path in flow.paths]
             for ordinal, path in enumerate(paths, start=1):

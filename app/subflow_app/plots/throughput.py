@@ -8,17 +8,17 @@ from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.plots.spec import Curve, PlotSpec, column_curves, transport_colours
 
 _COLUMN = "throughput_bps"
-_CBR_COLUMN = "goodput_bps"
+_ARRIVALS_COLUMN = "goodput_bps"
 
 
 def curves(traces: Traces) -> list[Curve]:
     """Flow by flow: its subflows, then their total (a flow with one subflow is its own total), bit/s.
 
-    A constant-rate flow has no subflows; its curve is what arrives.
+    A cbr or onoff flow has no subflows; its curve is what arrives.
     """
     colours = transport_colours(traces)
     subflows = column_curves(traces, SUBFLOW, _COLUMN)
-    arrivals = {curve.owner: curve for curve in column_curves(traces, FLOW, _CBR_COLUMN)}
+    arrivals = {curve.owner: curve for curve in column_curves(traces, FLOW, _ARRIVALS_COLUMN)}
     drawn: list[Curve] = []
     for flow, arrival in arrivals.items():
         parts = [curve for curve in subflows if curve.owner.partition("/")[0] == flow]
@@ -40,7 +40,7 @@ PLOT = PlotSpec(
     y_label="Throughput",
     unit="Mbit/s",
     scale=1e-6,
-    columns=((SUBFLOW, _COLUMN), (FLOW, _CBR_COLUMN)),
+    columns=((SUBFLOW, _COLUMN), (FLOW, _ARRIVALS_COLUMN)),
     curves=curves,
     is_rate=True,
 )

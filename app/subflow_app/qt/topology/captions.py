@@ -11,6 +11,7 @@ from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 
 _SEPARATOR = "  ·  "
 _MOST_EVENTS = 12
+_DATAGRAM_FLOWS = {"cbr": "Constant-rate flow", "onoff": "On-off flow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def describe_link(item: PictureLink) -> str:
 
 def describe_path(path: SubflowPath) -> str:
     """Write what a subflow is and where it runs."""
-    what = "Constant-rate flow" if path.kind == "cbr" else f"Subflow {path.ordinal} of {path.flow}"
+    what = _DATAGRAM_FLOWS.get(path.kind, f"Subflow {path.ordinal} of {path.flow}")
     copies = f", {path.count} identical flows" if path.count > 1 else ""
     via = " → ".join(hop.link for hop in path.hops)
     lines = [f"{what} ({path.kind}){copies}", f"over {via}"]

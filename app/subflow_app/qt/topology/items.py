@@ -201,7 +201,7 @@ class Lane:
     owner: str
     colour: str
     forward: bool
-    is_cbr: bool
+    is_dashed: bool
     is_closed: bool
     ends_here: bool
 
@@ -339,7 +339,7 @@ class LinkItem(CanvasItem):
             colour = QColor(lane.colour)
             faded = self._dimmed_except is not None and lane.owner not in self._dimmed_except
             colour.setAlphaF(0.18 if faded else 0.35 if is_down or lane.is_closed else 1.0)
-            painter.setPen(self._pen(colour, lane_width, dashed=lane.is_cbr))
+            painter.setPen(self._pen(colour, lane_width, dashed=lane.is_dashed))
             painter.drawPath(path)
             if head is not None:
                 painter.setPen(Qt.PenStyle.NoPen)

@@ -288,7 +288,7 @@ def _lane(path: SubflowPath, hop: Hop, *, is_dark: bool) -> Lane:
         path.owner,
         hex_colour(path.colour, dark=is_dark),
         hop.forward,
-        is_cbr=path.kind == "cbr",
+        is_dashed=path.sends_datagrams,
         is_closed=path.initially_closed,
         ends_here=hop is path.hops[-1],
     )

@@ -228,7 +228,7 @@ class TopologyView(QWidget):
                     (path.route if is_only_flow else path.label) + (f"  ×{path.count}" if path.count > 1 else ""),
                     hex_colour(path.colour, dark=self._tokens.is_dark),
                     describe_path(path),
-                    path.kind == "cbr",
+                    path.sends_datagrams,
                     bool(path.events),
                 )
                 for path in paths
