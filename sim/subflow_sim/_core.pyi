@@ -88,6 +88,13 @@ class FlowKind(enum.Enum):
 
     CBR = 2
 
+    ON_OFF = 3
+
+class Spacing(enum.Enum):
+    CONSTANT = 0
+
+    POISSON = 1
+
 class LossDetection(enum.Enum):
     DUPACK = 0
 
@@ -213,12 +220,17 @@ class Scenario:
     def add_link(self, name: str, rate_bps: float, delay_ns: int, queue_limit_pkts: int | None, queue_limit_bytes: int | None, loss: float) -> int:
         """Returns the index of the new link direction."""
 
-    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, cbr_rate_bps: float, cbr_packet_bytes: int) -> int:
+    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int) -> int:
         """Paths are (forward links, reverse links). Returns the index."""
 
     def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
 
     def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool) -> None: ...
+
+def poisson_arrivals(name: str, seed: int, mean_gap_ns: int, from_ns: int, until_ns: int, limit: int, lifetime_ns: int | None, is_lifetime_exponential: bool) -> list[tuple[int, int | None]]:
+    """
+    When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.
+    """
 
 class TraceScope(enum.Enum):
     FLOW = 0
@@ -303,6 +315,15 @@ class FlowResult:
 
     @property
     def completion_s(self) -> float: ...
+
+    @property
+    def start_s(self) -> float: ...
+
+    @property
+    def active_s(self) -> float: ...
+
+    @property
+    def active_goodput_bps(self) -> float: ...
 
     @property
     def mean_rtt_s(self) -> float: ...

@@ -49,8 +49,8 @@ def read_event(
         if not any(key in table for key in _LINK_CHANGES):
             report.add(path, "changes nothing", f"at least one of {either(_LINK_CHANGES)}")
     elif target == "flow":
-        if flow is not None and context.check_name((*path, "flow"), flow, "flow", flows):
-            _check_subflow(context, path, values, flows[flow])
+        if flow is not None and _check_flow(context, (*path, "flow"), flow, flows):
+            _check_subflow(context, path, values, flows[flow.partition(".")[0]])
         if "open" not in table:
             report.add(path, "changes nothing", "open = false or open = true")
     return Event(
@@ -62,6 +62,23 @@ def read_event(
         rate_bps=values.get("rate"),
         delay_s=values.get("delay"),
     )
+
+
+def _check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:
+    """Note a name that neither a flow nor a copy of one has; True if something has it."""
+    base, dot, _ = name.partition(".")
+    if not context.check_name(path, base, "flow", flows):
+        return False
+    reading = flows[base]
+    if not dot or reading is None or reading.flow.has_copy(name):
+        return True
+    flow = reading.flow
+    if flow.count == 1 and flow.arrivals is None:
+        context.report.add(path, f'"{base}" has no copies: it is one flow', f'"{base}"')
+    else:
+        message = f'"{base}" has no copy of that number'
+        context.report.add(path, message, f'"{base}" for all of them, or "{base}.1" to "{base}.{flow.most_copies}"')
+    return False
 
 
 def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], reading: FlowReading | None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 from typing import Any
 
 from subflow_sim.parameter import did_you_mean, either, kind_name, with_article
-from subflow_sim.params import MAX_PATHS, SECTIONS, Algorithm, params_by_key
+from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
-from subflow_sim.scenario_model import DATAGRAM_KINDS, NO_CHOICE, Choice, Flow
+from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, NO_CHOICE, Arrivals, Choice, Flow
 from subflow_sim.section_reader import Context, Noted, read_section
 from subflow_sim.toml_lines import Path
 
@@ -54,9 +54,17 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         "scheduler": lambda place, value: _read_choice(context, place, value, "scheduler"),
     }
     values = read_section(
-        context.report, path, table, SECTIONS["flow"], kind=known_kind, noun="flow", specials=specials
+        context.report,
+        path,
+        table,
+        SECTIONS["flow"],
+        kind=known_kind,
+        noun="flow",
+        specials=specials,
+        also_known=("arrivals",),
     )
     _check_times(context, path, values)
+    arrivals = _read_arrivals(context, path, table, values) if "arrivals" in table else None
     _check_buffer(context, path, values)
     paths = _read_paths(context, links, path, values, known_kind)
     flow = Flow(
@@ -68,7 +76,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         # A single path leaves nothing to choose, but the transport is the same: it has a scheduler.
         scheduler=_choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
         paths=paths or (),
-        count=values.get("count", 1),
+        count=1 if arrivals is not None else values.get("count", 1),
         start_s=values.get("start", 0.0),
         stop_s=values.get("stop"),
         size_bytes=values.get("size"),
@@ -78,6 +86,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         spacing=values.get("spacing", "constant"),
         mean_on_s=values.get("on"),
         mean_off_s=values.get("off"),
+        arrivals=arrivals,
     )
     return FlowReading(flow, None if paths is None else len(paths))
 
@@ -91,6 +100,36 @@ def _check_times(context: Context, path: Path, values: Mapping[str, Any]) -> Non
     if start is not None and stop is not None and stop <= start:
         allowed = f'a time after the start at "{_PARAMS["start"].format(start)}"'
         context.report.add((*path, "stop"), "the flow would stop before it starts", allowed)
+
+
+def _read_arrivals(
+    context: Context, path: Path, table: Mapping[str, Any], values: Mapping[str, Any]
+) -> Arrivals | None:
+    """The arrivals, or None after noting what is wrong with them."""
+    report = context.report
+    place: Path = (*path, "arrivals")
+    given = report.expect_table(place, table["arrivals"], '{ gap = "10s", lifetime = "30s" }')
+    if given is None:
+        return None
+    read = read_section(report, place, given, ARRIVALS_TABLE)
+    if "count" in table:
+        allowed = "limit = ... among the arrivals, or a count without arrivals"
+        report.add((*path, "count"), "how many there are is up to the arrivals", allowed)
+    if "lifetime_distribution" in given and "lifetime" not in given:
+        report.add(
+            (*place, "lifetime_distribution"), "there is no lifetime that it could be of", "a lifetime beside it"
+        )
+    if not {"gap", "lifetime", "limit", "lifetime_distribution"} <= read.keys():
+        return None
+    gap_s, limit = read["gap"], read["limit"]
+    ends = [time_s for time_s in (values.get("stop"), context.duration_s) if time_s is not None]
+    if limit is None and ends:
+        span_s = min(ends) - values.get("start", 0.0)
+        if span_s > MAX_COPIES * gap_s:
+            gap = ARRIVALS_TABLE[0].format(ceil(span_s / MAX_COPIES * 1e6) / 1e6)
+            message = f"about {span_s / gap_s:.0f} flows would arrive"
+            report.add((*place, "gap"), message, f'a gap of at least "{gap}", or a limit of at most {MAX_COPIES}')
+    return Arrivals(gap_s, read["lifetime"], read["lifetime_distribution"], limit)
 
 
 def _check_buffer(context: Context, path: Path, values: Mapping[str, Any]) -> None:

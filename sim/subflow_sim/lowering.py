@@ -87,8 +87,8 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     return options
 
 
-def lower(scenario: Scenario) -> Lowered:
-    """Build the core's scenario.
+def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
+    """Build the core's scenario for a run with that seed; None: the scenario's own.
 
     Link directions are numbered forward, reverse, link by link in the order of the file; flows and subflows likewise.
     """
@@ -115,17 +115,17 @@ def lower(scenario: Scenario) -> Lowered:
             scheduler=resolved(declared.scheduler, scenario.profile),
         )
         routes = [_route(scenario.links, link_index, flow.source, path) for path in flow.paths]
-        for instance in flow.instances:
+        for instance in _instances(scenario, flow, scenario.seed if seed is None else seed):
             _add_flow(core, instance, flow, routes)
-            flows.append((instance, flow))
-            subflows += [(f"{instance}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
+            flows.append((instance.name, flow))
+            subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 
     for event in scenario.events:
         if event.link is not None:
             _add_link_event(core, event, link_index)
         else:
-            for index, (_, flow) in enumerate(flows):
-                if flow.name == event.flow and event.open is not None:
+            for index, (name, flow) in enumerate(flows):
+                if event.flow in (flow.name, name) and event.open is not None:
                     ordinal = None if event.subflow is None else event.subflow - 1
                     core.add_flow_event(nanos(event.at_s), index, ordinal, event.open)
     return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names))
@@ -158,20 +158,48 @@ def _route(
     return forward, reverse[::-1]
 
 
-def _add_flow(core: _core.Scenario, instance: str, flow: Flow, routes: list[tuple[list[int], list[int]]]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """A copy of a flow as a run has it; `lifetime_ns` None: as long as the flow."""
+
+    name: str
+    start_ns: int
+    lifetime_ns: int | None = None
+
+
+def _instances(scenario: Scenario, flow: Flow, seed: int) -> list[_Instance]:
+    """The copies of a flow: those that its count says, or those that arrive with this seed."""
+    start_ns, arrivals = nanos(flow.start_s), flow.arrivals
+    if arrivals is None:
+        return [_Instance(name, start_ns) for name in flow.instances]
+    end_s = scenario.duration_s if flow.stop_s is None else min(flow.stop_s, scenario.duration_s)
+    times = _core.poisson_arrivals(
+        name=flow.name,
+        seed=seed,
+        mean_gap_ns=nanos(arrivals.mean_gap_s),
+        from_ns=start_ns,
+        until_ns=nanos(end_s),
+        limit=arrivals.limit or 0,
+        lifetime_ns=None if arrivals.lifetime_s is None else nanos(arrivals.lifetime_s),
+        is_lifetime_exponential=arrivals.lifetime_distribution == "exponential",
+    )
+    return [_Instance(f"{flow.name}.{ordinal}", *drawn) for ordinal, drawn in enumerate(times, start=1)]
+
+
+def _add_flow(core: _core.Scenario, instance: _Instance, flow: Flow, routes: list[tuple[list[int], list[int]]]) -> None:
     core.add_flow(
-        name=instance,
+        name=instance.name,
         kind=_KINDS[flow.kind],
         paths=routes,
         controller=flow.controller.name,
         controller_options=_options(flow.controller),
         scheduler=flow.scheduler.name,
         scheduler_options=_options(flow.scheduler),
-        start_ns=nanos(flow.start_s),
+        start_ns=instance.start_ns,
         stop_ns=None if flow.stop_s is None else nanos(flow.stop_s),
         size_bytes=flow.size_bytes,
         recv_buffer_bytes=flow.recv_buffer_bytes,
-        lifetime_ns=None,
+        lifetime_ns=instance.lifetime_ns,
         rate_bps=flow.rate_bps or 0.0,
         packet_bytes=flow.packet_bytes,
         spacing=_SPACINGS[flow.spacing],

@@ -24,6 +24,8 @@ MAX_INTEGER = 2**63 - 1  # what SQLite and the core's counters hold
 _MOST_COMPARED = 1000  # comparing words takes some microseconds each
 _MOST_LISTED = 25
 
+COPY_SUFFIX_PATTERN = r"\.[1-9][0-9]{0,4}"
+COPY_SUFFIX = re.compile(rf"{COPY_SUFFIX_PATTERN}\Z")
 _NAME = re.compile(rf"{NAME_PATTERN}\Z")
 _SI_UNITS = {
     Dimension.RATE: "bit/s",
@@ -62,6 +64,7 @@ class Param:
         choices: the values of a CHOICE; empty if they depend on the algorithms there are.
         reserved: names that the file format knows but this version of the simulator does not have.
         allows_unlimited: "unlimited" is a value too.
+        allows_copy: the name of one copy of a flow, NAME.NUMBER, is a value too.
         applies_to: kinds of the section that have this key (flow kinds, "link" and "flow" for events, bases for the
             options of `uncoupled`); empty: all.
         textbook_default: SI value that applies under the `textbook` profile when the key is left out; None: `default`.
@@ -79,6 +82,7 @@ class Param:
     choices: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
     allows_unlimited: bool = False
+    allows_copy: bool = False
     applies_to: tuple[str, ...] = ()
     textbook_default: object = None
     symbol: str = ""
@@ -174,7 +178,8 @@ class Param:
             case Dimension.TEXT:
                 return f"text in quotes, 1 to {MAX_TEXT_LENGTH} characters"
             case Dimension.NAME:
-                return f"a name of letters, digits, - and _, at most {MAX_NAME_LENGTH} characters"
+                copy = ", with .1, .2 and so on for one copy" if self.allows_copy else ""
+                return f"a name of letters, digits, - and _, at most {MAX_NAME_LENGTH} characters{copy}"
             case Dimension.POINT:
                 return "two numbers, e.g. [300, 0]"
             case Dimension.LIST:
@@ -290,7 +295,8 @@ class Param:
 
     def _read_name(self, value: object) -> str:
         name: str = self._expect(value, str, "a name in quotes")
-        if self.dimension is Dimension.NAME and (not _NAME.match(name) or len(name) > MAX_NAME_LENGTH):
+        base = COPY_SUFFIX.sub("", name) if self.allows_copy else name
+        if self.dimension is Dimension.NAME and (not _NAME.match(base) or len(base) > MAX_NAME_LENGTH):
             raise self._refuse("not a name" if name else "empty")
         if self.choices and name not in self.choices:
             is_reserved = name in self.reserved

@@ -13,11 +13,12 @@ from types import MappingProxyType
 from typing import Any
 
 from subflow_sim.parameter import Param
-from subflow_sim.scenario_model import DATAGRAM_KINDS, Choice, OptionValue, QueueSpec
+from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue, QueueSpec
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
 
 __all__ = [
+    "ARRIVALS_TABLE",
     "HEADER_BYTES",
     "MAX_PATHS",
     "QUEUE_TABLE",
@@ -239,7 +240,7 @@ _FLOW = (
         "That many identical flows, named with .1, .2 and so on.",
         default=1,
         minimum=1,
-        maximum=10_000,
+        maximum=MAX_COPIES,
     ),
     Param(
         "start",
@@ -324,7 +325,12 @@ _EVENT = (
         maximum=1e6,
     ),
     Param("link", Dimension.NAME, "The link that changes."),
-    Param("flow", Dimension.NAME, "The flow of which subflows close or open; all its copies if it has a count."),
+    Param(
+        "flow",
+        Dimension.NAME,
+        "The flow of which subflows close or open: all its copies, or one of them as in download.3.",
+        allows_copy=True,
+    ),
     Param(
         "direction",
         Dimension.CHOICE,
@@ -392,6 +398,39 @@ SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
     {"scenario": _SCENARIO, "node": _NODE, "link": _LINK, "flow": _FLOW, "event": _EVENT, "transport": TRANSPORT}
 )
 """The keys of a scenario file by section, in the order in which forms show them."""
+
+ARRIVALS_TABLE: tuple[Param, ...] = (
+    Param(
+        "gap",
+        Dimension.TIME,
+        "Mean time between two arrivals. The gaps are exponential: a Poisson process from start to stop.",
+        required=True,
+        minimum=1e-6,
+        maximum=1e6,
+    ),
+    Param(
+        "lifetime",
+        Dimension.TIME,
+        "How long each of them sends. Left out: until its size is transferred, or to the end.",
+        minimum=1e-6,
+        maximum=1e6,
+    ),
+    Param(
+        "lifetime_distribution",
+        Dimension.CHOICE,
+        '"fixed" lets all live equally long, "exponential" that long on average.',
+        default="fixed",
+        choices=("fixed", "exponential"),
+    ),
+    Param(
+        "limit",
+        Dimension.COUNT,
+        "At most that many arrive. Left out: as many as come before the end.",
+        minimum=1,
+        maximum=MAX_COPIES,
+    ),
+)
+"""The keys of `arrivals = { gap = "10s", lifetime = "30s" }`, which makes many flows of one declaration."""
 
 QUEUE_TABLE: tuple[Param, ...] = (
     Param(

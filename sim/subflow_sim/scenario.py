@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.scenario_model import (
     NO_CHOICE,
+    Arrivals,
     Choice,
     Event,
     Flow,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_FILE_BYTES",
     "NO_CHOICE",
+    "Arrivals",
     "Choice",
     "Event",
     "Flow",

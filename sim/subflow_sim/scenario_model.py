@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 NodeKind: TypeAlias = Literal["host", "router"]
 FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr", "onoff"]
 Spacing: TypeAlias = Literal["constant", "poisson"]
+LifetimeDistribution: TypeAlias = Literal["fixed", "exponential"]
 DATAGRAM_KINDS = ("cbr", "onoff")
 """Kinds of flows that send without listening: no controller, no subflows to close, nothing is sent again."""
 Direction: TypeAlias = Literal["both", "forward", "reverse"]
@@ -85,9 +86,30 @@ NO_CHOICE = Choice("")
 """The controller and scheduler of a cbr or onoff flow, which has neither."""
 
 
+MAX_COPIES = 10_000
+"""Copies that a flow can have at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """Copies of a flow that come one after the other, as a Poisson process from the flow's start to its stop.
+
+    Attributes:
+        mean_gap_s: mean of the exponential times between two of them.
+        lifetime_s: how long each sends, or the mean of that; None: until its transfer is complete or the flow stops.
+        lifetime_distribution: "fixed": all live equally long; "exponential": that long on average.
+        limit: at most that many come; None: as many as do.
+    """
+
+    mean_gap_s: float
+    lifetime_s: float | None = None
+    lifetime_distribution: LifetimeDistribution = "fixed"
+    limit: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Traffic from one host to another; `count` identical copies of it.
+    """Traffic from one host to another; `count` identical copies of it, or copies that arrive.
 
     Attributes:
         name: its key in the file; the copies are named by `instances`.
@@ -108,6 +130,7 @@ class Flow:
         spacing: cbr and onoff only, "constant" distances between packets or "poisson": exponential ones.
         mean_on_s: onoff only, mean of the exponential lengths of its bursts; the first begins at `start_s`.
         mean_off_s: onoff only, mean of the exponential lengths of the silences between them.
+        arrivals: how copies arrive in place of one flow at `start_s`; `count` is 1 then.
     """
 
     name: str
@@ -127,6 +150,7 @@ class Flow:
     spacing: Spacing = "constant"
     mean_on_s: float | None = None
     mean_off_s: float | None = None
+    arrivals: Arrivals | None = None
 
     @property
     def sends_datagrams(self) -> bool:
@@ -135,10 +159,30 @@ class Flow:
 
     @property
     def instances(self) -> tuple[str, ...]:
-        """Names of the copies: ("download",), or ("download.1", "download.2", ...) if there are several."""
+        """Names of the copies: ("download",), or ("download.1", "download.2", ...) if there are several.
+
+        None of those that arrive: how many come depends on the seed of the run.
+        """
+        if self.arrivals is not None:
+            return ()
         if self.count == 1:
             return (self.name,)
         return tuple(f"{self.name}.{ordinal}" for ordinal in range(1, self.count + 1))
+
+    @property
+    def most_copies(self) -> int:
+        """How many copies a run can have of it."""
+        return self.count if self.arrivals is None else self.arrivals.limit or MAX_COPIES
+
+    def has_copy(self, name: str) -> bool:
+        """Whether a run can have a flow of that name: this one, or a copy such as "download.3" if it has several."""
+        if self.count == 1 and self.arrivals is None:
+            return name == self.name
+        base, _, ordinal = name.partition(".")
+        is_number = (
+            ordinal.isdecimal() and ordinal.isascii() and ordinal[0] != "0" and len(ordinal) <= len(str(MAX_COPIES))
+        )
+        return base == self.name and is_number and int(ordinal) <= self.most_copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +193,7 @@ class Event:
         at_s: when.
         link: the link that changes.
         direction: which of its directions.
-        flow: the flow of which subflows open or close; all its copies.
+        flow: the flow of which subflows open or close, with all its copies, or one of these: "download.3".
         subflow: ordinal of the subflow from 1 in path order; None: all.
         rate_bps: new rate; infinite: unlimited.
         delay_s: new one-way delay, for packets sent from then on.

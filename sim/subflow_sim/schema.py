@@ -12,8 +12,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, UNLIMITED, Param
-from subflow_sim.params import MAX_PATHS, QUEUE_TABLE, SECTIONS, Algorithm, params_by_key
+from subflow_sim.parameter import COPY_SUFFIX_PATTERN, MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, UNLIMITED, Param
+from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, QUEUE_TABLE, SECTIONS, Algorithm, params_by_key
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import UNITS, Dimension
 
@@ -120,6 +120,10 @@ def _flow(algorithms: AlgorithmCatalog) -> Schema:
     params = SECTIONS["flow"]
     schema = _object(params)
     properties = schema["properties"]
+    properties["arrivals"] = {
+        "description": "Makes many flows of this one, which arrive one by one and are named with .1, .2 and so on.",
+        **_object(ARRIVALS_TABLE),
+    }
     for key in ("controller", "scheduler"):
         properties[key] = {"description": properties[key]["description"], "$ref": f"#/$defs/{key}"}
     kinds = []
@@ -217,6 +221,8 @@ def _plain(param: Param) -> Schema:
     match param.dimension:
         case Dimension.TEXT:
             return {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_LENGTH}
+        case Dimension.NAME if param.allows_copy:
+            return {"type": "string", "pattern": f"^{NAME_PATTERN}({COPY_SUFFIX_PATTERN})?$"}
         case Dimension.NAME:
             return dict(_NAME)
         case Dimension.CHOICE:

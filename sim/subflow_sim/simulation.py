@@ -68,7 +68,7 @@ class Simulation:
         self.seed = scenario.seed if seed is None else seed
         self.sample_interval_s = sample_interval_s
         self.duration_s = scenario.duration_s
-        self._lowered: Lowered = lower(scenario)
+        self._lowered: Lowered = lower(scenario, self.seed)
         self.estimate: Estimate = estimate_core(self._lowered.core, nanos(sample_interval_s))
         (limits or Limits.from_environment()).check(self.estimate)
         try:
@@ -195,13 +195,19 @@ class Simulation:
         """Figures from the end of the warm-up to now: the JSON document of `subflow run`, without wall_s and run_id.
 
         Undefined figures (a mean RTT without a sample, the completion time of an incomplete flow) are None.
+
+        A flow is active from its start until its transfer is complete, or until what it sent before its stop has
+        arrived. `goodput_bps` is over the whole measured interval, so that goodputs add up; `active_goodput_bps` is
+        over the part of it (`active_s`) in which the flow was active. Fairness is of the latter and among the tcp and
+        mptcp flows that were active at all: flows that come and go are compared by what they got while they were there.
         """
-        goodputs: list[float] = []
+        active_goodputs: list[float] = []
         flows: list[dict[str, Any]] = []
         next_subflow = 0
         for index, (name, flow) in enumerate(self._lowered.flows):
             result = self._core.flow_result(index)
-            goodputs.append(result.goodput_bps)
+            if result.active_s > 0 and not flow.sends_datagrams:
+                active_goodputs.append(result.active_goodput_bps)
             subflow_indices = range(next_subflow, next_subflow + len(flow.paths))
             next_subflow += len(flow.paths)
             flows.append(
@@ -212,6 +218,9 @@ class Simulation:
                     "controller_options": dict(flow.controller.options),
                     "scheduler": flow.scheduler.name,
                     "goodput_bps": result.goodput_bps,
+                    "start_s": _defined(result.start_s),
+                    "active_s": result.active_s,
+                    "active_goodput_bps": result.active_goodput_bps,
                     "completion_s": _defined(result.completion_s),
                     "mean_rtt_s": _defined(result.mean_rtt_s),
                     "p95_rtt_s": _defined(result.p95_rtt_s),
@@ -232,7 +241,7 @@ class Simulation:
             "packets": self.packets,
             "flows": flows,
             "links": [self._link_summary(i) for i in range(len(self._lowered.links))],
-            "fairness": {"jain": _jain_or_none(goodputs)},
+            "fairness": {"jain": _jain_or_none(active_goodputs)},
         }
 
     def _subflow_summary(self, index: int) -> dict[str, Any]:

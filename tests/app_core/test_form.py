@@ -13,6 +13,7 @@ from subflow_app.core.outline import outline
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_sim.catalog import catalog
 from subflow_sim.params import Dimension, Param
+from subflow_sim.scenario import Arrivals
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 
@@ -116,6 +117,38 @@ def test_an_on_off_flow_asks_for_its_times(doc: ScenarioDoc) -> None:
     for key, text in (("rate", "5Mbit/s"), ("on", "1s"), ("off", "10s")):
         doc.set_value(f"flows.download.{key}", text)
     doc.set_value("flows.download.paths", None)
+    assert doc.problems == ()
+
+
+def test_a_flow_becomes_many_by_its_arrivals(doc: ScenarioDoc) -> None:
+    gap = field(doc, "flows.download.arrivals.gap")
+    assert (gap.label, gap.is_set, gap.param.required, gap.problems) == ("Mean gap", False, False, ())
+
+    doc.set_value("flows.download.count", None)
+    doc.set_value("flows.download.arrivals.lifetime", "30s")
+
+    gap = field(doc, "flows.download.arrivals.gap")
+    assert gap.param.required
+    assert gap.problems
+
+    doc.set_value("flows.download.arrivals.gap", "10s")
+
+    assert doc.problems == ()
+    assert doc.scenario is not None
+    assert doc.scenario.flows["download"].arrivals == Arrivals(10.0, 30.0)
+    detail = next(part for entry in outline(doc) for part in entry.children if part.key == "flows.download").detail
+    assert detail.endswith("arriving")
+
+    doc.set_value("flows.download.arrivals.limit", 0)
+    assert field(doc, "flows.download.arrivals.limit").problems
+    assert form(doc, "flows.download").problems == ()
+
+
+def test_an_event_can_be_given_one_copy_of_a_flow(doc: ScenarioDoc) -> None:
+    doc.set_value("flows.download.count", 3)
+    doc.add_event({"at": "5s", "flow": "download.2", "open": False})
+    offered = [option.value for option in field(doc, "events.1.flow").options]
+    assert offered == ["download", "download.1", "download.2", "download.3"]
     assert doc.problems == ()
 
 

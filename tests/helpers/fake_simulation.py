@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_sim.scenario_model import Choice, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
+from subflow_sim.scenario_model import Arrivals, Choice, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
 
 SUBFLOW_COLUMNS = (
     ("throughput_bps", "bit/s"),
@@ -39,7 +39,13 @@ class FakeMark(NamedTuple):
     value: float
 
 
-def make_flow(name: str, kind: str = "mptcp", paths: tuple[str, ...] = ("wifi", "lte"), count: int = 1) -> Flow:
+def make_flow(
+    name: str,
+    kind: str = "mptcp",
+    paths: tuple[str, ...] = ("wifi", "lte"),
+    count: int = 1,
+    arrivals: Arrivals | None = None,
+) -> Flow:
     return Flow(
         name=name,
         kind=kind,  # type: ignore[arg-type]
@@ -49,6 +55,7 @@ def make_flow(name: str, kind: str = "mptcp", paths: tuple[str, ...] = ("wifi", 
         scheduler=Choice("minrtt"),
         paths=tuple((path,) for path in paths),
         count=count,
+        arrivals=arrivals,
         rate_bps=1e6 if kind in ("cbr", "onoff") else None,
     )
 

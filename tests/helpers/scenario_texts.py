@@ -148,6 +148,7 @@ rate = "2Mbit/s"
 spacing = "poisson"
 on = "1s"
 off = "10s"
+arrivals = { gap = "9s", lifetime = "4s", lifetime_distribution = "exponential", limit = 7 }
 
 [[events]]
 at = "20s"

@@ -9,6 +9,7 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import (
     MAX_FILE_BYTES,
     NO_CHOICE,
+    Arrivals,
     Choice,
     Event,
     Link,
@@ -47,6 +48,8 @@ def test_every_key_of_the_format_is_read():
     assert noise.instances == ("noise",)
     assert (bursts.kind, bursts.rate_bps, bursts.packet_bytes, bursts.spacing) == ("onoff", 2e6, 1500, "poisson")
     assert (bursts.mean_on_s, bursts.mean_off_s) == (1.0, 10.0)
+    assert bursts.arrivals == Arrivals(9.0, 4.0, "exponential", 7)
+    assert bursts.instances == ()
     assert (bursts.sends_datagrams, noise.sends_datagrams, download.sends_datagrams) == (True, True, False)
     assert scenario.events == (
         Event(10.0, flow="download", subflow=2, open=False),

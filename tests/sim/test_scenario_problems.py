@@ -19,6 +19,7 @@ from subflow_sim.scenario import parse_scenario
 
 EVENT = '[[events]]\nat = "30s"\n'
 CBR = 'kind = "cbr"\nrate = "1Mbit/s"\n'
+LAW = 'arrivals = { gap = "1s", lifetime_distribution = "fixed" }'
 ONOFF = CBR.replace("cbr", "onoff")
 
 
@@ -164,6 +165,15 @@ WRONG = [
     ("+", "count = 0", ".count", 24, "must not be zero", "10000"),
     ("+", "count = 10001", ".count", 24, "too large", "10000"),
     ("+", "count = 1.5", ".count", 24, "not a whole number", "10000"),
+    ("+", "arrivals = 5", ".arrivals", 24, "not a table", "gap"),
+    ("+", "arrivals = {}", ".arrivals.gap", 24, "missing", '"60s"'),
+    ("+", "arrivals = { gap = 0 }", ".arrivals.gap", 24, "must not be zero", '"1us"'),
+    ("+", 'arrivals = { gap = "1s", life = 1 }', ".arrivals.life", 24, 'did you mean "lifetime"', '"limit"'),
+    ("+", 'arrivals = { gap = "1s", limit = 10001 }', ".arrivals.limit", 24, "too large", "10000"),
+    ("+", LAW, ".arrivals.lifetime_distribution", 24, "no lifetime", "lifetime"),
+    ("+", 'arrivals = { gap = "5ms" }', ".arrivals.gap", 24, "about 12000 flows would arrive", '"6ms"'),
+    ("+", 'start = "9s"\nstop = "29s"\narrivals = { gap = "1ms" }', ".arrivals.gap", 26, "about 20000 flows", '"2ms"'),
+    ("+", 'count = 2\narrivals = { gap = "1s" }', ".count", 24, "up to the arrivals", "limit"),
     ("+", 'start = "60s"', ".start", 24, "over before", '"60s"'),
     ("+", 'start = "9s"\nstop = "9s"', ".stop", 25, "before it starts", '"9s"'),
     ("+", "stop = 0", ".stop", 24, "before it starts", '"0s"'),
@@ -204,6 +214,10 @@ WRONG = [
     ("+", EVENT + 'link = "wifi"\nup = true\nopen = true', "events[0].open", 28, "a link event has no open", '"flow"'),
     ("+", EVENT + 'link = "wifi"\ndirection = "up"\nup = true', "events[0].direction", 27, "unknown", '"forward"'),
     ("+", EVENT + 'flow = "upload"\nopen = false', "events[0].flow", 26, 'no flow "upload"', '"download"'),
+    ("+", EVENT + 'flow = "upload.2"\nopen = false', "events[0].flow", 26, 'no flow "upload"', '"download"'),
+    ("+", EVENT + 'flow = "download.1"\nopen = false', "events[0].flow", 26, "has no copies", '"download"'),
+    ("+", "count = 3\n" + EVENT + 'flow = "download.4"\nopen = false', "events[0].flow", 27, "no copy", '"download.3"'),
+    ("+", EVENT + 'flow = "download.02"\nopen = false', "events[0].flow", 26, "not a name", ".1, .2"),
     ("+", EVENT + 'flow = "download"\nopen = false\nsubflow = 3', "events[0].subflow", 28, "has 2 subflows", "1 to 2"),
     ("+", EVENT + 'flow = "download"\nopen = true\nsubflow = 0', "events[0].subflow", 28, "not be zero", "1 to 32"),
     ("+", EVENT + 'flow = "download"\nopen = true\nloss = 0', "events[0].loss", 28, "flow event has no loss", '"link"'),

@@ -13,12 +13,13 @@ from subflow_app.core.form_text import text_of
 from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
-from subflow_sim.params import SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.params import ARRIVALS_TABLE, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.scenario_model import Profile
 from subflow_sim.transport_params import effective_transport
 
 _LABELS: Mapping[str, str] = {
     "at": "Position",
+    "gap": "Mean gap",
     "ends": "Ends",
     "from": "From",
     "mss": "MSS",
@@ -33,6 +34,7 @@ _LABELS: Mapping[str, str] = {
     "up": "In service",
     "warmup": "Warm-up",
 }
+_MOST_LISTED_COPIES = 20
 # What the simulator assumes for a controller that is left out; the help of the key says the same.
 _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
@@ -197,8 +199,19 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
             if field.param.key in ("controller", "scheduler"):
                 fields.extend(_option_fields(doc, field, catalog, kind))
         built.append(FormGroup(group.title, tuple(fields), group.hint))
+    built.append(_arrivals_group(doc, key))
     source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
     return Form(key, "Flow", name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
+
+
+def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
+    """The table that makes many flows of one. Without it nothing in it is required."""
+    is_given = bool(doc.value(f"{key}.arrivals"))
+    fields = [
+        _field(doc, f"{key}.arrivals.{param.key}", replace(param, required=param.required and is_given))
+        for param in ARRIVALS_TABLE
+    ]
+    return FormGroup("Arrivals", tuple(fields), "Flows that come one after the other, a Poisson process.")
 
 
 def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form | None:
@@ -215,11 +228,26 @@ def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form
             if field.param.key in ("link", "flow"):
                 if kinds and field.param.key not in kinds:
                     continue
-                field = _with_names(field, list(tables(doc, f"{field.param.key}s")))
+                field = _with_names(field, _link_names(doc) if field.param.key == "link" else _flow_names(doc))
             fields.append(field)
         built.append(FormGroup(group.title, tuple(fields), group.hint))
     title, subtitle = event_texts(doc, name)
     return Form(key, "Event", title, subtitle, tuple(built), _own_problems(doc, key))
+
+
+def _link_names(doc: ScenarioDoc) -> list[str]:
+    return list(tables(doc, "links"))
+
+
+def _flow_names(doc: ScenarioDoc) -> list[str]:
+    """The flows, each followed by its copies where these are few enough for a list."""
+    names = []
+    for name, table in tables(doc, "flows").items():
+        names.append(name)
+        count = table.get("count")
+        if isinstance(count, int) and 1 < count <= _MOST_LISTED_COPIES:
+            names += [f"{name}.{ordinal}" for ordinal in range(1, count + 1)]
+    return names
 
 
 # --- fields ---------------------------------------------------------------------------------------------------------
@@ -317,12 +345,12 @@ def default_text(param: Param, profile: str = "linux") -> str:
 def _own_problems(doc: ScenarioDoc, key: str) -> tuple[Problem, ...]:
     """Return the problems of a part that no field of its form shows: the part itself, and keys it should not have."""
     section = {"nodes": "node", "links": "link", "flows": "flow", "events": "event"}[key.split(".")[0]]
-    known = {param.key for param in SECTIONS[section]}
+    known = {param.key for param in (*SECTIONS[section], *(ARRIVALS_TABLE if section == "flow" else ()))}
     depth = len(split_key(key))
     found = []
     for problem in doc.problems_at(key):
         rest = [str(step) for step in split_key(problem.key)[depth:]]
-        if rest and rest[0] == "reverse":
+        if rest and rest[0] in ("reverse", "arrivals"):
             rest = rest[1:]
         if not rest or rest[0] not in known:
             found.append(problem)

@@ -73,6 +73,8 @@ def _outline_texts(doc: ScenarioDoc, section: str, name: str) -> tuple[str, str]
     controller = text_of(doc.value(f"{key}.controller.name"))
     count = doc.value(f"{key}.count")
     copies = f"×{count}" if isinstance(count, int) and count > 1 else ""
+    if doc.value(f"{key}.arrivals"):
+        copies = "arriving"
     return name, " ".join(filter(None, (text_of(doc.value(f"{key}.kind")), controller, copies)))
 
 

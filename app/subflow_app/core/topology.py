@@ -32,6 +32,7 @@ class SubflowPath:
         ordinal: position among the paths of the flow, from 1.
         label: what a legend calls it, e.g. `download · wifi`; the name of the flow if it has one path.
         count: how many identical flows take it.
+        arrives: they come one after the other during the run, and their number is not known before.
         hops: the links in the order the data crosses them.
         initially_closed: an event at time zero closes it.
     """
@@ -42,6 +43,7 @@ class SubflowPath:
     ordinal: int
     label: str
     count: int
+    arrives: bool
     colour: ColourKey
     hops: tuple[Hop, ...]
     events: tuple[Event, ...]
@@ -142,6 +144,7 @@ def _subflow_paths(scenario: Scenario) -> Iterator[SubflowPath]:
                 ordinal,
                 _label(flow, path),
                 flow.count,
+                flow.arrivals is not None,
                 colours[owner],
                 hops_of(scenario, flow.source, path),
                 events,
@@ -162,7 +165,7 @@ def hops_of(scenario: Scenario, source: str, path: Sequence[str]) -> tuple[Hop, 
 
 def _names(event: Event, flow: Flow) -> bool:
     """Whether an event names a flow, either as a whole or one of its instances."""
-    return event.flow is not None and (event.flow == flow.name or event.flow in flow.instances)
+    return event.flow is not None and (event.flow == flow.name or flow.has_copy(event.flow))
 
 
 def _label(flow: Flow, path: Sequence[str]) -> str:

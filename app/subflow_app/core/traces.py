@@ -76,43 +76,29 @@ class Traces(Protocol):
         """All marks so far, in order of time."""
 
 
-def flow_labels(scenario: Scenario) -> dict[str, str]:
-    """Labels of flows and subflows, in scenario order: each flow instance, then its subflows.
+def owner_label(scenario: Scenario, owner: str) -> str:
+    """Text for a flow, subflow or link direction: "download.1 · wifi", "wifi client→server".
 
-    The order is that of the trace columns, so that colours made from it (`palette.colour_keys`) agree everywhere.
+    Made from the name alone, because which copies of a flow arrive depends on the seed of the run. What the scenario
+    does not know labels itself.
     """
-    labels: dict[str, str] = {}
-    for flow in scenario.flows.values():
-        for instance in flow.instances:
-            labels[instance] = instance
-            if flow.sends_datagrams:
-                continue
-            paths = [path_label(path) for path in flow.paths]
-            for ordinal, path in enumerate(paths, start=1):
-                # The same path may stand twice: then the ordinal tells the subflows apart.
-                text = path if paths.count(path) == 1 else f"{path} #{ordinal}"
-                labels[f"{instance}/{ordinal}"] = f"{instance} · {text}"
-    return labels
-
-
-def link_labels(scenario: Scenario) -> dict[str, str]:
-    """Labels of link directions, in scenario order, e.g. ``{"wifi/forward": "wifi client→server"}``."""
-    labels: dict[str, str] = {}
-    for link in scenario.links.values():
-        first, second = link.ends
-        labels[f"{link.name}/forward"] = f"{link.name} {first}→{second}"
-        labels[f"{link.name}/reverse"] = f"{link.name} {second}→{first}"
-    return labels
+    name, _, part = owner.partition("/")
+    link = scenario.links.get(name)
+    if link is not None and part in ("forward", "reverse"):
+        first, second = link.ends if part == "forward" else reversed(link.ends)
+        return f"{name} {first}→{second}"
+    flow = scenario.flows.get(name.partition(".")[0])
+    paths = [path_label(path) for path in flow.paths] if flow is not None and flow.has_copy(name) else []
+    if not part.isdecimal() or not 1 <= int(part) <= len(paths):
+        return owner
+    path = paths[int(part) - 1]
+    # The same path may stand twice: then the ordinal tells the subflows apart.
+    return f"{name} · {path if paths.count(path) == 1 else f'{path} #{part}'}"
 
 
 def path_label(path: Sequence[str]) -> str:
     """A path as text: ``wifi`` or ``access→core``."""
     return "→".join(path)
-
-
-def scenario_labels(scenario: Scenario) -> dict[str, str]:
-    """Labels of everything in a scenario that owns traces."""
-    return flow_labels(scenario) | link_labels(scenario)
 
 
 class ColumnLike(Protocol):
@@ -186,7 +172,7 @@ class LiveTraces(_RunTraces):
         self._interval_s = sample_interval_s
         self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
         self._index = {key: index for index, key in enumerate(self._keys)}
-        labels = _labels_for(self._keys, scenario_labels(scenario))
+        labels = _labels_for(self._keys, scenario)
         super().__init__(title, scenario.duration_s, scenario.warmup_s, labels)
         self._marks: list[TraceMark] = []
         self._marks_lock = threading.Lock()
@@ -232,7 +218,7 @@ class StoredTraces(_RunTraces):
         run = store.run(run_id)
         series = store.series(run_id)
         self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
-        labels = _labels_for(self._ids, _stored_labels(run.scenario_text))
+        labels = _labels_for(self._ids, _stored_scenario(run.scenario_text))
         super().__init__(run.name, float(run.duration_s), float(run.warmup_s), labels)
 
     @property
@@ -285,19 +271,20 @@ def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:
     return found[0]
 
 
-def _stored_labels(scenario_text: Any) -> dict[str, str]:
-    """Labels from the stored scenario; none if this version cannot read it, and then owners label themselves."""
+def _stored_scenario(scenario_text: Any) -> Scenario | None:
+    """The stored scenario; None if this version cannot read it, and then owners label themselves."""
     from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 
     try:
-        return scenario_labels(parse_scenario(str(scenario_text)))
+        return parse_scenario(str(scenario_text))
     except ScenarioError:
-        return {}
+        return None
 
 
-def _labels_for(keys: Iterable[SeriesKey], labels: Mapping[str, str]) -> dict[str, str]:
-    return {owner: labels.get(owner, owner) for owner in dict.fromkeys(key.owner for key in keys)}
+def _labels_for(keys: Iterable[SeriesKey], scenario: Scenario | None) -> dict[str, str]:
+    owners = dict.fromkeys(key.owner for key in keys)
+    return {owner: owner if scenario is None else owner_label(scenario, owner) for owner in owners}
 
 
 def _unknown(key: SeriesKey, title: str) -> InputError:

@@ -85,12 +85,17 @@ def describe_link(item: PictureLink) -> str:
 def describe_path(path: SubflowPath) -> str:
     """Write what a subflow is and where it runs."""
     what = _DATAGRAM_FLOWS.get(path.kind, f"Subflow {path.ordinal} of {path.flow}")
-    copies = f", {path.count} identical flows" if path.count > 1 else ""
+    copies = f", {path.count} identical flows" if path.count > 1 else ", flows that arrive" if path.arrives else ""
     via = " → ".join(hop.link for hop in path.hops)
     lines = [f"{what} ({path.kind}){copies}", f"over {via}"]
     if path.events:
         lines += ["", *event_lines(path.events)]
     return "\n".join(lines)
+
+
+def copies_text(path: SubflowPath) -> str:
+    """Write how many flows take a path, if not just one: `×3`, or `×?` where it depends on the run."""
+    return f"  ×{path.count}" if path.count > 1 else "  ×?" if path.arrives else ""
 
 
 def event_lines(events: Sequence[Event], link: Link | None = None) -> list[str]:

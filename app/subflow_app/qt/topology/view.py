@@ -14,7 +14,7 @@ from subflow_app.core.topology import picture_of
 from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.canvas import TopologyCanvas
-from subflow_app.qt.topology.captions import describe_link, describe_path
+from subflow_app.qt.topology.captions import copies_text, describe_link, describe_path
 from subflow_app.qt.topology.legend import Legend, LegendEntry
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.overlays import Notice, ZoomBar
@@ -225,7 +225,7 @@ class TopologyView(QWidget):
             [
                 LegendEntry(
                     f"flows.{path.flow}",
-                    (path.route if is_only_flow else path.label) + (f"  ×{path.count}" if path.count > 1 else ""),
+                    (path.route if is_only_flow else path.label) + copies_text(path),
                     hex_colour(path.colour, dark=self._tokens.is_dark),
                     describe_path(path),
                     path.sends_datagrams,
