@@ -31,16 +31,18 @@ def link(
     )
 
 
-def tcp(name: str, path: str, *, start_s: float = 0.0, size_bytes: int | None = None) -> Flow:
-    """A NewReno flow over one link."""
-    return Flow(
-        name, "tcp", "server", "client", Choice("newreno"), MINRTT, ((path,),), start_s=start_s, size_bytes=size_bytes
-    )
+def tcp(name: str, path: str, controller: str | Choice = "newreno", **values: Any) -> Flow:
+    """A flow over one link."""
+    return Flow(name, "tcp", "server", "client", _choice(controller), MINRTT, ((path,),), **values)
 
 
-def mptcp(name: str, paths: Sequence[str], controller: str = "lia", **values: Any) -> Flow:
+def mptcp(name: str, paths: Sequence[str], controller: str | Choice = "lia", **values: Any) -> Flow:
     """An MPTCP flow with one subflow per link."""
-    return Flow(name, "mptcp", "server", "client", Choice(controller), MINRTT, tuple((p,) for p in paths), **values)
+    return Flow(name, "mptcp", "server", "client", _choice(controller), MINRTT, tuple((p,) for p in paths), **values)
+
+
+def _choice(controller: str | Choice) -> Choice:
+    return Choice(controller) if isinstance(controller, str) else controller
 
 
 def scenario(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.helpers.networks import link, run, scenario
 
 from subflow_sim import Simulation, controllers, load_scenario, schedulers
-from subflow_sim.scenario_model import Choice, Event, Flow, Scenario
+from subflow_sim.params import Algorithm, Dimension
+from subflow_sim.scenario_model import Choice, Event, Flow, OptionValue, Scenario
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 EVENTS = (
@@ -21,7 +23,7 @@ EVENTS = (
 )
 
 
-def stormy(controller: str, scheduler: str, *, kind: str, size_bytes: int | None = None) -> Scenario:
+def stormy(controller: str | Choice, scheduler: str, *, kind: str, size_bytes: int | None = None) -> Scenario:
     """Loss, an outage, a rate and a delay change, a subflow closed and opened again."""
     links = [link("one", loss=0.01), link("two", rate_bps=4e6, delay_s=0.015, queue_pkts=20)]
     paths: tuple[tuple[str, ...], ...] = (("one",), ("two",)) if kind == "mptcp" else (("one",),)
@@ -30,7 +32,7 @@ def stormy(controller: str, scheduler: str, *, kind: str, size_bytes: int | None
         "mptcp" if kind == "mptcp" else "tcp",
         "server",
         "client",
-        Choice(controller),
+        Choice(controller) if isinstance(controller, str) else controller,
         Choice(scheduler),
         paths,
         size_bytes=size_bytes,
@@ -67,6 +69,33 @@ def test_invariants_hold_at_every_moment_of_a_storm(controller: str, scheduler: 
     for direction in simulation.summary()["links"]:
         assert 0 <= direction["utilisation"] <= 1
     assert simulation.packets > 0
+
+
+def option_values(algorithm: Algorithm) -> list[Choice]:
+    """The algorithm with each of its options at each value other than the default, one at a time."""
+    choices = []
+    for option in algorithm.options:
+        base: dict[str, OptionValue] = {"base": option.applies_to[0]} if option.applies_to else {}
+        values: tuple[Any, ...] = (not option.default,)
+        if option.dimension is Dimension.CHOICE:
+            values = tuple(value for value in option.choices if value != option.default)
+        elif option.dimension is not Dimension.FLAG:
+            values = (option.minimum,)
+        choices += [Choice(algorithm.name, {**base, option.key: value}) for value in values]
+    return choices
+
+
+OPTIONS = [(choice, algorithm.is_coupled) for algorithm in controllers() for choice in option_values(algorithm)]
+
+
+@pytest.mark.parametrize(("controller", "is_coupled"), OPTIONS, ids=lambda value: str(getattr(value, "options", "")))
+def test_every_value_of_every_option_runs_through_a_storm(controller: Choice, is_coupled: bool) -> None:
+    kind = "mptcp" if is_coupled else "tcp"
+    if controller.options.get("beta") == 0.0:
+        controller = Choice(controller.name, {**controller.options, "alpha": 0.0})  # beta is not below alpha
+    done = run(stormy(controller, schedulers()[0].name, kind=kind))
+    assert done.summary()["flows"][0]["goodput_bps"] > 1e5
+    assert done.summary()["flows"][0]["controller_options"].items() >= controller.options.items()
 
 
 @pytest.mark.parametrize(("controller", "scheduler", "kind"), COMBINATIONS)

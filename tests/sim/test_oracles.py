@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 
 import pytest
-from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
+from tests.helpers.networks import goodputs, link, run, scenario, tcp
 
 from subflow_sim import load_scenario
 
@@ -57,56 +57,20 @@ def test_two_reno_flows_with_different_rtts_share_inversely_to_them() -> None:
     assert near / far == pytest.approx(2.0, rel=0.05)
 
 
-def test_lia_splits_inversely_to_loss_and_takes_what_reno_takes_on_the_best_path() -> None:
-    # w_r ~ 1/p_r at equal RTT: shares 2/3 and 1/3 for p = (0.02 %, 0.04 %), where w >= 20: within 6 %.
-    # The sum is one TCP on the best path: within [-12 %, +10 %] of a simulated Reno.
-    lossy = [
-        link("good", rate_bps=1e9, queue_pkts=None, loss=2e-4),
-        link("bad", rate_bps=1e9, queue_pkts=None, loss=4e-4),
-    ]
-    good = bad = reno = 0.0
-    for seed in SEEDS:
-        done = run(scenario(lossy, [mptcp("lia", ["good", "bad"])], duration_s=2000, warmup_s=50), seed=seed)
-        subflows = done.summary()["flows"][0]["subflows"]
-        good += subflows[0]["throughput_bps"]
-        bad += subflows[1]["throughput_bps"]
-        alone = run(scenario(lossy[:1], [tcp("reno", "good")], duration_s=2000, warmup_s=50), seed=seed)
-        reno += alone.summary()["flows"][0]["subflows"][0]["throughput_bps"]
-    assert good / (good + bad) == pytest.approx(2 / 3, rel=0.06)
-    assert 0.88 <= (good + bad) / reno <= 1.10
+def test_two_reno_flows_share_a_bottleneck_evenly() -> None:
+    # Same RTT: Jain's index above 0.98 although one of them came 20 s late.
+    flows = [tcp("early", "path"), tcp("late", "path", start_s=20.0)]
+    done = run(scenario([link("path")], flows, duration_s=600, warmup_s=100))
+    assert done.summary()["fairness"]["jain"] > 0.98
 
 
-def test_lia_takes_about_one_share_of_a_shared_bottleneck_and_uncoupled_two() -> None:
-    # Fluid: 1:1 for LIA; drop-tail synchronisation allows [0.9, 1.5] for two subflows. Uncoupled: 2:1 within 5 %.
-    def ratio(controller: str) -> float:
-        flows = [mptcp("mp", ["path", "path"], controller), tcp("reno", "path", start_s=0.3)]
-        rates = goodputs(run(scenario([link("path")], flows, duration_s=600, warmup_s=100)))
-        return rates["mp"] / rates["reno"]
-
-    assert 0.9 <= ratio("lia") <= 1.5
-    assert ratio("uncoupled") == pytest.approx(2.0, rel=0.05)
-
-
-def test_lia_leaves_single_path_flows_on_both_links_their_third() -> None:
-    # T-10b: two links of 5 Mbit/s, a Reno on each. LIA: all three near 10/3 Mbit/s of the wire, 3.22 of payload
-    # ; uncoupled: 5, 2.5, 2.5 of the wire, 4.83, 2.41, 2.41 of payload.
-    links = [link(name, rate_bps=5e6, delay_s=0.06, queue_pkts=50) for name in ("top", "bottom")]
-
-    def rates(controller: str) -> list[float]:
-        sums = [0.0, 0.0, 0.0]
-        for seed in (1, 2, 3):
-            flows = [
-                mptcp("mp", ["top", "bottom"], controller),
-                tcp("one", "top", start_s=0.31 + 0.1 * seed),
-                tcp("two", "bottom", start_s=0.62 + 0.1 * seed),
-            ]
-            done = goodputs(run(scenario(links, flows, duration_s=300, warmup_s=50), seed=seed))
-            sums = [total + rate / 3e6 for total, rate in zip(sums, done.values(), strict=True)]
-        return sums
-
-    assert rates("uncoupled") == pytest.approx([4.83, 2.41, 2.41], rel=0.05)
-    # Drop-tail favours LIA a little, as at the shared bottleneck.
-    assert rates("lia") == pytest.approx([3.22, 3.22, 3.22], rel=0.15)
+def test_slow_start_doubles_the_window_every_round_trip() -> None:
+    # w = 10 * 2^k after k round trips of 0.1 s: looked at in the middle of each, RTT and rate leave no queue
+    path = link("path", rate_bps=10e9, queue_pkts=None)
+    done = run(scenario([path], [tcp("flow", "path")], duration_s=0.6), sample_interval_s=0.05)
+    cwnd = next(i for i, column in enumerate(done.columns) if column.name == "cwnd_pkts")
+    middles = done.values(cwnd)[2::2]  # 0.15 s, 0.25 s, ...
+    assert [float(value) for value in middles[:5]] == [20.0, 40.0, 80.0, 160.0, 320.0]
 
 
 def test_bbr_keeps_a_lossy_path_in_use_where_reno_gives_it_up() -> None:

@@ -161,6 +161,60 @@ TEST(Cubic, LeavesOutTimeInWhichTheWindowWasNotUsed) {
     EXPECT_NEAR(window_after(false, false, 14_s), at_once, 1e-9);
 }
 
+// The model behind the closed forms: an ACK every rtt / w, a loss after every `1 / loss` packets, no time lost in
+// recovery, the first loss at a window of `peak_pkts`. Returns the mean window over the time of some cycles, in
+// packets.
+template <class C>
+double mean_window_under_periodic_loss(C controller, double rtt_s, double loss, double peak_pkts) {
+    Window window{peak_pkts, 1};
+    double now_s = 0;
+    double area = 0;
+    constexpr int kCycles = 6;
+    const Nanos rtt = from_seconds(rtt_s);
+    for (int cycle = 0; cycle < kCycles; ++cycle) {
+        controller.on_congestion_event(window, {CongestionKind::FastRetransmit, window.cwnd_pkts, {}}, {});
+        window.cwnd_pkts = window.ssthresh_pkts;
+        for (double acked = 0; acked < 1 / loss; ++acked) {
+            const double step_s = rtt_s / window.cwnd_pkts;
+            now_s += step_s;
+            area += window.cwnd_pkts * step_s;
+            controller.on_ack(window, {.acked_pkts = 1, .rtt = rtt, .srtt = rtt, .now = from_seconds(now_s)}, {});
+        }
+    }
+    return area / now_s;
+}
+
+TEST(PeriodicLoss, RenosMeanWindowIsRootThreeHalvesOverRootP) {
+    // Peak W, trough W/2, W/2 round trips of 3W/4 packets each: 1/p = 3 W^2 / 8; mean 3W/4 = sqrt(3 / 2p)
+    for (const double loss : {1e-2, 1e-3, 1e-4}) {
+        const NewReno reno(Options(NewReno::kInfo, {}));
+        const double mean = mean_window_under_periodic_loss(reno, 0.1, loss, std::sqrt(8 / (3 * loss)));
+        EXPECT_NEAR(mean / std::sqrt(1.5 / loss), 1, 0.02) << loss;
+    }
+}
+
+TEST(PeriodicLoss, CubicsMeanWindowIsThatOfRfc9438) {
+    // RFC 9438 section 5.1: [C (3 + beta) / (4 (1 - beta))]^(1/4) (RTT / p)^(3/4) = (0.4 * 3.7 / 1.2)^(1/4) (...)
+    // = 1.054 (RTT / p)^(3/4): 187, 1054 and 5927 packets at RTT 0.1 s. It holds where cycles repeat: from W_max back
+    // to W_max in K, with a mean of W_max (3 + beta) / 4. Without fast convergence, which would take peaks that differ
+    // by rounding for falling ones.
+    for (const double loss : {1e-4, 1e-5, 1e-6}) {
+        const double expected = std::pow(0.4 * 3.7 / 1.2, 0.25) * std::pow(0.1 / loss, 0.75);
+        const double mean = mean_window_under_periodic_loss(cubic("off", false), 0.1, loss, expected * 4 / 3.7);
+        EXPECT_NEAR(mean / expected, 1, 0.01) << loss;
+    }
+}
+
+TEST(PeriodicLoss, CubicIsRenoWhereLossesAreFrequent) {
+    // p = 1e-2 and 1e-3 at RTT 0.1 s: 12 and 38 packets, as Reno's sqrt(3 / 2p) = 12.2 and 38.7
+    for (const double loss : {1e-2, 1e-3}) {
+        const double expected = std::sqrt(1.5 / loss);
+        // Mean W (1 + beta) / 2 of a saw-tooth between W and beta W
+        const double mean = mean_window_under_periodic_loss(cubic("off", false), 0.1, loss, expected / 0.85);
+        EXPECT_NEAR(mean / expected, 1, 0.05) << loss;
+    }
+}
+
 // A round trip of slow start: `acks` ACKs `spacing` apart.
 struct Rounds {
     Cubic controller;

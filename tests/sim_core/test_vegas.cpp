@@ -126,6 +126,18 @@ TEST(WVegas, StatesItsRateWhenItsShareIsQueued) {
     EXPECT_EQ(window.advertised_pps, 0);
 }
 
+TEST(WVegas, LearnsItsShareAnewAfterARecovery) {
+    WVegas controller = wvegas(false);
+    Window window{30, 10};
+    round(controller, window, 150_ms, 100_ms, 30);  // 10 queued: the share of a lone subflow
+    EXPECT_EQ(controller.alpha_pkts(), 10);
+    controller.on_congestion_event(window, {CongestionKind::FastRetransmit, 30, {}}, {});
+    window.cwnd_pkts = window.ssthresh_pkts;
+    controller.on_recovery_exit(window, {}, {});
+    EXPECT_EQ(controller.alpha_pkts(), 2);
+    EXPECT_EQ(window.advertised_pps, 0);
+}
+
 TEST(WVegas, TakesTheMeanRttOfTheRound) {
     WVegas controller = wvegas(false);
     Window window{30, 10};

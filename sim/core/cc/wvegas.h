@@ -74,9 +74,13 @@ public:
         if (event.kind == CongestionKind::Timeout) window.advertised_pps = 0;
     }
 
-    void on_recovery_exit(const Window&, const AckSample&, const Siblings&) {
+    // Everything but the lowest RTT is learnt anew. Source: Linux MPTCP wvegas_enable.
+    void on_recovery_exit(Window& window, const AckSample&, const Siblings&) {
         is_enabled_ = true;
         is_round_over_ = false;
+        window.advertised_pps = 0;
+        alpha_ = kLowestAlpha;
+        lowest_queueing_delay_ = Nanos(0);
         forget_samples();
     }
 

@@ -1,0 +1,234 @@
+"""Multipath controllers against what is known of them, under the `textbook` profile.
+
+The equations themselves are tested in tests/sim_core. Bands of shared bottlenecks are those of drop-tail queues, where
+losses come in step; each run has other random start offsets, and what counts is the mean over the runs.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
+from tests.helpers.statistics import agrees_with, mean
+
+from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, Link
+
+SEEDS = range(1, 6)
+COUPLED = ["ewtcp", "lia", "olia", "balia"]
+
+
+def lossy(name: str, loss: float, *, delay_s: float = 0.05) -> Link:
+    """A path that nothing but random loss limits."""
+    return link(name, rate_bps=1e9, queue_pkts=None, loss=loss, delay_s=delay_s)
+
+
+def subflow_rates(controller: str, paths: list[Link], *, duration_s: float = 500) -> list[float]:
+    """Throughput of the subflows over these paths in bit/s, mean over the seeds."""
+    names = [path.name for path in paths]
+    a_scenario = scenario(paths, [mptcp("flow", names, controller)], duration_s=duration_s, warmup_s=50)
+    runs = [run(a_scenario, seed=seed).summary()["flows"][0]["subflows"] for seed in SEEDS]
+    return [mean([subflows[index]["throughput_bps"] for subflows in runs]) for index in range(len(paths))]
+
+
+def reno_rate(path: Link, *, duration_s: float = 500) -> float:
+    """Throughput of one Reno over the path in bit/s, mean over the seeds."""
+    a_scenario = scenario([path], [tcp("reno", path.name)], duration_s=duration_s, warmup_s=50)
+    runs = [run(a_scenario, seed=seed).summary()["flows"][0]["subflows"][0] for seed in SEEDS]
+    return mean([subflow["throughput_bps"] for subflow in runs])
+
+
+def test_lia_splits_inversely_to_loss_and_takes_what_reno_takes_on_the_best_path() -> None:
+    # w_r ~ 1/p_r at equal RTT: shares 2/3 and 1/3 for p = (0.02 %, 0.04 %), where w >= 20: within 6 %.
+    # The sum is one TCP on the best path: within [-12 %, +10 %] of a simulated Reno.
+    paths = [lossy("good", 2e-4), lossy("bad", 4e-4)]
+    good, bad = subflow_rates("lia", paths, duration_s=2000)
+    assert good / (good + bad) == pytest.approx(2 / 3, rel=0.06)
+    assert 0.88 <= (good + bad) / reno_rate(paths[0], duration_s=2000) <= 1.10
+
+
+@pytest.mark.parametrize("controller", COUPLED)
+def test_equal_lossy_paths_together_carry_one_tcp(controller: str) -> None:
+    # Within [-12 %, +10 %] of a simulated Reno on one of them: two finer saw-teeth waste a little less.
+    one, two = lossy("one", 5e-4), lossy("two", 5e-4)
+    assert 0.88 <= sum(subflow_rates(controller, [one, two])) / reno_rate(one) <= 1.10
+
+
+def test_ewtcp_is_half_a_tcp_on_each_of_two_paths_whatever_their_loss() -> None:
+    # w = sqrt(2a/p) with a = 1/4: half of Reno's on each path; no load balancing.
+    good, bad = lossy("good", 1e-3), lossy("bad", 4e-3)
+    rates = subflow_rates("ewtcp", [good, bad])
+    assert rates[0] / reno_rate(good) == pytest.approx(0.5, rel=0.06)
+    assert rates[1] / reno_rate(bad) == pytest.approx(0.5, rel=0.06)
+
+
+def test_load_on_the_worse_path_falls_from_uncoupled_to_olia() -> None:
+    # Equal RTT, p = 0.1 % and 0.4 %: uncoupled > EWTCP > LIA > BALIA > OLIA, and OLIA has less than 20 % there.
+    paths = [lossy("good", 1e-3), lossy("bad", 4e-3)]
+    rates = {name: subflow_rates(name, paths) for name in ("uncoupled", "ewtcp", "lia", "balia", "olia")}
+    worse = [bad for _, bad in rates.values()]
+    assert worse == sorted(worse, reverse=True)
+    assert rates["olia"][1] / sum(rates["olia"]) < 0.2
+
+
+def test_olia_uses_the_short_path() -> None:
+    # Equal loss, RTT 20 and 100 ms: more than 97 % on the short path.
+    near, far = subflow_rates("olia", [lossy("near", 1e-3, delay_s=0.01), lossy("far", 1e-3)])
+    assert near / (near + far) > 0.97
+
+
+def shares_of_a_bottleneck(controller: str, subflows: int, *, queue_pkts: int = 84, runs: int = 8) -> list[float]:
+    """Goodput over that of a Reno flow beside it, on 10 Mbit/s with a base RTT of 100 ms."""
+    flows = [mptcp("mp", ["path"] * subflows, controller), tcp("reno", "path")]
+    path = link("path", queue_pkts=queue_pkts)
+    a_scenario = scenario([path], flows, duration_s=300, warmup_s=60, start_jitter_s=1.0)
+    rates = [goodputs(run(a_scenario, seed=seed)) for seed in range(1, runs + 1)]
+    return [rate["mp"] / rate["reno"] for rate in rates]
+
+
+@pytest.mark.parametrize("controller", COUPLED)
+def test_two_coupled_subflows_take_about_one_share_of_a_bottleneck(controller: str) -> None:
+    # Fluid: 1 : 1. Losses in step at a drop-tail queue: 0.9 to 1.5.
+    assert 0.9 <= mean(shares_of_a_bottleneck(controller, 2)) <= 1.5
+
+
+@pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
+def test_five_coupled_subflows_take_less_than_three_shares_of_a_bottleneck(controller: str) -> None:
+    # Losses in step and windows of a few packets: up to 2.5 where five Renos would take 5 (10 Mbit/s, 50 packets).
+    assert agrees_with(shares_of_a_bottleneck(controller, 5, queue_pkts=50), 0.9, 2.5)
+
+
+@pytest.mark.parametrize("subflows", [2, 3])
+def test_uncoupled_subflows_take_a_share_each(subflows: int) -> None:
+    # n : 1 within 5 %
+    assert mean(shares_of_a_bottleneck("uncoupled", subflows, runs=4)) == pytest.approx(subflows, rel=0.05)
+
+
+def rates_beside_two_renos(controller: str) -> list[float]:
+    """T-10b: two links of 5 Mbit/s with a Reno on each, and the flow over both. Mbit/s of payload."""
+    links = [link(name, rate_bps=5e6, delay_s=0.06, queue_pkts=50) for name in ("top", "bottom")]
+    flows = [mptcp("mp", ["top", "bottom"], controller), tcp("one", "top"), tcp("two", "bottom")]
+    a_scenario = scenario(links, flows, duration_s=300, warmup_s=50, start_jitter_s=1.0)
+    runs = [list(goodputs(run(a_scenario, seed=seed)).values()) for seed in SEEDS]
+    return [mean([rates[index] / 1e6 for rates in runs]) for index in range(3)]
+
+
+def test_uncoupled_takes_half_of_both_links() -> None:
+    # 5, 2.5 and 2.5 Mbit/s of the wire; 1448 of 1500 bytes are payload: 4.83, 2.41, 2.41
+    assert rates_beside_two_renos("uncoupled") == pytest.approx([4.83, 2.41, 2.41], rel=0.05)
+
+
+@pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
+def test_coupled_flows_leave_single_path_flows_on_both_links_their_third(controller: str) -> None:
+    # Ideal: 10/3 Mbit/s of the wire each, 3.22 of payload. Drop-tail favours the coupled flow as at one bottleneck, up
+    # to 1.5 : 1; all of the links is used.
+    coupled, one, two = rates_beside_two_renos(controller)
+    assert 0.9 <= coupled / ((one + two) / 2) <= 1.5
+    assert coupled + one + two == pytest.approx(2 * 4.83, rel=0.03)
+
+
+def test_lia_takes_the_same_as_single_path_flows_on_both_links() -> None:
+    assert rates_beside_two_renos("lia") == pytest.approx([3.22, 3.22, 3.22], rel=0.15)
+
+
+def test_wvegas_gives_way_to_loss_based_flows() -> None:
+    wvegas, one, two = rates_beside_two_renos("wvegas")
+    assert wvegas < 0.5 * min(one, two)
+
+
+def seconds_to_fill(controller: str) -> float:
+    """Time to use 97 % of two links of 4 Mbit/s (40 packets in flight each) after they doubled to 8, mean over runs."""
+    links = [link(name, rate_bps=4e6, delay_s=0.06, queue_pkts=10) for name in ("top", "bottom")]
+    events = [Event(60.0, link=name, rate_bps=8e6) for name in ("top", "bottom")]
+    flow = mptcp("flow", ["top", "bottom"], controller)
+    a_scenario = scenario(links, [flow], duration_s=120, events=events, start_jitter_s=3.0)
+    times = []
+    for seed in SEEDS:
+        done = run(a_scenario, seed=seed, sample_interval_s=0.5)
+        top, bottom = (
+            done.values(index)[120:]
+            for index, column in enumerate(done.columns)
+            if column.name == "utilisation" and column.owner in ("top/forward", "bottom/forward")
+        )
+        times.append(0.5 * next(i for i in range(len(top)) if top[i] + bottom[i] >= 2 * 0.97))
+    return mean(times)
+
+
+@pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
+def test_coupled_windows_take_long_to_grow_into_new_capacity(controller: str) -> None:
+    # Two equal subflows grow by 1/4 packet per RTT each: 40 packets more take 160 round trips of 0.12 s, 19 s. With
+    # where in its saw-tooth the window was, 14 to 30 s.
+    assert 14 <= seconds_to_fill(controller) <= 30
+
+
+def test_uncoupled_windows_grow_into_new_capacity_as_fast_as_reno() -> None:
+    # A packet per RTT: 40 packets take 4.8 s; 4 to 6 s.
+    assert 4 <= seconds_to_fill("uncoupled") <= 6
+
+
+def two_idle_links(controller: Choice, *, noise: bool = False, seed: int = 1) -> dict[str, list[float]]:
+    """2 x 5 Mbit/s, RTT 120 ms, a buffer of one BDP. With noise: 1 % of datagrams of a full packet's size."""
+    links = [link(name, rate_bps=5e6, delay_s=0.06, queue_pkts=50) for name in ("top", "bottom")]
+    flows = [mptcp("flow", ["top", "bottom"], controller)]
+    if noise:
+        flows += [
+            Flow(f"{name}-noise", "cbr", "server", "client", NO_CHOICE, NO_CHOICE, ((name,),), rate_bps=5e4)
+            for name in ("top", "bottom")
+        ]
+    done = run(scenario(links, flows, duration_s=250, warmup_s=50, start_jitter_s=1.0), seed=seed).summary()
+    forward = [direction for direction in done["links"] if direction["direction"] == "forward"]
+    return {key: [direction[key] for direction in forward] for key in forward[0] if key not in ("name", "direction")}
+
+
+@pytest.mark.parametrize("controller", ["uncoupled", *COUPLED])
+def test_loss_based_controllers_use_idle_links(controller: str) -> None:
+    # At least 97 % with a buffer of one BDP, and as much of the one as of the other
+    top, bottom = two_idle_links(Choice(controller))["utilisation"]
+    assert min(top, bottom) >= 0.97
+    assert top == pytest.approx(bottom, rel=0.02)
+
+
+@pytest.mark.parametrize(("drain", "least", "most"), [(True, 2.0, 10.0), (False, 11.5, 12.5)])
+def test_wvegas_keeps_ten_packets_queued_on_idle_links(drain: bool, least: float, most: float) -> None:
+    # x_r q_r = alpha_r and the alphas sum to 10: ten packets queued in all, and the two in service that we count. With
+    # the drains it is below ten on average. Equal rates, no loss.
+    links = two_idle_links(Choice("wvegas", {"drain": drain}))
+    top, bottom = links["utilisation"]
+    assert top == pytest.approx(bottom, rel=0.02)
+    assert least <= sum(links["mean_queue_pkts"]) <= most
+    assert sum(links["drops_queue"]) == 0
+    if not drain:
+        assert min(top, bottom) >= 0.97
+
+
+def test_wvegas_as_in_the_kernel_leaves_much_of_idle_links_unused() -> None:
+    # 45 to 75 %: it drains whenever the queueing delay has doubled, and with any other traffic it soon has. (On a path
+    # without any jitter it hardly ever does.)
+    used = [mean(two_idle_links(Choice("wvegas"), noise=True, seed=seed)["utilisation"]) for seed in SEEDS]
+    assert agrees_with(used, 0.45, 0.75)
+
+
+LOSSY_SETTINGS = {
+    # Rate and delay of each of two links, loss, and the band of goodput per flow in Mbit/s: between PFTK with delayed
+    # ACKs and c / sqrt(p) for one TCP. RTT is the delay. Five flows, buffers of one BDP.
+    "8 Mbit/s, 100 ms, 2 %": (8e6, 0.1, 0.02, 0.6, 1.1),
+    "8 Mbit/s, 400 ms, 0.5 %": (8e6, 0.4, 0.005, 0.35, 0.55),
+    "16 Mbit/s, 50 ms, 4 %": (16e6, 0.05, 0.04, 0.7, 1.4),
+}
+
+
+@pytest.mark.parametrize("setting", LOSSY_SETTINGS)
+def test_on_lossy_links_coupled_flows_take_one_tcp_and_wvegas_more(setting: str) -> None:
+    rate_bps, rtt_s, loss, low, high = LOSSY_SETTINGS[setting]
+    queue_pkts = round(rate_bps * rtt_s / 12000)
+    links = [
+        link(name, rate_bps=rate_bps, delay_s=rtt_s / 2, queue_pkts=queue_pkts, loss=loss) for name in ("one", "two")
+    ]
+
+    def goodput_mbps(controller: str) -> float:
+        flow = mptcp("flow", ["one", "two"], controller, count=5)
+        a_scenario = scenario(links, [flow], duration_s=500, warmup_s=100, start_jitter_s=1.0)
+        return mean([rate / 1e6 for seed in SEEDS for rate in goodputs(run(a_scenario, seed=seed)).values()])
+
+    coupled = [goodput_mbps(controller) for controller in ("lia", "olia", "balia")]
+    assert low <= min(coupled)
+    assert max(coupled) <= high
+    assert goodput_mbps("wvegas") > max(coupled)
