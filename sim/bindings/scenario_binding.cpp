@@ -153,6 +153,9 @@ void bind_scenario(nb::module_& m) {
             "rto_max_ns", [](const TransportOptions& t) { return t.rto_max.value; },
             [](TransportOptions& t, std::int64_t ns) { t.rto_max = Nanos(ns); })
         .def_prop_rw(
+            "dss_option_bytes", [](const TransportOptions& t) { return t.dss_option.value; },
+            [](TransportOptions& t, std::int64_t bytes) { t.dss_option = Bytes(bytes); })
+        .def_prop_rw(
             "rto_min_ns", [](const TransportOptions& t) { return t.rto_min.value; },
             [](TransportOptions& t, std::int64_t ns) { t.rto_min = Nanos(ns); })
         .def_prop_rw(

@@ -62,6 +62,7 @@ struct Connection {
     std::uint32_t data_end = Reassembly::kUnlimited;  // one past the last; the stop time lowers it to data_nxt
     std::uint32_t right_edge = Reassembly::kUnlimited;
     std::uint32_t payload_bytes = 0;       // of a full packet
+    std::uint32_t header_bytes = 0;        // of a data packet
     std::uint32_t last_payload_bytes = 0;  // of packet data_end - 1 of a finite transfer
     std::uint32_t last_data_seq = Reassembly::kUnlimited;
     std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or what the stop time left it at

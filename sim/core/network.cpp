@@ -41,16 +41,20 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
-        connection.payload_bytes = static_cast<std::uint32_t>(scenario.mss.value);
+        // A packet keeps its size on the wire, and room for a byte at least.
+        const std::int64_t option =
+            flow.kind == FlowKind::Mptcp ? std::min(scenario.transport.dss_option.value, scenario.mss.value - 1) : 0;
+        const std::int64_t payload = scenario.mss.value - option;
+        connection.payload_bytes = static_cast<std::uint32_t>(payload);
+        connection.header_bytes = static_cast<std::uint32_t>(kHeaderBytes.value + option);
         if (flow.size) {
-            const std::int64_t packets = (flow.size->value + scenario.mss.value - 1) / scenario.mss.value;
+            const std::int64_t packets = (flow.size->value + payload - 1) / payload;
             connection.data_end = static_cast<std::uint32_t>(packets);
             connection.last_data_seq = connection.final_data_seq = connection.data_end - 1;
-            connection.last_payload_bytes =
-                static_cast<std::uint32_t>(flow.size->value - (packets - 1) * scenario.mss.value);
+            connection.last_payload_bytes = static_cast<std::uint32_t>(flow.size->value - (packets - 1) * payload);
         }
         if (flow.recv_buffer) {
-            const std::int64_t limit = flow.recv_buffer->value / scenario.mss.value;
+            const std::int64_t limit = flow.recv_buffer->value / payload;
             connection.reassembly = Reassembly(static_cast<std::uint32_t>(std::min<std::int64_t>(limit, 0x7fffffff)));
             connection.right_edge = connection.reassembly.advertise();
         }

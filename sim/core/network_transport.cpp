@@ -97,8 +97,7 @@ void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Tra
     packet.transmission = sent.number;
     packet.subflow = index;
     packet.data_seq = sent.data_seq;
-    packet.size =
-        static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + static_cast<std::uint32_t>(kHeaderBytes.value));
+    packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.kind = PacketKind::Data;
     packet.incarnation = s.incarnation & kIncarnationMask;
     carry<PacketKind::Data>(s.route, packet, s, c, now_);

@@ -97,6 +97,7 @@ void check_scenario(const Scenario& scenario) {
     require(transport.initial_window_pkts >= 1, "the initial window must be at least one packet");
     require(transport.rto_min >= Nanos(0) && transport.rto_min <= transport.rto_max,
             "rto_min must be between 0 and rto_max");
+    require(transport.dss_option >= Bytes(0), "the DSS option must not be negative");
     require(transport.delayed_ack_timeout > Nanos(0), "the timeout of delayed ACKs must be greater than 0");
     for (const LinkSpec& link : scenario.links) {
         const std::string where = "link '" + link.name + "'";

@@ -150,6 +150,8 @@ struct TransportOptions {
     bool undo = false;  // take a reduction back when the loss behind it turns out to be none (RFC 3522, RFC 3708)
     CwndValidation cwnd_validation = CwndValidation::Hold;
     IdleRestart idle_restart = IdleRestart::Off;
+    // What MPTCP's DSS option takes from the payload of each data packet of an Mptcp flow (RFC 8684 section 3.3).
+    Bytes dss_option{0};
 };
 
 struct Scenario {

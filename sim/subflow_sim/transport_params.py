@@ -107,6 +107,14 @@ TRANSPORT: tuple[Param, ...] = (
         "profile, linux or off.",
         choices=("off", "rfc5681", "linux"),
     ),
+    Param(
+        "dss_option",
+        Dimension.SIZE,
+        "What MPTCP's DSS option (RFC 8684) takes from the payload of each packet of an mptcp flow. Left out: as the "
+        "profile, 24 bytes (as Linux) or none.",
+        minimum=0,
+        maximum=40,
+    ),
 )
 """All keys of the section, in the order in which forms show them. A key left out has the value of the profile."""
 
@@ -126,6 +134,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "undo": True,
                 "cwnd_validation": "decay",
                 "idle_restart": "linux",
+                "dss_option": 24,
             }
         ),
         "textbook": MappingProxyType(
@@ -142,6 +151,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "undo": False,
                 "cwnd_validation": "hold",
                 "idle_restart": "off",
+                "dss_option": 0,
             }
         ),
     }
