@@ -198,7 +198,7 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         fill(c);
     }
     if (s.join_at < kNever) return s.join_at;
-    return s.is_established ? s.sender.timer_deadline(now_) : kNever;
+    return s.is_established ? s.sender.timer_deadline(now_, scenario_->transport) : kNever;
 }
 
 void Network::on_timed_out(std::uint32_t index) {

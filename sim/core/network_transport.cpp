@@ -128,7 +128,7 @@ void Network::fill(Connection& c) {
         // One that could send at once and is not given what there is has been passed over by the scheduler; one that
         // its pacing holds back has not.
         if (!has_data || s.sender.may_send(now_)) s.sender.note_out_of_data();
-        events_.schedule(timer_source(i), s.sender.timer_deadline(now_));
+        events_.schedule(timer_source(i), s.sender.timer_deadline(now_, scenario_->transport));
     }
 }
 
@@ -145,7 +145,7 @@ void Network::fill_single_path(Connection& c) {
     // A full receive window is not the application's doing: as in Linux, the path is judged by what it is given.
     if (c.data_nxt >= c.data_end) [[unlikely]]
         s.sender.note_out_of_data();
-    events_.schedule(timer_source(index), s.sender.timer_deadline(now_));
+    events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
 // A tail loss probe. New data if there is some; over several paths that is the scheduler's to place, and the probe

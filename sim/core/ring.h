@@ -40,9 +40,9 @@ public:
         return slots_[end_++ & mask_];
     }
 
-    void pop_front() {
-        SF_VALIDATE(!empty());
-        ++begin_;
+    void pop_front(std::uint32_t count = 1) {
+        SF_VALIDATE(count <= size());
+        begin_ += count;
     }
 
     // Drops every element at `pos` and behind it.

@@ -51,9 +51,63 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     return {seq, packet.data_seq, packet.transmission};
 }
 
+// What on_ack() below comes to when packets arrive in order and nothing is missing.
+SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now,
+                                                    const Siblings& siblings, const TransportOptions& options) {
+    account_cwnd(now);
+    const std::uint32_t count = cumulative - snd_una_;
+    const SentPacket& last = packets_[cumulative - 1];
+    latest_delivered_[0] = last.transmission + 1;
+    latest_delivered_[1] = latest_delivered_[2] = last.transmission;  // or less: nothing that old is outstanding
+    latest_sent_time_ = last.sent_time;
+    latest_rtt_ = now - last.sent_time;
+    reordering_deadline_ = kNever;
+    packets_.pop_front(count);
+    pipe_ -= count;
+    snd_una_ = cumulative;
+
+    acked_since_loss_ += count;
+    if (options.rto_rule == RtoRule::Rfc6298) {
+        rtt_.add_sample(now - echo);
+    } else {
+        rtt_.add_sample_linux(now - echo, snd_una_, snd_nxt_, options);
+    }
+    stats_.rtt_seconds += to_seconds(now - echo);
+    ++stats_.rtt_samples;
+    backoffs_ = 0;
+    if (has_outstanding()) [[likely]] {
+        restart_rto(now, options);
+    } else {
+        rto_deadline_ = kNever;
+    }
+    if (options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()) {
+        const AckSample sample{.acked_pkts = static_cast<double>(count),
+                               .rtt = now - echo,
+                               .srtt = rtt_.srtt(),
+                               .min_rtt = rtt_.min_rtt(),
+                               .now = now,
+                               .inflight_pkts = static_cast<double>(pipe_),
+                               .begins_round = snd_una_ >= round_end_,
+                               .is_cwnd_limited = true};
+        std::visit(
+            [&]<class C>(C& controller) {
+                if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
+            },
+            controller_);
+    }
+    advance_round(now, options);
+    probe_starts_ = now;
+#ifdef SUBFLOW_VALIDATE
+    check_invariants();
+#endif
+    return {.newly_delivered = count, .has_advanced = true};
+}
+
 AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                                  const Siblings& siblings, const TransportOptions& options) {
     SF_VALIDATE(cumulative <= snd_nxt_);
+    if (is_ordinary(cumulative, sack_blocks)) [[likely]]
+        return on_ordinary_ack(cumulative, echo, now, siblings, options);
     AckOutcome outcome;
     account_cwnd(now);
     if (samples_delivery_) [[unlikely]]
@@ -174,7 +228,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
             controller_);
     }
     advance_round(now, options);
-    if (uses_time && (outcome.has_advanced || outcome.newly_delivered != 0)) schedule_probe(now);
+    if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = now;
 #ifdef SUBFLOW_VALIDATE
     check_invariants();
 #endif

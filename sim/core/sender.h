@@ -92,7 +92,7 @@ public:
         ++snd_nxt_;
         if (rto_deadline_ == kNever) restart_rto(now, options);
         count_sent(now);
-        if (options.loss_detection == LossDetection::Rack) schedule_probe(now);
+        probe_starts_ = now;
         return sent;
     }
 
@@ -116,7 +116,8 @@ public:
 
     // When on_timer() wants to be called: the earliest of the retransmission timeout, the tail loss probe, the end of
     // the reordering window and, while pacing alone holds a packet back, the time it may leave.
-    Nanos timer_deadline(Nanos now) const {
+    Nanos timer_deadline(Nanos now, const TransportOptions& options) {
+        if (probe_starts_ != kNever) start_probe_timer(options);
         const Nanos deadline = std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_));
         const bool is_held_back = !pacer_.allows(now) && (has_window() || owes_first_retransmission_);
         return is_held_back ? std::min(pacer_.next(), deadline) : deadline;
@@ -290,11 +291,22 @@ private:
     void forget_duplicates_in_time() {
         if (reordering_persist_ != 0 && --reordering_persist_ == 0) reordering_steps_ = 1;
     }
+    // Everything outstanding was sent once and is in the pipe, and this acknowledges some of it.
+    bool is_ordinary(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) const {
+        return state_ == SenderState::Open && cumulative > snd_una_ && sack_blocks.empty() && sacked_count_ == 0 &&
+               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !sees_every_ack_ &&
+               !samples_delivery_;
+    }
+    AckOutcome on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now, const Siblings& siblings,
+                               const TransportOptions& options);
     // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
-    void schedule_probe(Nanos now) {
-        const bool may_probe = state_ == SenderState::Open && sacked_count_ == 0 && lost_pending_ == 0 &&
-                               probe_ == Probe::None && has_outstanding();
-        probe_deadline_ = may_probe ? std::min(now + probe_timeout(), rto_deadline_) : kNever;
+    void start_probe_timer(const TransportOptions& options) {
+        if (options.loss_detection == LossDetection::Rack) {
+            const bool may_probe = state_ == SenderState::Open && sacked_count_ == 0 && lost_pending_ == 0 &&
+                                   probe_ == Probe::None && has_outstanding();
+            probe_deadline_ = may_probe ? std::min(probe_starts_ + probe_timeout(), rto_deadline_) : kNever;
+        }
+        probe_starts_ = kNever;
     }
     Nanos probe_timeout() const {
         // Linux TCP_TIMEOUT_MIN: two ticks, here of 1 ms each; TCP_RTO_MIN: a lone packet's ACK may be delayed.
@@ -327,6 +339,7 @@ private:
     Probe probe_ = Probe::None;      // under way
     Nanos rto_deadline_ = kNever;
     Nanos probe_deadline_ = kNever;
+    Nanos probe_starts_ = kNever;  // when something was sent or acknowledged and the probe timer started anew
     Nanos reordering_deadline_ = kNever;
     Pacer pacer_;
     double acked_since_loss_ = 0;
