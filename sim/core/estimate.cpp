@@ -77,6 +77,10 @@ void add_input(std::vector<LinkLimits>& links, const FlowSpec& flow, const PathS
         links[index].input_bps += least_bps * static_cast<double>(kHeaderBytes.value) / wire_bytes;
 }
 
+double least_loss(const GilbertOptions& model) {
+    return std::min(model.good, model.bad);
+}
+
 std::vector<LinkLimits> link_limits(const Scenario& scenario, double wire_bytes) {
     std::vector<LinkLimits> links;
     for (const LinkSpec& spec : scenario.links) {
@@ -85,7 +89,7 @@ std::vector<LinkLimits> link_limits(const Scenario& scenario, double wire_bytes)
                          .least_rate_bps = spec.rate.value,
                          .delay_s = delay_s,
                          .least_delay_s = delay_s,
-                         .least_loss = spec.loss,
+                         .least_loss = spec.loss_model ? least_loss(*spec.loss_model) : spec.loss,
                          .queue_pkts = queue_of(spec.queue_limit_pkts, spec.queue_limit_bytes, wire_bytes)});
     }
     for (const EventSpec& event : scenario.events) {
@@ -100,6 +104,7 @@ std::vector<LinkLimits> link_limits(const Scenario& scenario, double wire_bytes)
             link.least_delay_s = std::min(link.least_delay_s, to_seconds(*event.delay));
         }
         if (event.loss) link.least_loss = std::min(link.least_loss, *event.loss);
+        if (event.loss_model) link.least_loss = std::min(link.least_loss, least_loss(*event.loss_model));
         if (event.sets_queue)
             link.queue_pkts =
                 std::max(link.queue_pkts, queue_of(event.queue_limit_pkts, event.queue_limit_bytes, wire_bytes));

@@ -2,61 +2,267 @@
 
 namespace subflow {
 
+namespace {
+
+// Draws that are not the plain loss of the link.
+constexpr std::uint64_t kRedDraw = hash_name("red");
+constexpr std::uint64_t kChainDraw = hash_name("gilbert");
+constexpr std::uint64_t kChainLossDraw = hash_name("gilbert loss");
+
+// What idle time is counted in by RED.
+constexpr double kTypicalPacketBytes = 1500;
+
+}  // namespace
+
 Link::Link(const LinkSpec& spec, std::uint64_t seed)
     : delay_(spec.delay),
       discipline_{spec.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
                   spec.queue_limit_bytes.value_or(DropTail{}.limit_bytes)},
       loss_stream_(combine64(seed, hash_name(spec.name))) {
-    set_loss(spec.loss);
     set_rate(spec.rate, Nanos(0));
+    if (const auto* red = std::get_if<RedOptions>(&spec.discipline)) features().red.emplace(*red);
+    if (const auto* codel = std::get_if<CodelOptions>(&spec.discipline)) features().queue.emplace<CodelQueue>(*codel);
+    if (const auto* fq = std::get_if<FqCodelOptions>(&spec.discipline)) features().queue.emplace<FqCodelQueue>(*fq);
+    if (!spec.opportunities_ms.empty()) features().trace.emplace(spec.opportunities_ms);
+    if (spec.reorder) features().may_overtake = true;
+    if (spec.loss_model) {
+        set_loss(*spec.loss_model);
+    } else {
+        set_loss(spec.loss);
+    }
 }
+
+LinkFeatures& Link::features() {
+    return features_ ? *features_ : features_.emplace();
+}
+
+void Link::describe_kind() {
+    is_plain_ = up_ && !features_;
+    is_predictable_ = !features_ || (!features_->has_managed_queue() && !features_->may_overtake);
+    uses_luck_ = has_independent_loss() || (features_ && (features_->red || features_->loss_chain));
+}
+
+// --- timed changes ---------------------------------------------------------------------------------------------------
 
 void Link::set_rate(BitsPerSec rate, Nanos now) {
     unlimited_rate_ = std::isinf(rate.value);
     nanos_per_byte_ = unlimited_rate_ ? 0.0 : 8e9 / rate.value;
     carried_fraction_ = 0;
-    reschedule_queue(now);
-}
-
-void Link::set_delay(Nanos delay, Nanos now) {
-    delay_ = delay;
-    reschedule_queue(now);
-}
-
-void Link::set_loss(double loss) {
-    // 2^64 does not fit in 64 bits: certain loss is a flag of its own.
-    always_loses_ = loss >= 1.0;
-    loss_threshold_ = always_loses_ ? 1 : static_cast<std::uint64_t>(loss * 0x1.0p64);
-}
-
-Nanos Link::queue_time_until(Nanos now) const {
-    Nanos spent = stats_.queue_time;
-    for (std::uint32_t pos = first_queued(now); pos != queue_.end_pos(); ++pos) spent -= queue_[pos].departure - now;
-    return spent;
-}
-
-void Link::reschedule_queue(Nanos now) {
-    expire_queue(now);
-    const std::uint32_t first = in_flight_.end_pos() - queue_.size();
-    earliest_arrival_ = first != in_flight_.begin_pos() ? in_flight_[first - 1].arrival : now;
-    if (queue_.empty()) return;
-    // Everything queued beyond the packet in service is taken out of the books and entered anew.
-    Nanos free_at = queue_.front().departure;
-    Nanos arrival = earliest_arrival_;
-    stats_.busy -= transmitter_free_at_ - free_at;
-    for (std::uint32_t i = 0; i < queue_.size(); ++i) {
-        Queued& entry = queue_[queue_.begin_pos() + i];
-        if (i != 0) {
+    if (features_) features_->trace.reset();
+    settle(now);
+    if (!queue_.empty()) {
+        // Everything queued beyond the packet in service is taken out of the books and entered anew.
+        Nanos free_at = queue_.front().departure;
+        stats_.busy -= transmitter_free_at_ - free_at;
+        for (std::uint32_t pos = queue_.begin_pos() + 1; pos != queue_.end_pos(); ++pos) {
+            Queued& entry = queue_[pos];
             const Nanos service = transmission_time(Bytes(entry.size));
             stats_.queue_time += free_at + service - entry.departure;
             stats_.busy += service;
             free_at += service;
             entry.departure = free_at;
         }
-        arrival = later_of(entry.departure + delay_, arrival);
-        in_flight_[first + i].arrival = arrival;
+        transmitter_free_at_ = free_at;
     }
-    transmitter_free_at_ = free_at;
+    reschedule_arrivals(now);
+}
+
+void Link::set_delay(Nanos delay, Nanos now) {
+    delay_ = delay;
+    settle(now);
+    reschedule_arrivals(now);
+}
+
+void Link::reschedule_arrivals(Nanos now) {
+    const std::uint32_t first = in_flight_.end_pos() - queue_.size();
+    if (!may_overtake()) earliest_arrival_ = first != in_flight_.begin_pos() ? in_flight_[first - 1].arrival : now;
+    for (std::uint32_t i = 0; i < queue_.size(); ++i)
+        in_flight_[first + i].arrival = later_of(queue_[queue_.begin_pos() + i].departure + delay_, earliest_arrival_);
+}
+
+void Link::set_loss(double loss) {
+    // 2^64 does not fit in 64 bits: certain loss is a flag of its own.
+    always_loses_ = loss >= 1.0;
+    loss_threshold_ = always_loses_ ? 1 : static_cast<std::uint64_t>(loss * 0x1.0p64);
+    if (features_) features_->loss_chain.reset();
+    describe_kind();
+}
+
+void Link::set_loss(const GilbertOptions& model) {
+    always_loses_ = false;
+    loss_threshold_ = 0;
+    features().loss_chain.emplace(model, combine64(loss_stream_, kChainDraw),
+                                  static_cast<std::uint64_t>(stats_.packets_in));
+    describe_kind();
+}
+
+// --- what is under way -----------------------------------------------------------------------------------------------
+
+Nanos Link::queue_time_until(Nanos now) const {
+    Nanos spent = stats_.queue_time;
+    for (std::uint32_t pos = first_queued(now); pos != queue_.end_pos(); ++pos) spent -= queue_[pos].departure - now;
+    if (features_) spent += (now - features_->queue_counted_to) * features_->waiting_pkts();
+    return spent;
+}
+
+void Link::settle(Nanos now) {
+    if (!may_overtake()) {
+        expire_queue(now);
+        return;
+    }
+    while (!queue_.empty() && queue_.front().departure <= now) {
+        sort_into_wire(in_flight_.end_pos() - queue_.size());
+        queue_bytes_ -= Bytes(queue_.front().size);
+        queue_.pop_front();
+    }
+}
+
+void Link::sort_into_wire(std::uint32_t pos) {
+    const InFlight entry = in_flight_[pos];
+    for (; pos != in_flight_.begin_pos() && entry.arrival < in_flight_[pos - 1].arrival; --pos)
+        in_flight_[pos] = in_flight_[pos - 1];
+    in_flight_[pos] = entry;
+}
+
+Nanos Link::next_unpredictable_event() const {
+    Nanos next = kNever;
+    // Where packets may overtake, what is still queued has not found its place.
+    if (!may_overtake() || in_flight_.size() != queue_.size()) next = next_arrival();
+    if (may_overtake() && !queue_.empty()) next = std::min(next, queue_.front().departure);
+    if (waiting_pkts() != 0) next = std::min(next, transmitter_free_at_);
+    return next;
+}
+
+// --- links that are not plain ----------------------------------------------------------------------------------------
+
+bool Link::loses(std::uint64_t luck) {
+    if (has_independent_loss() && is_lost(luck)) return true;
+    if (!features_ || !features_->loss_chain) return false;
+    return features_->loss_chain->loses(static_cast<std::uint64_t>(stats_.packets_in),
+                                        to_unit_interval(combine64(loss_stream_ ^ kChainLossDraw, luck)));
+}
+
+Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t luck) {
+    if (loses(luck)) {
+        ++stats_.drops_random;
+        return Verdict::DroppedRandom;
+    }
+    if (!up_) {
+        ++stats_.drops_down;
+        return Verdict::DroppedDown;
+    }
+    settle(at);
+    if (unlimited_rate_) {
+        arrival_ = later_of(at + delay_, earliest_arrival_);
+        if (is_predictable_) return Verdict::Accepted;
+        in_flight_.push_back({arrival_, packet});
+        sort_into_wire(in_flight_.end_pos() - 1);
+        return Verdict::Kept;
+    }
+    if (features_->has_managed_queue()) return offer_managed(packet, at);
+    const auto queued = static_cast<std::int64_t>(queue_.size());
+    if (features_->red && !red_admits(at, luck)) {
+        ++stats_.drops_queue;
+        return Verdict::DroppedQueue;
+    }
+    if (!discipline_.admits(queued, queue_bytes_, Bytes(packet.size))) {
+        if (features_->red) features_->red->on_overflow();
+        ++stats_.drops_queue;
+        return Verdict::DroppedQueue;
+    }
+    transmit({packet, at}, at);
+    max_queue_pkts_ = std::max(max_queue_pkts_, queued + 1);
+    return is_predictable_ ? Verdict::Accepted : Verdict::Kept;
+}
+
+bool Link::red_admits(Nanos at, std::uint64_t luck) {
+    std::int64_t idle_services = 0;
+    if (queue_.empty() && at > transmitter_free_at_)
+        idle_services = static_cast<std::int64_t>(static_cast<double>((at - transmitter_free_at_).value) /
+                                                  (nanos_per_byte_ * kTypicalPacketBytes));
+    const double own_luck = to_unit_interval(combine64(loss_stream_ ^ kRedDraw, luck));
+    return features_->red->admits(queue_.size(), idle_services, own_luck);
+}
+
+void Link::transmit(const Waiting& next, Nanos now) {
+    const Bytes size(next.packet.size);
+    const Nanos start = later_of(now, transmitter_free_at_);
+    Nanos departure;
+    if (features_->trace) {
+        departure = features_->trace->departure(size, now, transmitter_free_at_ > next.since);
+    } else {
+        if (now > transmitter_free_at_) carried_fraction_ = 0;
+        departure = start + transmission_time(size);
+    }
+    queue_.push_back({departure, next.packet.size});
+    transmitter_free_at_ = departure;
+    arrival_ = later_of(departure + delay_, earliest_arrival_);
+    if (!is_predictable_) in_flight_.push_back({arrival_, next.packet});
+    queue_bytes_ += size;
+    stats_.busy += departure - start;
+    stats_.queue_time += departure - now;
+}
+
+// --- queues that decide when a packet leaves -------------------------------------------------------------------------
+
+Verdict Link::offer_managed(const Packet& packet, Nanos now) {
+    LinkFeatures& f = *features_;
+    const auto in_service = static_cast<std::int64_t>(queue_.size());
+    count_waiting(now);
+    if (auto* codel = std::get_if<CodelQueue>(&f.queue)) {
+        if (!discipline_.admits(in_service + codel->pkts(), queue_bytes_ + codel->bytes(), Bytes(packet.size))) {
+            ++stats_.drops_queue;
+            return Verdict::DroppedQueue;
+        }
+        codel->enqueue({packet, now});
+    } else if (auto* fq = std::get_if<FqCodelQueue>(&f.queue)) {
+        fq->enqueue({packet, now});
+        const auto is_over = [&] {
+            return in_service + fq->pkts() > discipline_.limit_pkts ||
+                   queue_bytes_ + fq->bytes() > discipline_.limit_bytes;
+        };
+        while (fq->pkts() != 0 && is_over())
+            fq->drop_from_fattest([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
+    }
+    max_queue_pkts_ = std::max(max_queue_pkts_, in_service + f.waiting_pkts());
+    if (transmitter_free_at_ <= now) start_service(now);
+    return Verdict::Kept;
+}
+
+void Link::serve(Nanos now) {
+    settle(now);
+    if (transmitter_free_at_ <= now && features_->waiting_pkts() != 0) start_service(now);
+}
+
+void Link::start_service(Nanos now) {
+    LinkFeatures& f = *features_;
+    count_waiting(now);
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
+    // More than one where packets share a delivery opportunity.
+    while (transmitter_free_at_ <= now && f.waiting_pkts() != 0) {
+        auto* codel = std::get_if<CodelQueue>(&f.queue);
+        const std::optional<Waiting> next =
+            codel != nullptr ? codel->dequeue(now, drop) : std::get<FqCodelQueue>(f.queue).dequeue(now, drop);
+        if (next) transmit(*next, now);
+    }
+    settle(now);
+}
+
+void Link::count_waiting(Nanos now) {
+    stats_.queue_time += (now - features_->queue_counted_to) * features_->waiting_pkts();
+    features_->queue_counted_to = now;
+}
+
+void Link::drop_waiting(const Waiting& waiting, std::int64_t& counter) {
+    ++counter;
+    features_->dropped.push_back(waiting.packet);
+}
+
+void Link::empty_managed_queue(Nanos now) {
+    count_waiting(now);
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_down); };
+    if (auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->clear(drop);
+    if (auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->clear(drop);
 }
 
 }  // namespace subflow

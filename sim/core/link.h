@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 
+#include "boxed.h"
 #include "check.h"
+#include "link_features.h"
 #include "packet.h"
 #include "queue_disc/drop_tail.h"
 #include "ring.h"
@@ -26,32 +28,50 @@ struct LinkStats {
                          // growth is the mean queue length)
 };
 
-enum class Verdict : std::uint8_t { Accepted, DroppedQueue, DroppedRandom, DroppedDown };
+enum class Verdict : std::uint8_t {
+    Accepted,
+    Kept,  // accepted by a link that is not predictable; it may have dropped other packets instead
+    DroppedQueue,
+    DroppedRandom,
+    DroppedDown,
+};
 
 // The departure of a packet is known when it joins a first-come-first-served queue, and with it the arrival at the far
 // end. The link therefore needs no event of its own to serve the queue, and whoever offers a packet may do so ahead of
 // the clock: the times of successive offers must not decrease, nothing else. A change of rate or delay rewrites the
 // times of what has not left the queue yet; so nobody may offer beyond the next change.
+//
+// That holds for every predictable link: drop-tail and RED queues, any rate and any loss. CoDel and FQ-CoDel choose a
+// packet when the transmitter is free, and where packets may overtake, an earlier one is not the next to arrive: such
+// links are offered packets at the clock, keep them, and ask for serve() at the times that next_event() names.
+//
+// A plain link (drop-tail, a rate or none, independent loss) is served here, inline; what more there can be lies behind
+// one branch, in LinkFeatures and link.cpp.
 class Link {
 public:
     Link() = default;
+    // A link that follows a delivery trace refers to the spec's; otherwise nothing of the spec is needed afterwards.
     Link(const LinkSpec& spec, std::uint64_t seed);
 
-    bool is_lossy() const { return loss_threshold_ != 0; }
+    // Whether offer() looks at `luck`.
+    bool uses_luck() const { return uses_luck_; }
+    // Whether a packet's arrival is known when it is accepted. Never changes.
+    bool is_predictable() const { return is_predictable_; }
     // A pure delay: packets do not influence each other.
-    bool is_unlimited() const { return unlimited_rate_; }
+    bool is_order_free() const { return unlimited_rate_ && !features_; }
 
-    // Offers a packet that gets here at `at`; `luck` is a random number of this packet's own, used when the link is
-    // lossy. After Accepted the caller either keeps the packet on the link by hold(), or by pass() takes it on itself.
+    // Offers a packet that gets here at `at`; `luck` is a random number of this packet's own. After Accepted the caller
+    // either keeps the packet on the link by hold(), or by pass() takes it on itself. After Kept it calls
+    // take_dropped() and makes sure an event is pending at next_event().
     SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t luck) {
         ++stats_.packets_in;
-        if (is_lossy() && (always_loses_ || combine64(loss_stream_, luck) < loss_threshold_)) [[unlikely]] {
+        if (!is_plain_) [[unlikely]] {
+            const Packet copy = packet;  // so that the packet itself need not have an address
+            return offer_featured(copy, at, luck);
+        }
+        if (has_independent_loss() && is_lost(luck)) [[unlikely]] {
             ++stats_.drops_random;
             return Verdict::DroppedRandom;
-        }
-        if (!up_) [[unlikely]] {
-            ++stats_.drops_down;
-            return Verdict::DroppedDown;
         }
         if (unlimited_rate_) {
             arrival_ = later_of(at + delay_, earliest_arrival_);
@@ -79,19 +99,20 @@ public:
 
     // When the packet accepted last reaches the far end.
     Nanos arrival() const { return arrival_; }
-    // Keeps it until then. Packets that arrive at the same time do so in the order of their subflows: on an unlimited
-    // link, where they may be offered in any order, nothing else tells them apart.
+    // Keeps it until then. Packets that arrive at the same time do so in the order of their subflows: on a pure
+    // delay, where they may be offered in any order, nothing else tells them apart.
     SF_INLINE void hold(const Packet& packet) {
         InFlight& held = in_flight_.push_slot();
         held.arrival = arrival_;
         held.packet = packet;
-        if (unlimited_rate_ && in_flight_.size() > 1 && !has_order(in_flight_[in_flight_.end_pos() - 2], held))
+        if (is_order_free() && in_flight_.size() > 1 && !has_order(in_flight_[in_flight_.end_pos() - 2], held))
             [[unlikely]]
             sort_in_last();
     }
     void pass() { ++stats_.packets_out; }
 
-    // When the first held packet reaches the far end; kNever if none is under way.
+    // When the first held packet reaches the far end; kNever if none is under way. Where the link is not predictable:
+    // none that serve() has come to.
     Nanos next_arrival() const { return in_flight_.empty() ? kNever : in_flight_.front().arrival; }
 
     // Takes the packet that arrives. Only when next_arrival() has come.
@@ -100,6 +121,21 @@ public:
         in_flight_.pop_front();
         ++stats_.packets_out;
         return packet;
+    }
+
+    // When the link needs attention next: an arrival, or where it is not predictable a call of serve() and after that
+    // perhaps an arrival. kNever: not before the next packet.
+    Nanos next_event() const { return is_predictable_ ? next_arrival() : next_unpredictable_event(); }
+
+    // Of a link that is not predictable: does what is due in the queue. The caller calls take_dropped().
+    void serve(Nanos now);
+
+    // Hands over, to on_drop(packet), what serve() or an accepting offer() dropped. The stats have it already.
+    template <class OnDrop>
+    void take_dropped(OnDrop&& on_drop) {
+        if (!features_) return;
+        for (const Packet& packet : features_->dropped) on_drop(packet);
+        features_->dropped.clear();
     }
 
     // Takes the packets that arrive by `until` and of which wants(packet) says so, and hands them on by
@@ -125,24 +161,31 @@ public:
     }
 
     // Timed changes. Packets that have left the queue keep their arrival; those still queued are served under the new
-    // values; the one in service keeps the rate it started with. Packets never overtake each other on a link.
+    // values; the one in service keeps the rate it started with. Packets do not overtake each other, unless the link
+    // allows it. A rate set here ends a delivery trace.
     void set_rate(BitsPerSec rate, Nanos now);
     void set_delay(Nanos delay, Nanos now);
     void set_loss(double loss);
-    void set_queue_limit(DropTail limits) { discipline_ = limits; }  // a smaller limit lets the excess drain
+    void set_loss(const GilbertOptions& model);
+    // Of any discipline. What an excess above a smaller limit does is the discipline's: drop-tail, RED and CoDel let it
+    // drain, FQ-CoDel drops it when the next packet comes.
+    void set_queue_limit(DropTail limits) { discipline_ = limits; }
     // Calls on_drop(packet) for each queued packet a link going down loses; those on the wire still arrive.
     template <class OnDrop>
     void set_up(bool up, Nanos now, OnDrop&& on_drop) {
         if (up_ == up) return;
         up_ = up;
+        is_plain_ = up_ && !features_;
         if (up) return;
-        expire_queue(now);
+        if (features_) empty_managed_queue(now);
+        settle(now);
         const std::uint32_t first = in_flight_.end_pos() - queue_.size();
         for (std::uint32_t i = 0; i < queue_.size(); ++i) {
             stats_.queue_time -= queue_[queue_.begin_pos() + i].departure - now;
             ++stats_.drops_down;
             on_drop(in_flight_[first + i].packet);
         }
+        take_dropped(on_drop);
         in_flight_.truncate(first);
         queue_.truncate(queue_.begin_pos());
         stats_.busy = busy_until(now);
@@ -152,8 +195,8 @@ public:
 
     Nanos delay() const { return delay_; }
     const LinkStats& stats() const { return stats_; }
-    std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now); }
-    std::int64_t packets_under_way() const { return in_flight_.size(); }
+    std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now) + waiting_pkts(); }
+    std::int64_t packets_under_way() const { return in_flight_.size() + waiting_pkts(); }
     // Time engaged until `now`: what is queued has been counted in advance.
     Nanos busy_until(Nanos now) const {
         return stats_.busy - (transmitter_free_at_ > now ? transmitter_free_at_ - now : Nanos(0));
@@ -209,8 +252,31 @@ private:
         }
     }
 
-    // Recomputes the times of the queued packets; the first of them is in service and keeps its departure.
-    void reschedule_queue(Nanos now);
+    bool has_independent_loss() const { return loss_threshold_ != 0; }
+    bool is_lost(std::uint64_t luck) const { return always_loses_ || combine64(loss_stream_, luck) < loss_threshold_; }
+
+    // As expire_queue(); where packets may overtake, what has left the queue takes its place among those on the wire.
+    void settle(Nanos now);
+    void sort_into_wire(std::uint32_t pos);
+    // Enters arrival times anew for what has not left the queue.
+    void reschedule_arrivals(Nanos now);
+
+    // The rest of a link that is not plain.
+    LinkFeatures& features();
+    void describe_kind();
+    bool may_overtake() const { return features_ && features_->may_overtake; }
+    std::int64_t waiting_pkts() const { return features_ ? features_->waiting_pkts() : 0; }
+    bool loses(std::uint64_t luck);
+    Verdict offer_featured(const Packet& packet, Nanos at, std::uint64_t luck);
+    Verdict offer_managed(const Packet& packet, Nanos now);
+    bool red_admits(Nanos at, std::uint64_t luck);
+    // Gives a packet to the transmitter. Its waiting until `now` is in the stats.
+    void transmit(const Waiting& next, Nanos now);
+    void start_service(Nanos now);
+    void count_waiting(Nanos now);
+    void drop_waiting(const Waiting& waiting, std::int64_t& counter);
+    void empty_managed_queue(Nanos now);
+    Nanos next_unpredictable_event() const;
 
     Ring<Queued> queue_;        // what has not left the queue, by departure
     Ring<InFlight> in_flight_;  // held packets by arrival; those that are still queued come last
@@ -227,8 +293,12 @@ private:
     bool always_loses_ = false;
     bool unlimited_rate_ = true;
     bool up_ = true;
+    bool is_plain_ = true;  // up, and without features
+    bool is_predictable_ = true;
+    bool uses_luck_ = false;
     std::int64_t max_queue_pkts_ = 0;
     LinkStats stats_;
+    Boxed<LinkFeatures> features_;
 };
 
 }  // namespace subflow

@@ -10,6 +10,9 @@
 // has been decided which lies in its future. Hence
 //   - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receiving
 //     ends that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
+//   - a link that does not know its packets' arrivals when it takes them (CoDel, overtaking) is left at the clock, and
+//   so
+//     is what it leads to,
 //   - nothing is carried beyond the horizon: the end of the current run_until or the next change of the timeline. What
 //     would get there later waits on its link and is carried on first when the horizon moves.
 // What comes out is bit for bit what an event per packet and link would give.
@@ -31,9 +34,9 @@ constexpr std::uint32_t kSeveral = 0xfffffffd;  // more than one of these
 void Network::plan_lookahead() {
     // A pure delay that never becomes anything else
     std::vector<bool> is_order_free(links_.size());
-    for (std::size_t i = 0; i < links_.size(); ++i) is_order_free[i] = links_[i].is_unlimited();
+    for (std::size_t i = 0; i < links_.size(); ++i) is_order_free[i] = links_[i].is_order_free();
     for (const EventSpec& change : scenario_->events)
-        if (change.link && change.rate) is_order_free[*change.link] = false;
+        if (change.link && (change.rate || change.loss_model)) is_order_free[*change.link] = false;
 
     std::vector<std::uint32_t> answering(links_.size(), 0);  // subflows whose ACKs enter the network at this link
     for (const Subflow& s : subflows_)
@@ -69,6 +72,7 @@ void Network::plan_lookahead() {
         return true;
     };
     const auto may_enter_ahead = [&](std::uint32_t link, std::uint32_t from) {
+        if (!links_[link].is_predictable() || !links_[from].is_predictable()) return false;
         return is_order_free[link] || (feeder[link] == from && leaves_in_order(from));
     };
 
@@ -81,7 +85,8 @@ void Network::plan_lookahead() {
         connect(s.ack_route, s.ack_hops);
         Hop& last = hops_[s.route + s.hops - 1];
         const bool is_one_way = sends_datagrams(connections_[s.connection].kind);
-        if (is_one_way || (may_answer_ahead(s) && may_enter_ahead(hops_[s.ack_route].link, last.link)))
+        if ((is_one_way && links_[last.link].is_predictable()) ||
+            (may_answer_ahead(s) && may_enter_ahead(hops_[s.ack_route].link, last.link)))
             last.leads = Leads::ToReceiver;
     }
     order_held_links();

@@ -152,7 +152,7 @@ std::int64_t Network::process_stretch() {
 
 Nanos Network::on_event(std::uint32_t source) {
     if (source < first_timer_) [[likely]]
-        return on_link_arrival(source);
+        return on_link_event(source);
     if (source < first_ack_timer_) return on_subflow_timer(source - first_timer_);
     return on_ack_timer(source - first_ack_timer_);
 }
@@ -174,12 +174,16 @@ void Network::on_timeline() {
     }
 }
 
-Nanos Network::on_link_arrival(std::uint32_t link_index) {
+Nanos Network::on_link_event(std::uint32_t link_index) {
     Link& link = links_[link_index];
-    if (link.next_arrival() > now_) return link.next_arrival();  // a change of rate or delay put it off
+    if (!link.is_predictable()) [[unlikely]] {
+        link.serve(now_);
+        link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+    }
+    if (link.next_arrival() > now_) return link.next_event();  // a change put the arrival off, or a queue was served
     Packet packet = link.take_arrival();
     carry_on(packet, now_);
-    return link.next_arrival();
+    return link.next_event();
 }
 
 Nanos Network::on_subflow_timer(std::uint32_t index) {
@@ -276,15 +280,17 @@ void Network::change_link(const EventSpec& change) {
     if (change.rate) link.set_rate(*change.rate, now_);
     if (change.delay) link.set_delay(*change.delay, now_);
     if (change.loss) link.set_loss(*change.loss);
+    if (change.loss_model) link.set_loss(*change.loss_model);
     if (change.sets_queue)
         link.set_queue_limit({change.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
                               change.queue_limit_bytes.value_or(DropTail{}.limit_bytes)});
     if (change.up) {
         link.set_up(*change.up, now_, [this](const Packet& p) { on_dropped(p, now_); });
     }
-    if (change.rate || change.delay || change.loss || change.sets_queue) mark(now_, MarkKind::LinkChange, *change.link);
+    if (change.rate || change.delay || change.loss || change.loss_model || change.sets_queue)
+        mark(now_, MarkKind::LinkChange, *change.link);
     if (change.up) mark(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
-    if (link.next_arrival() < kNever) events_.schedule(link_source(*change.link), link.next_arrival());
+    if (link.next_event() < kNever) events_.schedule(link_source(*change.link), link.next_event());
 }
 
 // Propagation there and back, without queues.

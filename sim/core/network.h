@@ -171,7 +171,7 @@ private:
         return (p.kind == PacketKind::Ack ? s.ack_route : s.route) + p.hop;
     }
     std::int64_t carry_held_packets();
-    Nanos on_link_arrival(std::uint32_t link);
+    Nanos on_link_event(std::uint32_t link);
     Nanos on_subflow_timer(std::uint32_t subflow);
     void on_timed_out(std::uint32_t subflow);
     Nanos on_ack_timer(std::uint32_t subflow);
@@ -195,6 +195,7 @@ private:
     template <PacketKind kKind>
     void on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos at);
     void on_dropped(const Packet& packet, Nanos at);
+    void attend(std::uint32_t link);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);

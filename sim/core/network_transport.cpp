@@ -23,10 +23,15 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
         const Hop here = hops_[hop];
         Link& link = links_[here.link];
         std::uint64_t luck = 0;
-        if (link.is_lossy()) [[unlikely]]
+        if (link.uses_luck()) [[unlikely]]
             luck = packet_luck(s, packet);
-        if (link.offer(packet, at, luck) != Verdict::Accepted) [[unlikely]] {
-            on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, at);
+        const Verdict verdict = link.offer(packet, at, luck);
+        if (verdict != Verdict::Accepted) [[unlikely]] {
+            if (verdict == Verdict::Kept) {
+                attend(here.link);
+            } else {
+                on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, at);
+            }
             return;
         }
         at = link.arrival();
@@ -57,6 +62,13 @@ SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c,
     } else {
         c.delivered_bytes += packet.size - kDatagramHeaderBytes.value;
     }
+}
+
+// After a link that is not predictable has kept a packet: takes what it dropped instead, and sees to its next event.
+void Network::attend(std::uint32_t link_index) {
+    Link& link = links_[link_index];
+    link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+    events_.schedule(link_source(link_index), link.next_event());
 }
 
 // A packet that has waited on a link goes on: to the next link, or to where it was going.

@@ -55,7 +55,8 @@ public:
     void reset(std::uint32_t pos = 0) { begin_ = end_ = pos; }
 
 private:
-    void grow() {
+    // Out of line, so that push_back() is small enough to be inlined wherever it is used.
+    [[gnu::noinline]] void grow() {
         std::vector<T> larger(slots_.size() * 2);
         const std::uint32_t larger_mask = static_cast<std::uint32_t>(larger.size()) - 1;
         for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & larger_mask] = slots_[pos & mask_];

@@ -1,5 +1,6 @@
 #include "scenario.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace subflow {
@@ -22,6 +23,53 @@ void check_loss(double loss, const std::string& where) {
 
 void check_rate(BitsPerSec rate, const std::string& where) {
     require(rate.value > 0, where + ": rate must be greater than 0");
+}
+
+bool is_probability(double p) {
+    return p >= 0 && p <= 1;
+}
+
+void check_loss_model(const GilbertOptions& model, const std::string& where) {
+    require(
+        is_probability(model.p) && is_probability(model.r) && is_probability(model.good) && is_probability(model.bad),
+        where + ": the probabilities of a loss model must be between 0 and 1");
+}
+
+void check_codel(const CodelOptions& o, const std::string& where) {
+    require(o.target > Nanos(0) && o.interval > Nanos(0), where + ": CoDel's target and interval must be positive");
+}
+
+void check_discipline(const Discipline& discipline, const std::string& where) {
+    if (const auto* red = std::get_if<RedOptions>(&discipline)) {
+        require(red->min_pkts >= 0 && red->max_pkts > red->min_pkts && std::isfinite(red->max_pkts),
+                where + ": RED's thresholds must be in ascending order");
+        require(red->max_p > 0 && red->max_p <= 1, where + ": RED's max_p must be in (0, 1]");
+        require(red->weight > 0 && red->weight <= 1, where + ": RED's weight must be in (0, 1]");
+    }
+    if (const auto* codel = std::get_if<CodelOptions>(&discipline)) check_codel(*codel, where);
+    if (const auto* fq = std::get_if<FqCodelOptions>(&discipline)) {
+        check_codel(fq->codel, where);
+        // A smaller quantum would take thousands of turns until a large packet may go.
+        require(fq->quantum.value >= 64 && fq->quantum.value <= 1'000'000,
+                where + ": FQ-CoDel's quantum must be in [64, 1000000] bytes");
+        require(fq->flows >= 1 && fq->flows <= 65536, where + ": FQ-CoDel needs 1 to 65536 queues");
+    }
+}
+
+void check_link(const LinkSpec& link) {
+    const std::string where = "link '" + link.name + "'";
+    check_rate(link.rate, where);
+    check_loss(link.loss, where);
+    if (link.loss_model) check_loss_model(*link.loss_model, where);
+    check_discipline(link.discipline, where);
+    require(link.delay >= Nanos(0), where + ": delay must not be negative");
+    require(!link.queue_limit_pkts || *link.queue_limit_pkts >= 1, where + ": the queue must hold a packet");
+    require(!link.queue_limit_bytes || link.queue_limit_bytes->value >= 1, where + ": the queue must hold a byte");
+    const auto& times = link.opportunities_ms;
+    if (times.empty()) return;
+    require(std::ranges::is_sorted(times), where + ": the times of a delivery trace must not descend");
+    require(times.back() > 0, where + ": a delivery trace must last at least a millisecond");
+    require(std::isfinite(link.rate.value), where + ": a delivery trace has a finite rate");
 }
 
 void check_route(const Scenario& scenario, const std::vector<std::uint32_t>& route, const std::string& where) {
@@ -79,6 +127,7 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
         require(!event.subflow || *event.subflow < scenario.flows[*event.flow].paths.size(), "event: names no subflow");
     }
     if (event.loss) check_loss(*event.loss, "event");
+    if (event.loss_model) check_loss_model(*event.loss_model, "event");
     if (event.rate) {
         check_rate(*event.rate, "event");
         // A path could be left without a bottleneck, and its flow's window without an end.
@@ -99,14 +148,7 @@ void check_scenario(const Scenario& scenario) {
             "rto_min must be between 0 and rto_max");
     require(transport.dss_option >= Bytes(0), "the DSS option must not be negative");
     require(transport.delayed_ack_timeout > Nanos(0), "the timeout of delayed ACKs must be greater than 0");
-    for (const LinkSpec& link : scenario.links) {
-        const std::string where = "link '" + link.name + "'";
-        check_rate(link.rate, where);
-        check_loss(link.loss, where);
-        require(link.delay >= Nanos(0), where + ": delay must not be negative");
-        require(!link.queue_limit_pkts || *link.queue_limit_pkts >= 1, where + ": the queue must hold a packet");
-        require(!link.queue_limit_bytes || link.queue_limit_bytes->value >= 1, where + ": the queue must hold a byte");
-    }
+    for (const LinkSpec& link : scenario.links) check_link(link);
     for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
     for (const EventSpec& event : scenario.events) check_event(scenario, event);
 }

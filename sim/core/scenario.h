@@ -8,6 +8,9 @@
 #include <variant>
 #include <vector>
 
+#include "gilbert.h"
+#include "queue_disc/fq_codel.h"
+#include "queue_disc/red.h"
 #include "units.h"
 
 namespace subflow {
@@ -18,7 +21,10 @@ struct ScenarioError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// One direction of a link: a transmitter of `rate` fed by a drop-tail queue, then a wire of `delay`.
+// How a queue decides what to drop; nothing: drop-tail.
+using Discipline = std::variant<std::monostate, RedOptions, CodelOptions, FqCodelOptions>;
+
+// One direction of a link: random loss, a queue, a transmitter of `rate`, then a wire of `delay`.
 struct LinkSpec {
     std::string name;  // "wifi/forward"
     BitsPerSec rate = kUnlimitedRate;
@@ -26,6 +32,10 @@ struct LinkSpec {
     std::optional<std::int64_t> queue_limit_pkts;  // the packet in service counts
     std::optional<Bytes> queue_limit_bytes;        // the packet in service counts whole until it has left
     double loss = 0;                               // Bernoulli, per packet, before the queue
+    std::optional<GilbertOptions> loss_model;      // instead of it
+    Discipline discipline;
+    std::vector<std::uint32_t> opportunities_ms;  // a delivery trace to follow; `rate` is then its mean
+    bool reorder = false;                         // packets sent after the delay fell may overtake earlier ones
 };
 
 enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr, OnOff };
@@ -89,6 +99,7 @@ struct EventSpec {
     std::optional<BitsPerSec> rate;
     std::optional<Nanos> delay;
     std::optional<double> loss;
+    std::optional<GilbertOptions> loss_model;
     bool sets_queue = false;  // replaces both limits below
     std::optional<std::int64_t> queue_limit_pkts;
     std::optional<Bytes> queue_limit_bytes;

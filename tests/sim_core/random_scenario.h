@@ -1,6 +1,7 @@
 // Scenarios drawn at random, from a seed or from the bytes a fuzzer makes up: topologies, links, flows, events.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -49,6 +50,56 @@ inline std::optional<std::int64_t> random_queue(Draws& draw) {
     return draw.chance(0.1) ? std::nullopt : std::optional(draw.between(1, 200));
 }
 
+inline GilbertOptions random_bursts(Draws& draw) {
+    GilbertOptions model{.p = draw.scale(1e-4, 1), .r = draw.scale(1e-2, 1)};
+    if (draw.chance(0.3)) model.good = draw.scale(1e-4, 0.1);
+    if (draw.chance(0.3)) model.bad = draw.scale(1e-2, 1);
+    return model;
+}
+
+inline CodelOptions random_codel(Draws& draw) {
+    return {.target = Nanos(draw.between(100'000, 20'000'000)),
+            .interval = Nanos(draw.between(1'000'000, 200'000'000))};
+}
+
+inline Discipline random_discipline(Draws& draw) {
+    switch (draw.between(0, 4)) {
+        case 0: {
+            const double min = draw.scale(0.5, 50);
+            return RedOptions{.min_pkts = min,
+                              .max_pkts = min * draw.scale(1.1, 5),
+                              .max_p = draw.scale(0.01, 1),
+                              .gentle = draw.chance(0.5),
+                              .weight = draw.chance(0.5) ? 1 : draw.scale(1e-3, 1),
+                              .spreads = draw.chance(0.5)};
+        }
+        case 1:
+            return random_codel(draw);
+        case 2:
+            return FqCodelOptions{.codel = random_codel(draw),
+                                  .quantum = Bytes(draw.between(300, 3000)),
+                                  .flows = static_cast<std::uint32_t>(draw.between(1, 1024))};
+        default:
+            return {};
+    }
+}
+
+// Up to 200 delivery opportunities, some of them at once, with gaps of up to 30 ms.
+inline std::vector<std::uint32_t> random_trace(Draws& draw) {
+    std::vector<std::uint32_t> times;
+    std::int64_t ms = draw.between(0, 10);
+    for (std::int64_t i = draw.between(1, 200); i > 0; --i) {
+        times.push_back(static_cast<std::uint32_t>(ms));
+        if (draw.chance(0.8)) ms += draw.chance(0.1) ? draw.between(1, 30) : 1;
+    }
+    times.push_back(static_cast<std::uint32_t>(ms + 1));
+    return times;
+}
+
+inline BitsPerSec mean_rate(const std::vector<std::uint32_t>& times_ms) {
+    return BitsPerSec(static_cast<double>(times_ms.size()) * 12e6 / times_ms.back());
+}
+
 inline void add_random_link(Scenario& scenario, Draws& draw) {
     for (const char* direction : {"forward", "reverse"}) {
         LinkSpec link;
@@ -58,6 +109,13 @@ inline void add_random_link(Scenario& scenario, Draws& draw) {
         link.queue_limit_pkts = random_queue(draw);
         if (draw.chance(0.2)) link.queue_limit_bytes = Bytes(draw.between(1500, 100'000));
         if (draw.chance(0.5)) link.loss = draw.scale(1e-4, 0.3);
+        if (draw.chance(0.2)) link.loss_model = random_bursts(draw);
+        link.discipline = random_discipline(draw);
+        if (draw.chance(0.2)) {
+            link.opportunities_ms = random_trace(draw);
+            link.rate = mean_rate(link.opportunities_ms);
+        }
+        link.reorder = draw.chance(0.2);
         scenario.links.push_back(link);
     }
 }
@@ -176,6 +234,7 @@ inline void add_random_event(Scenario& scenario, Draws& draw, Nanos at) {
         if (draw.chance(0.4)) event.rate = BitsPerSec(draw.scale(1e5, 1e8));
         if (draw.chance(0.4)) event.delay = Nanos(draw.between(0, 100'000'000));
         if (draw.chance(0.3)) event.loss = draw.chance(0.1) ? 1.0 : draw.scale(1e-4, 0.3);
+        if (draw.chance(0.1)) event.loss_model = random_bursts(draw);
         if (draw.chance(0.3)) event.up = draw.chance(0.6);
         event.sets_queue = draw.chance(0.3);
         if (event.sets_queue) event.queue_limit_pkts = random_queue(draw);
@@ -238,7 +297,11 @@ inline void slow_down(Scenario& scenario, double crossings) {
         const double told = estimate(scenario, scenario.duration).link_crossings;
         if (told <= crossings) return;
         const double factor = std::max(0.9 * crossings / told, 0.01);
-        for (LinkSpec& link : scenario.links) link.rate.value *= factor;
+        for (LinkSpec& link : scenario.links) {
+            link.rate.value *= factor;
+            for (std::uint32_t& ms : link.opportunities_ms) ms = static_cast<std::uint32_t>(std::min(ms / factor, 1e9));
+            if (!link.opportunities_ms.empty()) link.rate = mean_rate(link.opportunities_ms);
+        }
         for (FlowSpec& flow : scenario.flows) flow.datagrams.rate.value *= factor;
         for (EventSpec& event : scenario.events)
             if (event.rate) event.rate->value *= factor;

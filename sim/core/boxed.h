@@ -1,0 +1,35 @@
+// An optional value that lives elsewhere and is copied with its owner.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+namespace subflow {
+
+// For large state that few objects of a kind have: the others pay for a pointer. A copy of the owner has its own copy,
+// which a plain unique_ptr would refuse and a shared_ptr would not make.
+template <class T>
+class Boxed {
+public:
+    Boxed() = default;
+    Boxed(const Boxed& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
+    Boxed(Boxed&&) noexcept = default;
+    Boxed& operator=(const Boxed& other) { return *this = Boxed(other); }
+    Boxed& operator=(Boxed&&) noexcept = default;
+    ~Boxed() = default;
+
+    T& emplace() {
+        value_ = std::make_unique<T>();
+        return *value_;
+    }
+    explicit operator bool() const { return value_ != nullptr; }
+    T& operator*() { return *value_; }
+    const T& operator*() const { return *value_; }
+    T* operator->() { return value_.get(); }
+    const T* operator->() const { return value_.get(); }
+
+private:
+    std::unique_ptr<T> value_;
+};
+
+}  // namespace subflow

@@ -1,0 +1,44 @@
+// What most links do without: everything beyond a drop-tail queue, a constant rate and independent loss.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "delivery_trace.h"
+#include "gilbert.h"
+#include "packet.h"
+#include "queue_disc/codel.h"
+#include "queue_disc/fq_codel.h"
+#include "queue_disc/red.h"
+#include "units.h"
+
+namespace subflow {
+
+// Queues that decide about a packet when it leaves, or that serve packets out of turn.
+using ManagedQueue = std::variant<std::monostate, CodelQueue, FqCodelQueue>;
+
+struct LinkFeatures {
+    std::optional<Red> red;
+    std::optional<GilbertChain> loss_chain;
+    std::optional<DeliveryTrace> trace;
+    ManagedQueue queue;
+    bool may_overtake = false;
+    Nanos queue_counted_to{};     // up to when the managed queue's waiting is in LinkStats::queue_time
+    std::vector<Packet> dropped;  // by the managed queue, not yet handed over
+
+    bool has_managed_queue() const { return queue.index() != 0; }
+    std::int64_t waiting_pkts() const {
+        if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->pkts();
+        if (const auto* fq = std::get_if<FqCodelQueue>(&queue)) return fq->pkts();
+        return 0;
+    }
+    Bytes waiting_bytes() const {
+        if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->bytes();
+        if (const auto* fq = std::get_if<FqCodelQueue>(&queue)) return fq->bytes();
+        return Bytes(0);
+    }
+};
+
+}  // namespace subflow

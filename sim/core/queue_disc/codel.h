@@ -1,0 +1,140 @@
+// Controlled delay: drops at the head of the queue when packets have waited too long for too long.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "../packet.h"
+#include "../ring.h"
+#include "../units.h"
+
+namespace subflow {
+
+struct CodelOptions {
+    Nanos target{5'000'000};
+    Nanos interval{100'000'000};
+};
+
+// A packet in a queue that decides about it when it leaves.
+struct Waiting {
+    Packet packet;
+    Nanos since{};
+};
+
+// The control law over one first-in-first-out queue. Source: RFC 8289 section 5; names as there, but for the trailing
+// underscores.
+class Codel {
+public:
+    // The packet to send now, none if the queue ran empty. `queue` has empty(), pop() and bytes(); drop(waiting) gets
+    // what goes. A queue of no more than `mtu` bytes is left alone: it cannot be shortened without idling the link.
+    template <class Queue, class Drop>
+    std::optional<Waiting> dequeue(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop) {
+        bool ok_to_drop = false;
+        std::optional<Waiting> next = pop(queue, now, options, mtu, ok_to_drop);
+        if (dropping_) {
+            if (!ok_to_drop) dropping_ = false;
+            while (dropping_ && now >= drop_next_) {
+                drop(*next);
+                ++count_;
+                next = pop(queue, now, options, mtu, ok_to_drop);
+                if (ok_to_drop) {
+                    drop_next_ = control_law(drop_next_, options);
+                } else {
+                    dropping_ = false;
+                }
+            }
+        } else if (ok_to_drop) {
+            drop(*next);
+            next = pop(queue, now, options, mtu, ok_to_drop);
+            dropping_ = true;
+            // Back soon after it was last under control: start from the rate that controlled it then.
+            const std::uint32_t delta = count_ - last_count_;
+            count_ = delta > 1 && now - drop_next_ < options.interval * 16 ? delta : 1;
+            drop_next_ = control_law(now, options);
+            last_count_ = count_;
+        }
+        return next;
+    }
+
+    bool is_dropping() const { return dropping_; }
+
+private:
+    template <class Queue>
+    std::optional<Waiting> pop(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, bool& ok_to_drop) {
+        ok_to_drop = false;
+        if (queue.empty()) {
+            first_above_time_ = kUnset;
+            return std::nullopt;
+        }
+        const Waiting head = queue.pop();
+        if (now - head.since < options.target || queue.bytes() <= mtu) {
+            first_above_time_ = kUnset;
+        } else if (first_above_time_ == kUnset) {
+            first_above_time_ = now + options.interval;
+        } else {
+            ok_to_drop = now >= first_above_time_;
+        }
+        return head;
+    }
+
+    Nanos control_law(Nanos t, const CodelOptions& options) const {
+        const double gap = static_cast<double>(options.interval.value) / std::sqrt(static_cast<double>(count_));
+        return t + Nanos(static_cast<std::int64_t>(gap));
+    }
+
+    static constexpr Nanos kUnset{-1};
+    Nanos first_above_time_ = kUnset;
+    Nanos drop_next_{};
+    std::uint32_t count_ = 0;
+    std::uint32_t last_count_ = 0;
+    bool dropping_ = false;
+};
+
+// One queue under CoDel. What does not fit is dropped on arrival, by the caller.
+class CodelQueue {
+public:
+    CodelQueue() = default;
+    explicit CodelQueue(const CodelOptions& options) : options_(options) {}
+
+    std::int64_t pkts() const { return fifo_.packets.size(); }
+    Bytes bytes() const { return fifo_.size; }
+
+    void enqueue(const Waiting& waiting) {
+        const Bytes size(waiting.packet.size);
+        fifo_.packets.push_back(waiting);
+        fifo_.size += size;
+        if (size > mtu_) mtu_ = size;
+    }
+
+    template <class Drop>
+    std::optional<Waiting> dequeue(Nanos now, Drop&& drop) {
+        return control_.dequeue(fifo_, now, options_, mtu_, drop);
+    }
+
+    template <class Drop>
+    void clear(Drop&& drop) {
+        while (!fifo_.empty()) drop(fifo_.pop());
+    }
+
+private:
+    struct Fifo {
+        Ring<Waiting> packets;
+        Bytes size{};
+        bool empty() const { return packets.empty(); }
+        Bytes bytes() const { return size; }
+        Waiting pop() {
+            const Waiting head = packets.front();
+            packets.pop_front();
+            size -= Bytes(head.packet.size);
+            return head;
+        }
+    };
+
+    CodelOptions options_;
+    Fifo fifo_;
+    Codel control_;
+    Bytes mtu_{};  // the largest packet seen so far, as RFC 8289 has it
+};
+
+}  // namespace subflow

@@ -1,0 +1,84 @@
+#include "fq_codel.h"
+
+namespace subflow {
+
+void FqCodelQueue::enqueue(const Waiting& waiting) {
+    const Packet& packet = waiting.packet;
+    const std::uint64_t key = std::uint64_t{packet.subflow} << 1 | (packet.kind == PacketKind::Ack ? 1 : 0);
+    const auto index = static_cast<std::uint32_t>(mix64(key) % flows_.size());
+    std::uint32_t node = free_node_;
+    if (node == kNone) {
+        node = static_cast<std::uint32_t>(nodes_.size());
+        nodes_.emplace_back();
+    } else {
+        free_node_ = nodes_[node].next;
+    }
+    nodes_[node] = {waiting, kNone};
+    Flow& flow = flows_[index];
+    if (flow.last == kNone) {
+        flow.first = node;
+    } else {
+        nodes_[flow.last].next = node;
+    }
+    flow.last = node;
+    const Bytes size(packet.size);
+    ++flow.pkts;
+    flow.bytes += size;
+    ++pkts_;
+    bytes_ += size;
+    if (size > mtu_) mtu_ = size;
+    if (!flow.is_listed) {
+        flow.is_listed = true;
+        flow.deficit = options_.quantum.value;
+        append(new_, index);
+    }
+}
+
+Waiting FqCodelQueue::pop(Flow& flow) {
+    const std::uint32_t node = flow.first;
+    const Waiting head = nodes_[node].waiting;
+    flow.first = nodes_[node].next;
+    if (flow.first == kNone) flow.last = kNone;
+    nodes_[node].next = free_node_;
+    free_node_ = node;
+    const Bytes size(head.packet.size);
+    --flow.pkts;
+    flow.bytes -= size;
+    --pkts_;
+    bytes_ -= size;
+    return head;
+}
+
+// Every flow with packets is on one of the lists: looking there is faster than through all 1024.
+std::uint32_t FqCodelQueue::fattest() const {
+    std::uint32_t found = kNone;
+    for (const List& list : {new_, old_}) {
+        for (std::uint32_t i = list.head; i != kNone; i = flows_[i].next_listed) {
+            if (found == kNone || flows_[i].bytes > flows_[found].bytes) found = i;
+        }
+    }
+    return found;
+}
+
+void FqCodelQueue::append(List& list, std::uint32_t flow) {
+    flows_[flow].next_listed = kNone;
+    if (list.tail == kNone) {
+        list.head = flow;
+    } else {
+        flows_[list.tail].next_listed = flow;
+    }
+    list.tail = flow;
+}
+
+void FqCodelQueue::move_head(List& from, List* to) {
+    const std::uint32_t flow = from.head;
+    from.head = flows_[flow].next_listed;
+    if (from.head == kNone) from.tail = kNone;
+    if (to != nullptr) {
+        append(*to, flow);
+    } else {
+        flows_[flow].is_listed = false;
+    }
+}
+
+}  // namespace subflow

@@ -1,0 +1,120 @@
+// Flow queueing with CoDel: each flow has a queue of its own, served in turn, new ones first.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "../rng.h"
+#include "codel.h"
+
+namespace subflow {
+
+struct FqCodelOptions {
+    CodelOptions codel;
+    Bytes quantum{1514};
+    std::uint32_t flows = 1024;
+};
+
+// Source: RFC 8290 sections 3 and 4. A flow is what one subflow sends in one direction of data or ACKs; its queue is a
+// pure function of that, so that two flows collide, or not, in every run alike.
+class FqCodelQueue {
+public:
+    FqCodelQueue() = default;
+    explicit FqCodelQueue(const FqCodelOptions& options) : options_(options), flows_(options.flows) {}
+
+    std::int64_t pkts() const { return pkts_; }
+    Bytes bytes() const { return bytes_; }
+
+    void enqueue(const Waiting& waiting);
+
+    // What to send now, none if everything was dropped or there was nothing. drop(waiting) gets what CoDel drops.
+    template <class Drop>
+    std::optional<Waiting> dequeue(Nanos now, Drop&& drop) {
+        for (;;) {
+            List& list = new_.head != kNone ? new_ : old_;
+            if (list.head == kNone) return std::nullopt;
+            const std::uint32_t index = list.head;
+            Flow& flow = flows_[index];
+            if (flow.deficit <= 0) {
+                flow.deficit += options_.quantum.value;
+                move_head(list, &old_);
+                continue;
+            }
+            FlowView view{*this, flow};
+            const std::optional<Waiting> next = flow.control.dequeue(view, now, options_.codel, mtu_, drop);
+            if (next) {
+                flow.deficit -= next->packet.size;
+                return next;
+            }
+            // An empty new queue goes through the old list once, lest a flow of single packets starves the others.
+            move_head(list, &list == &new_ ? &old_ : nullptr);
+        }
+    }
+
+    // Makes room: drops half the packets, at least one and at most 64, from the head of the queue with most bytes.
+    template <class Drop>
+    void drop_from_fattest(Drop&& drop) {
+        Flow& flow = flows_[fattest()];
+        FlowView view{*this, flow};
+        for (std::int64_t left = flow.pkts < 4 ? 1 : flow.pkts < 128 ? flow.pkts / 2 : 64; left > 0; --left)
+            drop(view.pop());
+    }
+
+    template <class Drop>
+    void clear(Drop&& drop) {
+        for (Flow& flow : flows_) {
+            FlowView view{*this, flow};
+            while (!view.empty()) drop(view.pop());
+        }
+    }
+
+private:
+    static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+    struct Node {
+        Waiting waiting;
+        std::uint32_t next = kNone;
+    };
+    struct Flow {
+        std::uint32_t first = kNone;  // nodes
+        std::uint32_t last = kNone;
+        std::uint32_t next_listed = kNone;
+        bool is_listed = false;
+        std::int64_t pkts = 0;
+        Bytes bytes{};
+        std::int64_t deficit = 0;
+        Codel control;
+    };
+    struct List {
+        std::uint32_t head = kNone;  // flows
+        std::uint32_t tail = kNone;
+    };
+    // A flow's queue as CoDel sees it.
+    struct FlowView {
+        FqCodelQueue& all;
+        Flow& flow;
+        bool empty() const { return flow.first == kNone; }
+        Bytes bytes() const { return flow.bytes; }
+        Waiting pop() { return all.pop(flow); }
+    };
+
+    Waiting pop(Flow& flow);
+    std::uint32_t fattest() const;
+    void append(List& list, std::uint32_t flow);
+    // Takes the first flow off a list and puts it at the end of another; nullptr: of none.
+    void move_head(List& from, List* to);
+
+    FqCodelOptions options_;
+    std::vector<Flow> flows_;
+    std::vector<Node> nodes_;
+    std::uint32_t free_node_ = kNone;
+    List new_;
+    List old_;
+    std::int64_t pkts_ = 0;
+    Bytes bytes_{};
+    Bytes mtu_{};
+};
+
+}  // namespace subflow

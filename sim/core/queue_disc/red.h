@@ -1,0 +1,81 @@
+// Random early detection: drops at random before the queue is full, the more the longer it is.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "../units.h"
+
+namespace subflow {
+
+// Thresholds count packets of the queue that an arriving packet finds, the one in service included. The defaults are
+// those of the fluid-model literature for 10 Mbit/s: no drop below 25 packets, linear to 0.1 at 50, to 1 at 100, by the
+// instantaneous queue and each packet by itself. Classic RED averages (weight 0.002) and spreads its drops.
+struct RedOptions {
+    double min_pkts = 25;
+    double max_pkts = 50;
+    double max_p = 0.1;
+    bool gentle = true;    // from max_p at max_pkts linear to 1 at twice that; otherwise 1 above max_pkts
+    double weight = 1;     // of a new sample in the average; 1: the instantaneous queue
+    bool spreads = false;  // uniform gaps between drops instead of geometric ones
+};
+
+// Source: Floyd, Jacobson 1993, "Random Early Detection gateways for congestion avoidance", figure 2 (average with
+// correction for idle time, count of packets since the last drop); Floyd 2000 for the gentle slope.
+class Red {
+public:
+    Red() = default;
+    explicit Red(const RedOptions& options) : options_(options) {}
+
+    // Drop probability at an average queue, before it is corrected for the packets since the last drop.
+    static double drop_probability(const RedOptions& o, double average_pkts) {
+        if (average_pkts < o.min_pkts) return 0;
+        if (average_pkts < o.max_pkts) return o.max_p * (average_pkts - o.min_pkts) / (o.max_pkts - o.min_pkts);
+        if (!o.gentle || average_pkts >= 2 * o.max_pkts) return 1;
+        return o.max_p + (1 - o.max_p) * (average_pkts - o.max_pkts) / o.max_pkts;
+    }
+
+    // Whether a packet is let in that finds `queue_pkts`. `idle_services` packets could have been sent since an empty
+    // queue ran empty; `luck` is uniform in [0, 1) and this packet's own.
+    bool admits(std::int64_t queue_pkts, std::int64_t idle_services, double luck) {
+        if (queue_pkts == 0) {
+            average_pkts_ *= decay(idle_services);
+        } else {
+            average_pkts_ += options_.weight * (static_cast<double>(queue_pkts) - average_pkts_);
+        }
+        const double p_b = drop_probability(options_, average_pkts_);
+        double p_a = p_b;
+        if (options_.spreads && p_b > 0) {
+            // Section 7: p_a = p_b / (1 - count * p_b) makes gaps uniform on 1 … 1/p_b. Count is of the packets let in
+            // since the last drop; figure 2 of the paper counts one more, which its own derivation does not.
+            const double rest = 1 - static_cast<double>(let_in_) * p_b;
+            p_a = rest > p_b ? p_b / rest : 1;
+        }
+        const bool drops = luck < p_a;
+        let_in_ = drops || p_b <= 0 ? 0 : let_in_ + 1;
+        return !drops;
+    }
+
+    // The queue's limit dropped what was let in.
+    void on_overflow() { let_in_ = 0; }
+
+    double average_pkts() const { return average_pkts_; }
+
+private:
+    // (1 - weight)^n by squaring: pow() of different libraries differs in the last digits.
+    double decay(std::int64_t n) const {
+        double result = 1;
+        double factor = 1 - options_.weight;
+        for (n = std::max<std::int64_t>(n, 0); n != 0; n >>= 1) {
+            if ((n & 1) != 0) result *= factor;
+            factor *= factor;
+        }
+        return result;
+    }
+
+    RedOptions options_;
+    double average_pkts_ = 0;
+    std::int64_t let_in_ = 0;  // since the last drop
+};
+
+}  // namespace subflow
