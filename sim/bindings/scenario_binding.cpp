@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -35,10 +36,53 @@ AlgorithmChoice choice(const std::string& name, const OptionMap& options) {
 
 std::size_t add_link(Scenario& s, std::string name, double rate_bps, std::int64_t delay_ns,
                      std::optional<std::int64_t> queue_limit_pkts, std::optional<std::int64_t> queue_limit_bytes,
-                     double loss) {
-    s.links.push_back({std::move(name), BitsPerSec(rate_bps), Nanos(delay_ns), queue_limit_pkts,
-                       maybe<Bytes>(queue_limit_bytes), loss});
+                     double loss, bool reorder) {
+    LinkSpec link;
+    link.name = std::move(name);
+    link.rate = BitsPerSec(rate_bps);
+    link.delay = Nanos(delay_ns);
+    link.queue_limit_pkts = queue_limit_pkts;
+    link.queue_limit_bytes = maybe<Bytes>(queue_limit_bytes);
+    link.loss = loss;
+    link.reorder = reorder;
+    s.links.push_back(std::move(link));
     return s.links.size() - 1;
+}
+
+using LossModel = std::tuple<double, double, double, double>;
+
+GilbertOptions loss_model(const LossModel& model) {
+    const auto& [p, r, good, bad] = model;
+    return {.p = p, .r = r, .good = good, .bad = bad};
+}
+
+void use_loss_model(Scenario& s, std::size_t link, const LossModel& model) {
+    s.links.at(link).loss_model = loss_model(model);
+}
+
+void use_red(Scenario& s, std::size_t link, double min_pkts, double max_pkts, double max_p, bool gentle, double weight,
+             bool spreads) {
+    s.links.at(link).discipline = RedOptions{.min_pkts = min_pkts,
+                                             .max_pkts = max_pkts,
+                                             .max_p = max_p,
+                                             .gentle = gentle,
+                                             .weight = weight,
+                                             .spreads = spreads};
+}
+
+void use_codel(Scenario& s, std::size_t link, std::int64_t target_ns, std::int64_t interval_ns) {
+    s.links.at(link).discipline = CodelOptions{.target = Nanos(target_ns), .interval = Nanos(interval_ns)};
+}
+
+void use_fq_codel(Scenario& s, std::size_t link, std::int64_t target_ns, std::int64_t interval_ns,
+                  std::int64_t quantum_bytes, std::uint32_t flows) {
+    s.links.at(link).discipline = FqCodelOptions{.codel = {.target = Nanos(target_ns), .interval = Nanos(interval_ns)},
+                                                 .quantum = Bytes(quantum_bytes),
+                                                 .flows = flows};
+}
+
+void use_trace(Scenario& s, std::size_t link, std::vector<std::uint32_t> opportunities_ms) {
+    s.links.at(link).opportunities_ms = std::move(opportunities_ms);
 }
 
 std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::vector<std::pair<Route, Route>>& paths,
@@ -64,7 +108,8 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
 }
 
 void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::optional<double> rate_bps,
-                    std::optional<std::int64_t> delay_ns, std::optional<double> loss, bool sets_queue,
+                    std::optional<std::int64_t> delay_ns, std::optional<double> loss,
+                    const std::optional<LossModel>& model, bool sets_queue,
                     std::optional<std::int64_t> queue_limit_pkts, std::optional<std::int64_t> queue_limit_bytes,
                     std::optional<bool> up) {
     EventSpec event;
@@ -73,6 +118,7 @@ void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::op
     if (rate_bps) event.rate = BitsPerSec(*rate_bps);
     event.delay = maybe<Nanos>(delay_ns);
     event.loss = loss;
+    if (model) event.loss_model = loss_model(*model);
     event.sets_queue = sets_queue;
     event.queue_limit_pkts = queue_limit_pkts;
     event.queue_limit_bytes = maybe<Bytes>(queue_limit_bytes);
@@ -176,13 +222,21 @@ void bind_scenario(nb::module_& m) {
             },
             "duration_ns"_a, "warmup_ns"_a, "mss_bytes"_a, "start_jitter_ns"_a, "transport"_a)
         .def("add_link", &add_link, "name"_a, "rate_bps"_a, "delay_ns"_a, "queue_limit_pkts"_a.none(),
-             "queue_limit_bytes"_a.none(), "loss"_a, "Returns the index of the new link direction.")
+             "queue_limit_bytes"_a.none(), "loss"_a, "reorder"_a = false,
+             "Returns the index of the new link direction.")
+        .def("use_loss_model", &use_loss_model, "link"_a, "model"_a, "Instead of the plain loss: (p, r, good, bad).")
+        .def("use_red", &use_red, "link"_a, "min_pkts"_a, "max_pkts"_a, "max_p"_a, "gentle"_a, "weight"_a, "spreads"_a)
+        .def("use_codel", &use_codel, "link"_a, "target_ns"_a, "interval_ns"_a)
+        .def("use_fq_codel", &use_fq_codel, "link"_a, "target_ns"_a, "interval_ns"_a, "quantum_bytes"_a, "flows"_a)
+        .def("use_trace", &use_trace, "link"_a, "opportunities_ms"_a,
+             "Follow a delivery trace; the rate given before is its mean.")
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
              "recv_buffer_bytes"_a.none(), "lifetime_ns"_a.none(), "rate_bps"_a, "packet_bytes"_a, "spacing"_a,
              "mean_on_ns"_a, "mean_off_ns"_a, "Paths are (forward links, reverse links). Returns the index.")
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
-             "loss"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(), "queue_limit_bytes"_a.none(), "up"_a.none())
+             "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
+             "queue_limit_bytes"_a.none(), "up"_a.none())
         .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a);
 
     m.def("poisson_arrivals", &arrivals, "name"_a, "seed"_a, "mean_gap_ns"_a, "from_ns"_a, "until_ns"_a, "limit"_a,

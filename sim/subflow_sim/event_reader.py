@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from subflow_sim.flow_reader import FlowReading
-from subflow_sim.link_reader import read_queue
+from subflow_sim.link_reader import LinkReading, read_limit, read_loss
 from subflow_sim.parameter import either, with_article
 from subflow_sim.params import SECTIONS
-from subflow_sim.scenario_model import Event
-from subflow_sim.section_reader import Context, read_section
+from subflow_sim.scenario_model import Event, GilbertLoss
+from subflow_sim.section_reader import Context, Special, read_section
 from subflow_sim.toml_lines import Path
 
 _LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
@@ -20,7 +20,7 @@ def read_event(
     context: Context,
     index: int,
     table: Mapping[str, Any],
-    links: Mapping[str, object],
+    links: Mapping[str, LinkReading | None],
     flows: Mapping[str, FlowReading | None],
 ) -> Event:
     """Read an event; problems go to the report of the context.
@@ -36,7 +36,10 @@ def read_event(
     path: Path = ("events", index)
     targets = [key for key in ("link", "flow") if key in table]
     target = targets[0] if len(targets) == 1 else None
-    specials = {"queue": lambda place, value: read_queue(context, place, value)}
+    specials: dict[str, Special] = {
+        "queue": lambda place, value: read_limit(context, place, value),
+        "loss": lambda place, value: read_loss(context, place, value),
+    }
     values = read_section(report, path, table, SECTIONS["event"], kind=target, noun="event", specials=specials)
     context.check_time((*path, "at"), values.get("at"))
     if len(targets) != 1:
@@ -44,8 +47,8 @@ def read_event(
         report.add(path, message, 'one of link = "..." and flow = "..."')
     link, flow = values.get("link"), values.get("flow")
     if target == "link":
-        if link is not None:
-            context.check_name((*path, "link"), link, "link", links)
+        if link is not None and context.check_name((*path, "link"), link, "link", links):
+            _check_discipline(context, path, table, links[link])
         if not any(key in table for key in _LINK_CHANGES):
             report.add(path, "changes nothing", f"at least one of {either(_LINK_CHANGES)}")
     elif target == "flow":
@@ -53,12 +56,16 @@ def read_event(
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
         if "open" not in table:
             report.add(path, "changes nothing", "open = false or open = true")
+    loss = values.get("loss")
+    model = loss if isinstance(loss, GilbertLoss) else None
     return Event(
         at_s=values.get("at", 0.0),
         link=link,
         direction=values.get("direction", "both"),
         flow=flow,
-        **{key: values.get(key) for key in ("subflow", "loss", "queue", "up", "open")},
+        **{key: values.get(key) for key in ("subflow", "queue", "up", "open")},
+        loss=loss if model is None else model.mean,
+        loss_model=model,
         rate_bps=values.get("rate"),
         delay_s=values.get("delay"),
     )
@@ -79,6 +86,21 @@ def _check_flow(context: Context, path: Path, name: str, flows: Mapping[str, Flo
         message = f'"{base}" has no copy of that number'
         context.report.add(path, message, f'"{base}" for all of them, or "{base}.1" to "{base}.{flow.most_copies}"')
     return False
+
+
+def _check_discipline(context: Context, path: Path, table: Mapping[str, Any], reading: LinkReading | None) -> None:
+    queue = table.get("queue")
+    if reading is None or not isinstance(queue, dict) or "discipline" not in queue:
+        return
+    link = reading.link
+    sides = {"forward": [link.forward], "reverse": [link.reverse]}
+    for side in sides.get(table.get("direction", "both"), [link.forward, link.reverse]):
+        if side.queue.discipline != queue["discipline"]:
+            message = (
+                f'the queue of "{link.name}" is {side.queue.discipline}, and an event changes nothing but its limit'
+            )
+            context.report.add((*path, "queue", "discipline"), message, "leave it out")
+            return
 
 
 def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], reading: FlowReading | None) -> None:

@@ -1,15 +1,18 @@
-"""Reads `[links.NAME]`: both directions of a link, and the rate steps that become events."""
+"""Reads `[links.NAME]`: both directions of a link, and the rate steps that become events; the same for `[[events]]`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, field
+from math import ceil, inf
 from typing import Any
 
+from subflow_sim.delivery_trace import parse_trace, read_trace_file
+from subflow_sim.errors import ParamError
+from subflow_sim.link_params import LOSS_TABLE, QUEUE_LIMITS, QUEUE_TABLE, RED_CLASSIC_WEIGHT, TRACE_TABLE
 from subflow_sim.parameter import Param, either, kind_name
-from subflow_sim.params import HEADER_BYTES, QUEUE_TABLE, SECTIONS, params_by_key
-from subflow_sim.scenario_model import Direction, Event, Link, LinkDirection, QueueSpec
+from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
+from subflow_sim.scenario_model import DeliveryTrace, Direction, Event, GilbertLoss, Link, LinkDirection, QueueSpec
 from subflow_sim.section_reader import Context, Noted, read_section, read_value
 from subflow_sim.toml_lines import Path
 
@@ -17,6 +20,10 @@ _PARAMS = params_by_key("link")
 _DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key != "ends")
 _STEP_TIME = params_by_key("event")["at"]
 _LATER_RATE = params_by_key("event")["rate"]
+_DISCIPLINES = next(param.choices for param in QUEUE_TABLE if param.key == "discipline")
+# RED's thresholds for 10 Mbit/s; those of a faster link are longer by the same factor.
+_RED_MIN_PKTS = 25.0
+_RED_RATE_BPS = 10e6
 _STEPS_FORM = '{ steps = [["0s", "4Mbit/s"], ["70s", "8Mbit/s"]] }, the first at 0s'
 
 
@@ -41,6 +48,21 @@ class _Rate:
 
     first_bps: float
     steps: tuple[tuple[float, float], ...] = ()
+    trace: DeliveryTrace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    """A queue as the file has it; what depends on the link's rate is still open.
+
+    Attributes:
+        limit: None: left out.
+        options: given or with defaults that hold for every link.
+    """
+
+    discipline: str = "droptail"
+    limit: QueueSpec | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkReading:
@@ -49,8 +71,8 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
     path: Path = ("links", name)
     specials = {
         "rate": lambda place, value: _read_rate(context, place, value),
-        "queue": lambda place, value: read_queue(context, place, value),
-        "loss": lambda place, value: _read_loss(context, place, value),
+        "queue": lambda place, value: _read_queue(context, place, value),
+        "loss": lambda place, value: read_loss(context, place, value),
     }
     forward = read_section(report, path, table, SECTIONS["link"], specials=specials, also_known=("reverse",))
     ends = forward.get("ends", ())
@@ -73,39 +95,93 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
     return LinkReading(link, is_joined, tuple(events))
 
 
-def read_queue(context: Context, path: Path, value: object) -> QueueSpec:
-    """Read a queue, plain or as a table.
+def read_limit(context: Context, path: Path, value: object) -> QueueSpec:
+    """Read the new queue limit of an event, plain or as a table; the discipline stays as it is.
 
     Raises:
         Noted: if it is not usable.
     """
-    report = context.report
     if isinstance(value, dict):
-        values = read_section(report, path, value, QUEUE_TABLE)
-        if "discipline" not in values or "limit" not in values:
+        report = context.report
+        others = [key for key in value if key not in ("limit", "discipline")]
+        for key in others:
+            report.add((*path, key), "an event changes nothing of a queue but its limit", '"50pkt"')
+        if not others and "limit" not in value:
+            report.add((*path, "limit"), "missing", _PARAMS["queue"].allowed_text())
+        if others or "limit" not in value:
             raise Noted
-        spec: QueueSpec = values["limit"]
-        path = (*path, "limit")
-    else:
-        spec = read_value(report, path, _PARAMS["queue"], value)
-    if spec.limit_bytes is not None and context.mss_bytes is not None:
+        path, value = (*path, "limit"), value["limit"]
+    return _checked_limit(context, path, read_value(context.report, path, _PARAMS["queue"], value))
+
+
+def _checked_limit(context: Context, path: Path, limit: QueueSpec) -> QueueSpec:
+    if limit.limit_bytes is not None and context.mss_bytes is not None:
         packet = context.mss_bytes + HEADER_BYTES
-        if spec.limit_bytes < packet:
-            report.add(path, "not even one packet fits, so nothing would pass", f'at least "{packet}B" or "1pkt"')
+        if limit.limit_bytes < packet:
+            message = "not even one packet fits, so nothing would pass"
+            context.report.add(path, message, f'at least "{packet}B" or "1pkt"')
             raise Noted
-    return spec
+    return limit
+
+
+def _read_queue(context: Context, path: Path, value: object) -> _Queue:
+    report = context.report
+    if not isinstance(value, dict):
+        return _Queue(limit=_checked_limit(context, path, read_value(report, path, _PARAMS["queue"], value)))
+    count = len(report.problems)
+    given = value.get("discipline", "droptail")
+    kind = given if isinstance(given, str) and given in _DISCIPLINES else None
+    values = read_section(report, path, value, QUEUE_TABLE, kind=kind, noun="queue")
+    for key in ("min", "max"):
+        threshold = values.get(key)
+        if isinstance(threshold, QueueSpec):
+            values[key] = threshold.limit_pkts
+            if threshold.limit_pkts is None:
+                report.add((*path, key), "RED counts packets", '"25pkt"')
+    low, high = values.get("min"), values.get("max")
+    if low is not None and high is not None and low >= high:
+        report.add((*path, "max"), "not above min", f'more than "{low}pkt"')
+    if kind == "red" and "weight" in value and values.get("mode") == "instantaneous":
+        message = "the instantaneous mode has no average"
+        report.add((*path, "weight"), message, 'mode = "classic", or leave it out')
+    limit = values.pop("limit", None)
+    if limit is not None:
+        _checked_limit(context, (*path, "limit"), limit)
+    if len(report.problems) > count:
+        raise Noted
+    del values["discipline"]
+    return _Queue(given, limit, values)
+
+
+def _resolved_queue(queue: _Queue, rate_bps: float) -> QueueSpec:
+    """The queue of a link direction: thresholds and limits that the file left out are computed."""
+    options = dict(queue.options)
+    if queue.discipline == "red":
+        low, high = options["min"], options["max"]
+        if low is None:
+            scaled = _RED_MIN_PKTS * rate_bps / _RED_RATE_BPS if rate_bps < inf else _RED_MIN_PKTS
+            low = max(scaled, 1.0) if high is None else high / 2
+        high = 2 * low if high is None else high
+        is_classic = options["mode"] == "classic"
+        weight = options["weight"] if options["weight"] is not None else RED_CLASSIC_WEIGHT if is_classic else 1.0
+        options |= {"min": float(low), "max": float(high), "weight": weight}
+        default_limit = ceil(4 * high)
+    else:
+        default_limit = QUEUE_LIMITS[queue.discipline]
+    limit = queue.limit or QueueSpec(limit_pkts=default_limit)
+    return QueueSpec(queue.discipline, limit.limit_pkts, limit.limit_bytes, options)
 
 
 def _read_rate(context: Context, path: Path, value: object) -> _Rate:
     report = context.report
     if not isinstance(value, dict):
         return _Rate(read_value(report, path, _PARAMS["rate"], value))
-    if "trace" in value:
-        report.add((*path, "trace"), "packet-delivery traces are not in this version", f'"8Mbit/s" or {_STEPS_FORM}')
-        raise Noted
+    if "trace" in value or "content" in value:
+        trace = _read_trace(context, path, value)
+        return _Rate(trace.rate_bps, trace=trace)
     for key in value:
         if key != "steps":
-            report.unknown_key((*path, key), ["steps"])
+            report.unknown_key((*path, key), ["steps", "trace"])
     steps = value.get("steps")
     if not isinstance(steps, list) or not steps:
         message = "missing" if steps is None else "this is no list of steps" if steps != [] else "no step"
@@ -146,12 +222,53 @@ def _read_step(context: Context, path: Path, step: object, rate: Param) -> tuple
     return None if time_s is None else (time_s, rate_bps)
 
 
-def _read_loss(context: Context, path: Path, value: object) -> float:
-    if isinstance(value, dict):
-        message = "loss models other than independent loss are not in this version"
-        context.report.add(path, message, _PARAMS["loss"].allowed_text())
+def _read_trace(context: Context, path: Path, table: Mapping[str, Any]) -> DeliveryTrace:
+    report = context.report
+    count = len(report.problems)
+    specials = {"content": lambda place, value: _read_content(context, place, value)}
+    values = read_section(report, path, table, TRACE_TABLE, specials=specials)
+    if len(report.problems) > count:
         raise Noted
-    loss: float = read_value(context.report, path, _PARAMS["loss"], value)
+    name = values["trace"]
+    if values["content"] is not None:
+        return DeliveryTrace(name, values["content"])
+    try:
+        text = read_trace_file(name, context.folder)
+    except ParamError as error:
+        report.add((*path, "trace"), error.message, error.allowed)
+        raise Noted from error
+    try:
+        return DeliveryTrace(name, parse_trace(text))
+    except ParamError as error:
+        report.add((*path, "trace"), f'"{name}" {error.message}', error.allowed)
+        raise Noted from error
+
+
+def _read_content(context: Context, path: Path, value: object) -> tuple[int, ...]:
+    if not isinstance(value, str):
+        context.report.add(path, f"this is {kind_name(value)}, not text", "the lines of a delivery trace")
+        raise Noted
+    try:
+        return parse_trace(value)
+    except ParamError as error:
+        context.report.add(path, error.message, error.allowed)
+        raise Noted from error
+
+
+def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:
+    """Read a loss probability or a loss model.
+
+    Raises:
+        Noted: if it is not usable.
+    """
+    report = context.report
+    if isinstance(value, dict):
+        count = len(report.problems)
+        values = read_section(report, path, value, LOSS_TABLE)
+        if len(report.problems) > count:
+            raise Noted
+        return GilbertLoss(values["p"], values["r"], values["good"], values["bad"])
+    loss: float = read_value(report, path, _PARAMS["loss"], value)
     return loss
 
 
@@ -176,9 +293,16 @@ def _step_events(link: str, direction: Direction, values: Mapping[str, Any]) -> 
 
 def _direction(values: Mapping[str, Any]) -> LinkDirection:
     rate = values.get("rate", _Rate(1.0))  # a placeholder that is noted already gives no second problem
+    queue = values.get("queue", QueueSpec())
+    loss = values.get("loss", 0.0)
+    model = loss if isinstance(loss, GilbertLoss) else None
     return LinkDirection(
         rate_bps=None if rate.first_bps == inf else rate.first_bps,
         delay_s=values.get("delay", 0.0),
-        queue=values.get("queue", QueueSpec()),
-        loss=values.get("loss", 0.0),
+        # the default of the declaration is resolved already
+        queue=_resolved_queue(queue, rate.first_bps) if isinstance(queue, _Queue) else queue,
+        loss=loss if model is None else model.mean,
+        loss_model=model,
+        trace=rate.trace,
+        reorder=values.get("reorder", False),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from subflow_sim import _core
 from subflow_sim.catalog import resolved
-from subflow_sim.scenario import Choice, Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+from subflow_sim.scenario import Choice, Event, Flow, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.transport_params import effective_transport
 
@@ -133,14 +133,45 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
 
 
 def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:
-    core.add_link(
+    index = core.add_link(
         name=name,
         rate_bps=math.inf if side.rate_bps is None else side.rate_bps,
         delay_ns=nanos(side.delay_s),
         queue_limit_pkts=side.queue.limit_pkts,
         queue_limit_bytes=side.queue.limit_bytes,
         loss=side.loss,
+        reorder=side.reorder,
     )
+    if side.loss_model is not None:
+        core.use_loss_model(index, _loss_model(side.loss_model))
+    if side.trace is not None:
+        core.use_trace(index, side.trace.times_ms)
+    _use_discipline(core, index, side.queue)
+
+
+def _use_discipline(core: _core.Scenario, link: int, queue: QueueSpec) -> None:
+    options: Mapping[str, Any] = queue.options
+    match queue.discipline:
+        case "red":
+            core.use_red(
+                link,
+                min_pkts=options["min"],
+                max_pkts=options["max"],
+                max_p=options["max_p"],
+                gentle=options["gentle"],
+                weight=options["weight"],
+                spreads=options["mode"] == "classic",
+            )
+        case "codel":
+            core.use_codel(link, nanos(options["target"]), nanos(options["interval"]))
+        case "fq_codel":
+            core.use_fq_codel(
+                link, nanos(options["target"]), nanos(options["interval"]), options["quantum"], options["flows"]
+            )
+
+
+def _loss_model(model: GilbertLoss) -> tuple[float, float, float, float]:
+    return (model.p, model.r, model.good, model.bad)
 
 
 def _route(
@@ -222,7 +253,8 @@ def _add_link_event(core: _core.Scenario, event: Event, link_index: dict[str, in
             link=link_index[f"{event.link}/{direction}"],
             rate_bps=event.rate_bps,
             delay_ns=None if event.delay_s is None else nanos(event.delay_s),
-            loss=event.loss,
+            loss=event.loss if event.loss_model is None else None,
+            loss_model=None if event.loss_model is None else _loss_model(event.loss_model),
             sets_queue=event.queue is not None,
             queue_limit_pkts=queue.limit_pkts,
             queue_limit_bytes=queue.limit_bytes,

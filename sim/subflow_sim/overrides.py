@@ -92,8 +92,8 @@ def _table_at(table: dict[str, Any], path: Path, report: Report) -> object:
     shorthand = _SHORTHANDS.get(key)
     if key in table and shorthand is not None and not isinstance(table[key], dict):
         table[key] = {shorthand: table[key]}
-    elif key not in table or (key == "rate" and not isinstance(table[key], dict)):
-        table[key] = {}  # a constant rate has no key to keep beside the steps that replace it
+    elif key not in table or (key in ("rate", "loss") and not isinstance(table[key], dict)):
+        table[key] = {}  # a plain value has no key to keep beside the steps or the model that replace it
         report.mark_overridden(path)
     found: object = table[key]
     return found

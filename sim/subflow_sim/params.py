@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from subflow_sim.link_params import LINK, QUEUE_TABLE
 from subflow_sim.parameter import Param
-from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue, QueueSpec
+from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
 
@@ -152,49 +153,6 @@ _NODE = (
         "Position on the canvas in pixels, x to the right and y down. Left out: laid out automatically.",
         minimum=-1e6,
         maximum=1e6,
-    ),
-)
-
-_LINK = (
-    Param(
-        "ends",
-        Dimension.LIST,
-        "The two nodes it joins. The direction from the first to the second is called forward.",
-        required=True,
-    ),
-    Param(
-        "rate",
-        Dimension.RATE,
-        "How fast packets are sent, headers included. The slowest link of a path is its bottleneck.",
-        required=True,
-        minimum=1.0,
-        maximum=1e12,
-        allows_unlimited=True,
-    ),
-    Param(
-        "delay",
-        Dimension.TIME,
-        "One-way propagation delay. A round trip over the link takes twice as long, and longer when packets queue.",
-        default=0.0,
-        minimum=0.0,
-        maximum=1000.0,
-    ),
-    Param(
-        "queue",
-        Dimension.QUEUE,
-        "Packets (or bytes) that can wait for the link, the one being sent included; what comes on top is dropped.",
-        default=QueueSpec(limit_pkts=100),
-        minimum=1,
-        maximum=10_000_000,
-        allows_unlimited=True,
-    ),
-    Param(
-        "loss",
-        Dimension.RATIO,
-        "Share of packets lost at random before the queue, each independent of the others, as on a radio link.",
-        default=0.0,
-        minimum=0.0,
-        maximum=1.0,
     ),
 )
 
@@ -358,7 +316,7 @@ _EVENT = (
     Param(
         "loss",
         Dimension.RATIO,
-        "New random loss of the link.",
+        "New random loss of the link, or a new loss model.",
         minimum=0.0,
         maximum=1.0,
         applies_to=("link",),
@@ -366,7 +324,7 @@ _EVENT = (
     Param(
         "queue",
         Dimension.QUEUE,
-        "New queue limit of the link.",
+        "New queue limit of the link; its discipline stays.",
         minimum=1,
         maximum=10_000_000,
         allows_unlimited=True,
@@ -395,7 +353,7 @@ _EVENT = (
 )
 
 SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
-    {"scenario": _SCENARIO, "node": _NODE, "link": _LINK, "flow": _FLOW, "event": _EVENT, "transport": TRANSPORT}
+    {"scenario": _SCENARIO, "node": _NODE, "link": LINK, "flow": _FLOW, "event": _EVENT, "transport": TRANSPORT}
 )
 """The keys of a scenario file by section, in the order in which forms show them."""
 
@@ -431,19 +389,6 @@ ARRIVALS_TABLE: tuple[Param, ...] = (
     ),
 )
 """The keys of `arrivals = { gap = "10s", lifetime = "30s" }`, which makes many flows of one declaration."""
-
-QUEUE_TABLE: tuple[Param, ...] = (
-    Param(
-        "discipline",
-        Dimension.CHOICE,
-        "How the queue decides what to drop: droptail drops what does not fit.",
-        default="droptail",
-        choices=("droptail",),
-        reserved=("red", "codel", "fq_codel"),
-    ),
-    next(param for param in _LINK if param.key == "queue").renamed("limit"),
-)
-"""The keys of a queue that is written as a table: `{ discipline = "droptail", limit = "67pkt" }`."""
 
 
 def params_by_key(section: str) -> Mapping[str, Param]:

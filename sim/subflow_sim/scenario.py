@@ -11,8 +11,10 @@ from subflow_sim.scenario_model import (
     NO_CHOICE,
     Arrivals,
     Choice,
+    DeliveryTrace,
     Event,
     Flow,
+    GilbertLoss,
     Link,
     LinkDirection,
     Node,
@@ -29,8 +31,10 @@ __all__ = [
     "NO_CHOICE",
     "Arrivals",
     "Choice",
+    "DeliveryTrace",
     "Event",
     "Flow",
+    "GilbertLoss",
     "Link",
     "LinkDirection",
     "Node",
@@ -51,6 +55,7 @@ def parse_scenario(
     file: str = "<scenario>",
     overrides: Sequence[str] = (),
     algorithms: AlgorithmCatalog | None = None,
+    folder: Path | None = None,
 ) -> Scenario:
     """Read a scenario file and check all of it.
 
@@ -60,6 +65,7 @@ def parse_scenario(
         overrides: "KEY=VALUE" with a dotted key, e.g. "links.wifi.loss=1%", "events.0.at=5s". They replace or add
             values before anything is checked; a value is read as TOML if it is TOML, else as text.
         algorithms: the controllers and schedulers that may be named; None: those of the compiled core.
+        folder: where the files are that it names (delivery traces); None: it can only name those whose content it has.
 
     Raises:
         ScenarioError: with all problems, in the order of the file.
@@ -70,7 +76,7 @@ def parse_scenario(
         from subflow_sim.catalog import catalog
 
         algorithms = catalog()
-    return read_scenario(text, file=file, overrides=overrides, algorithms=algorithms)
+    return read_scenario(text, file=file, overrides=overrides, algorithms=algorithms, folder=folder)
 
 
 def load_scenario(
@@ -99,4 +105,4 @@ def load_scenario(
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ScenarioError([Problem(file, line, "", "", "not UTF-8 text", "a text file saved as UTF-8")]) from error
-    return parse_scenario(text, file=file, overrides=overrides, algorithms=algorithms)
+    return parse_scenario(text, file=file, overrides=overrides, algorithms=algorithms, folder=Path(path).parent)

@@ -37,14 +37,57 @@ class QueueSpec:
     """The queue in front of a link direction. Both limits None: unlimited.
 
     Attributes:
-        discipline: "droptail": what does not fit is dropped on arrival.
+        discipline: "droptail", "red", "codel" or "fq_codel".
         limit_pkts: packets that fit, the one being sent included.
         limit_bytes: wire bytes that fit, the packet being sent included.
+        options: all options of the discipline in SI units. red: mode, min and max (packets, maybe fractions), max_p,
+            gentle, weight; codel: target, interval; fq_codel: these, quantum, flows.
     """
 
     discipline: str = "droptail"
     limit_pkts: int | None = None
     limit_bytes: int | None = None
+    options: Mapping[str, OptionValue] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GilbertLoss:
+    """Loss in bursts: a chain of a good and a bad state that takes a step per packet.
+
+    Attributes:
+        p: probability of the step from good to bad.
+        r: probability of the step from bad to good.
+        good: loss probability in the good state.
+        bad: loss probability in the bad state.
+    """
+
+    p: float
+    r: float
+    good: float = 0.0
+    bad: float = 1.0
+
+    @property
+    def mean(self) -> float:
+        """Stationary loss probability."""
+        return (self.r * self.good + self.p * self.bad) / (self.p + self.r)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryTrace:
+    """A recording of when a link could send.
+
+    Attributes:
+        file: as the scenario names it.
+        times_ms: when 1500 bytes can be delivered, ascending; it starts over after the last.
+    """
+
+    file: str
+    times_ms: tuple[int, ...] = field(repr=False)
+
+    @property
+    def rate_bps(self) -> float:
+        """Mean rate, if every opportunity is used."""
+        return len(self.times_ms) * 12_000 / (self.times_ms[-1] * 1e-3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +95,22 @@ class LinkDirection:
     """One direction of a link.
 
     Attributes:
-        rate_bps: wire bit/s; None: unlimited (a wire without a transmitter).
+        rate_bps: wire bit/s; None: unlimited (a wire without a transmitter). Of a trace: its mean.
         delay_s: one-way propagation delay.
         queue: what waits in front of the transmitter.
-        loss: probability 0..1 that a packet is lost before it reaches the queue, independent of all others.
+        loss: probability 0..1 that a packet is lost before it reaches the queue; of a loss model the stationary one.
+        loss_model: None: each packet is independent of all others.
+        trace: the recording it follows; None: it has a rate.
+        reorder: packets sent after the delay fell may overtake earlier ones.
     """
 
     rate_bps: float | None
     delay_s: float
     queue: QueueSpec
     loss: float
+    loss_model: GilbertLoss | None = None
+    trace: DeliveryTrace | None = None
+    reorder: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +247,8 @@ class Event:
         rate_bps: new rate; infinite: unlimited.
         delay_s: new one-way delay, for packets sent from then on.
         loss: new loss probability.
-        queue: new queue limits.
+        loss_model: the model it is of; None: each packet is independent of all others.
+        queue: new queue limits; the discipline stays.
         up: False: everything in the queue and on arrival is lost. True: back in service.
         open: False: the subflow is closed and what it had outstanding goes over the others. True: a fresh one opens.
     """
@@ -211,6 +261,7 @@ class Event:
     rate_bps: float | None = None
     delay_s: float | None = None
     loss: float | None = None
+    loss_model: GilbertLoss | None = None
     queue: QueueSpec | None = None
     up: bool | None = None
     open: bool | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from subflow_sim.errors import Problem, ScenarioError
@@ -26,7 +26,9 @@ _NAME = re.compile(NAME_PATTERN)
 _FORMAT = 1
 
 
-def read_scenario(text: str, *, file: str, overrides: Sequence[str], algorithms: AlgorithmCatalog) -> Scenario:
+def read_scenario(
+    text: str, *, file: str, overrides: Sequence[str], algorithms: AlgorithmCatalog, folder: Path | None = None
+) -> Scenario:
     """See `subflow_sim.scenario.parse_scenario`.
 
     Raises:
@@ -36,7 +38,7 @@ def read_scenario(text: str, *, file: str, overrides: Sequence[str], algorithms:
     tree = _parse_toml(text, file)
     report = Report(file, toml_lines(text), tree)
     apply_overrides(tree, overrides, report)
-    scenario = _read(tree, file, report, algorithms)
+    scenario = _read(tree, file, report, algorithms, folder)
     if report.problems:
         raise ScenarioError(report.sorted_problems())
     return scenario
@@ -58,7 +60,9 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
     raise ScenarioError([problem])
 
 
-def _read(tree: dict[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog) -> Scenario:
+def _read(
+    tree: dict[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: Path | None
+) -> Scenario:
     version = tree.get("format")
     if isinstance(version, int) and version > _FORMAT:
         # Everything else may mean something new, so it is not worth a word.
@@ -71,7 +75,7 @@ def _read(tree: dict[str, Any], file: str, report: Report, algorithms: Algorithm
 
     nodes, hosts = _read_nodes(report, tree)
     profile = values.get("profile", "linux")
-    context = Context(report, nodes, values.get("duration"), values.get("mss"), algorithms, profile)
+    context = Context(report, nodes, values.get("duration"), values.get("mss"), algorithms, profile, folder)
     # Names whose tables are unusable count as known: one problem each is enough.
     links: dict[str, LinkReading | None] = dict.fromkeys(_names(tree, "links"))
     for name, table in _named_tables(report, tree, "links"):

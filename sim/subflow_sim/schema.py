@@ -12,8 +12,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
 from subflow_sim.parameter import COPY_SUFFIX_PATTERN, MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, UNLIMITED, Param
-from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, QUEUE_TABLE, SECTIONS, Algorithm, params_by_key
+from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import UNITS, Dimension
 
@@ -65,8 +66,11 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             "link": _link(),
             "flow": _flow(algorithms),
             "event": _event(),
-            "queue": _object(QUEUE_TABLE),
+            "queue": _queue(),
+            "queue_limit": _queue_limit(),
+            "loss_model": _object(LOSS_TABLE),
             "steps": _steps(),
+            "trace": _trace(),
             "controller": _algorithm_choice(algorithms.controllers),
             "scheduler": _algorithm_choice(algorithms.schedulers),
         },
@@ -106,7 +110,8 @@ def _link() -> Schema:
     reverse = _object(direction)
     del reverse["required"]  # what is left out is as in the forward direction
     for properties in (schema["properties"], reverse["properties"]):
-        properties["rate"]["anyOf"].append({"$ref": "#/$defs/steps"})
+        properties["rate"]["anyOf"] += [{"$ref": "#/$defs/steps"}, {"$ref": "#/$defs/trace"}]
+        properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
         properties["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
     schema["properties"]["ends"] |= {"minItems": 2, "maxItems": 2, "uniqueItems": True}
     schema["properties"]["reverse"] = {
@@ -138,7 +143,8 @@ def _flow(algorithms: AlgorithmCatalog) -> Schema:
 def _event() -> Schema:
     params = SECTIONS["event"]
     schema = _object(params)
-    schema["properties"]["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
+    schema["properties"]["queue"]["anyOf"].append({"$ref": "#/$defs/queue_limit"})
+    schema["properties"]["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
     targets = []
     for target, other in (("link", "flow"), ("flow", "link")):
         only = _conditions(params, target)
@@ -154,6 +160,29 @@ def _conditions(params: Sequence[Param], kind: str) -> Schema:
     forbidden = [param.key for param in params if param.applies_to and kind not in param.applies_to]
     conditions: Schema = {"properties": dict.fromkeys(forbidden, False)}
     return conditions | ({"required": required} if required else {})
+
+
+def _queue() -> Schema:
+    """A queue as a table: each discipline has options of its own."""
+    kinds = []
+    for kind in next(param.choices for param in QUEUE_TABLE if param.key == "discipline"):
+        # left out, it is the first of them
+        chosen: Schema = {"properties": {"discipline": {"const": kind}}}
+        required = {} if kind == "droptail" else {"required": ["discipline"]}
+        kinds.append({"if": chosen | required, "then": _conditions(QUEUE_TABLE, kind)})
+    return _object(QUEUE_TABLE) | {"allOf": kinds}
+
+
+def _queue_limit() -> Schema:
+    """What an event may say of a queue as a table."""
+    schema = _object([param for param in QUEUE_TABLE if param.key in ("discipline", "limit")])
+    return schema | {"required": ["limit"]}
+
+
+def _trace() -> Schema:
+    schema = _object(TRACE_TABLE)
+    schema["properties"]["content"] = {"description": TRACE_TABLE[-1].help, "type": "string", "minLength": 1}
+    return schema
 
 
 def _steps() -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
 from subflow_sim.errors import ParamError
@@ -33,6 +34,7 @@ class Context:
         mss_bytes: payload of a full packet; None likewise.
         algorithms: controllers and schedulers that may be named.
         profile: transport profile, which decides some defaults.
+        folder: of the scenario file, where the files it names are; None if it is no file.
     """
 
     report: Report
@@ -41,6 +43,7 @@ class Context:
     mss_bytes: int | None
     algorithms: AlgorithmCatalog
     profile: str
+    folder: FilePath | None = None
 
     def check_time(self, path: Path, time_s: float | None) -> None:
         """Note a time after the end of the run. The end itself is within the run: late, but it comes."""

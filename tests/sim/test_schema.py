@@ -61,6 +61,7 @@ SPELT_VALUES = """
 "8Mbit/s" "+8Mbit/s" 8e6 1_000 "unlimited" "50ms" "1e-3s" "2min" 0 0.5 1 -1 2.0 "67pkt" "100kB" "2%" "0.02" true false
 "linux" "both" "lia" [0,1] [["wifi"]] ["client","server"] {limit="5pkt"} {name="uncoupled",base="newreno"}
 {name="uncoupled",base="brisk",pace=2} {name="uncoupled",leap=false,base="brisk"}
+{discipline="red",max="9pkt"} {discipline="fq_codel",flows=9} {model="gilbert",p="1%",r=1} {trace="a",content="1"}
 {name="tunable",gain=1} {steps=[["0s",1e6],["5s","unlimited"]]}
 """
 VALUES = st.sampled_from(SPELT_VALUES.split())
@@ -97,9 +98,12 @@ def test_no_text_that_the_reader_accepts_is_invalid(changes):
         ('"60s"', "0"),
         ('"60s"', "true"),
         ('"8Mbit/s"', '"8Mbs"'),
-        ('"8Mbit/s"', '{ trace = "x" }'),
+        ('"8Mbit/s"', "{ trace = 5 }"),
         ('"67pkt"', '"67"'),
-        ('"67pkt"', '{ discipline = "red" }'),
+        ('"67pkt"', '{ discipline = "pie" }'),
+        ('"67pkt"', "{ flows = 5 }"),
+        ('"67pkt"', '{ discipline = "codel", flows = 5 }'),
+        ('"2%"', '{ model = "gilbert", p = 0.1 }'),
         ('"2%"', "2"),
         ("loss", "los"),
         ('["client", "server"]\nrate = "8', '["client", "client"]\nrate = "8'),

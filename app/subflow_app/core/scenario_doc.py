@@ -366,7 +366,8 @@ class ScenarioDoc:
                 if _SURROGATE.search(line)
             )
         try:
-            return parse_scenario(text, file=self.title, algorithms=self._algorithms), ()
+            folder = self._path.parent if self._path else None
+            return parse_scenario(text, file=self.title, algorithms=self._algorithms, folder=folder), ()
         except ScenarioError as error:
             return None, tuple(error.problems)
 

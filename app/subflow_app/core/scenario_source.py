@@ -8,9 +8,10 @@ from typing import Any
 
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.toml_edit import Path, TomlEditError, TomlValue, read_toml, set_value
+from subflow_sim.delivery_trace import trace_content
 from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario, load_scenario
+from subflow_sim.scenario import LinkDirection, Scenario, load_scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,33 @@ def open_scenario(name_or_path: str, *, overrides: Sequence[str] = (), seed: int
     scenario = load_scenario(path, overrides=changes)
     # It parsed, so it is UTF-8, is TOML, and each override has a key and a value.
     text = path.read_bytes().decode("utf-8-sig")
-    return ScenarioSource(scenario, with_overrides(text, changes))
+    return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario))
+
+
+def with_traces(text: str, scenario: Scenario) -> str:
+    """The scenario text with the content of the delivery traces it names, so that it means the same without the files.
+
+    Args:
+        text: TOML that parses to the scenario.
+        scenario: what it means, with the traces that were read.
+    """
+    tree: Any = None
+    for name, link in scenario.links.items():
+        sides: tuple[tuple[LinkDirection, Path], ...] = (
+            (link.forward, ("links", name)),
+            (link.reverse, ("links", name, "reverse")),
+        )
+        for side, path in sides:
+            if side.trace is None:
+                continue
+            tree = read_toml(text) if tree is None else tree
+            table: Any = tree
+            for key in (*path, "rate"):
+                table = table.get(key, {}) if isinstance(table, Mapping) else {}
+            # Without a rate of its own, the reverse direction has the forward one's.
+            if isinstance(table, Mapping) and "trace" in table and "content" not in table:
+                text = set_value(text, (*path, "rate", "content"), trace_content(side.trace.times_ms))
+    return text
 
 
 def with_overrides(text: str, overrides: Sequence[str]) -> str:

@@ -22,23 +22,25 @@ class LinkStates:
         """Nothing runs yet."""
         self._view = view
         self._job: RunJob | None = None
+        self._text = ""
         self._directions: list[_Direction] = []
         self._is_shown = False
 
-    def start(self, job: RunJob) -> None:
-        """Shows this run from now on."""
+    def start(self, job: RunJob, shown_text: str) -> None:
+        """Shows this run from now on; ``shown_text`` is the scenario in the picture."""
         keys = {(key.owner, key.name): key for key in job.traces.keys() if key.scope == LINK}  # noqa: SIM118
         owners = dict.fromkeys(owner for owner, _ in keys)
         self._directions = [
             _Direction(owner, keys[owner, "utilisation"], keys[owner, "queue_pkts"]) for owner in owners
         ]
         self._job = job
+        self._text = shown_text
 
     def update(self, shown_text: str) -> None:
         """Shows the newest samples; ``shown_text`` is the scenario in the picture, which may have been edited since."""
         if self._job is None:
             return
-        if shown_text != self._job.scenario_text:
+        if shown_text != self._text:
             self._clear_picture()
             return
         traces = self._job.traces

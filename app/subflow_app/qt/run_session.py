@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.runs import RunJob, RunProgress, RunResult
+from subflow_app.core.scenario_source import with_traces
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.link_states import LinkStates
@@ -76,7 +77,8 @@ class RunSession(QObject):
         if doc.scenario is None:
             return
         store = self._database.store if self._database.can_write else None
-        self._runs.start(doc.scenario, doc.text, store, self._preferences.settings.sample_interval_s)
+        text = with_traces(doc.text, doc.scenario)
+        self._runs.start(doc.scenario, text, store, self._preferences.settings.sample_interval_s)
 
     def _on_database_settled(self, _store_or_error: object) -> None:
         if self._starts_when_opened:
@@ -86,7 +88,7 @@ class RunSession(QObject):
     def _on_started(self, job: RunJob) -> None:
         self._notices.run_began()
         self._shown.show_job(job)
-        self._link_states.start(job)
+        self._link_states.start(job, self._documents.doc.text)
         self.told.emit(f"{job.name}: running")
 
     def _on_ticked(self, progress: RunProgress) -> None:

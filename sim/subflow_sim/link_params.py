@@ -1,0 +1,242 @@
+"""The keys of `[links.NAME]` and of the tables that may stand in them for a queue, a loss model or a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from subflow_sim.parameter import Param
+from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.units import Dimension
+
+LINK: tuple[Param, ...] = (
+    Param(
+        "ends",
+        Dimension.LIST,
+        "The two nodes it joins. The direction from the first to the second is called forward.",
+        required=True,
+    ),
+    Param(
+        "rate",
+        Dimension.RATE,
+        "How fast packets are sent, headers included. The slowest link of a path is its bottleneck. "
+        '{ steps = [["0s", "4Mbit/s"], ["70s", "8Mbit/s"]] } changes it at given times; { trace = "lte.up" } follows '
+        "the recording in a file.",
+        required=True,
+        minimum=1.0,
+        maximum=1e12,
+        allows_unlimited=True,
+    ),
+    Param(
+        "delay",
+        Dimension.TIME,
+        "One-way propagation delay. A round trip over the link takes twice as long, and longer when packets queue.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1000.0,
+    ),
+    Param(
+        "queue",
+        Dimension.QUEUE,
+        "Packets (or bytes) that can wait for the link, the one being sent included; what comes on top is dropped. "
+        '{ discipline = "codel" } and others drop earlier, so that the queue stays short.',
+        default=QueueSpec(limit_pkts=100),
+        minimum=1,
+        maximum=10_000_000,
+        allows_unlimited=True,
+    ),
+    Param(
+        "loss",
+        Dimension.RATIO,
+        "Share of packets lost at random before the queue, each independent of the others, as on a radio link. "
+        '{ model = "gilbert", p = "1%", r = "25%" } loses them in bursts.',
+        default=0.0,
+        minimum=0.0,
+        maximum=1.0,
+    ),
+    Param(
+        "reorder",
+        Dimension.FLAG,
+        "Whether packets sent after the delay fell may overtake those sent before.",
+        default=False,
+    ),
+)
+
+_CODEL = ("codel", "fq_codel")
+
+QUEUE_TABLE: tuple[Param, ...] = (
+    Param(
+        "discipline",
+        Dimension.CHOICE,
+        "How the queue decides what to drop. droptail: what does not fit. red: at random, the more the longer the "
+        "queue is. codel: the first in line, when packets have waited too long for too long. fq_codel: codel for each "
+        "subflow by itself, served in turn.",
+        default="droptail",
+        choices=("droptail", "red", "codel", "fq_codel"),
+    ),
+    Param(
+        "limit",
+        Dimension.QUEUE,
+        "Packets (or bytes) that fit at most, the one being sent included. Left out: 100pkt for droptail, four "
+        "times max for red, 1000pkt for codel, 10240pkt for fq_codel.",
+        minimum=1,
+        maximum=10_000_000,
+        allows_unlimited=True,
+    ),
+    Param(
+        "mode",
+        Dimension.CHOICE,
+        "instantaneous: by the queue as it is, each packet by itself, as fluid models assume. classic: by the average "
+        "over time, with drops at even distances (Floyd and Jacobson 1993).",
+        default="instantaneous",
+        choices=("instantaneous", "classic"),
+        applies_to=("red",),
+    ),
+    Param(
+        "min",
+        Dimension.QUEUE,
+        "Queue below which nothing is dropped. Left out: half of max, or 25 packets per 10 Mbit/s of the link's first "
+        "rate (at least one packet).",
+        minimum=1,
+        maximum=10_000_000,
+        applies_to=("red",),
+    ),
+    Param(
+        "max",
+        Dimension.QUEUE,
+        "Queue at which max_p is dropped. Left out: twice min.",
+        minimum=1,
+        maximum=10_000_000,
+        applies_to=("red",),
+    ),
+    Param(
+        "max_p",
+        Dimension.RATIO,
+        "Share of packets dropped when the queue is as long as max.",
+        default=0.1,
+        minimum=0.0,
+        maximum=1.0,
+        exclusive_minimum=True,
+        applies_to=("red",),
+    ),
+    Param(
+        "gentle",
+        Dimension.FLAG,
+        "Beyond max, the share grows to 100 % at twice max; otherwise it jumps there.",
+        default=True,
+        applies_to=("red",),
+    ),
+    Param(
+        "weight",
+        Dimension.RATIO,
+        "Weight of a new sample in the average of the classic mode. Left out: 0.2%.",
+        minimum=0.0,
+        maximum=1.0,
+        exclusive_minimum=True,
+        applies_to=("red",),
+    ),
+    Param(
+        "target",
+        Dimension.TIME,
+        "Waiting time that is acceptable as the standing one.",
+        default=0.005,
+        minimum=1e-6,
+        maximum=100.0,
+        applies_to=_CODEL,
+    ),
+    Param(
+        "interval",
+        Dimension.TIME,
+        "How long the target must be missed before the first drop: about the longest round trip.",
+        default=0.1,
+        minimum=1e-6,
+        maximum=100.0,
+        applies_to=_CODEL,
+    ),
+    Param(
+        "quantum",
+        Dimension.SIZE,
+        "Bytes that a flow may send in its turn.",
+        default=1514,
+        minimum=64,
+        maximum=1_000_000,
+        applies_to=("fq_codel",),
+    ),
+    Param(
+        "flows",
+        Dimension.COUNT,
+        "Queues over which the subflows are spread by a hash.",
+        default=1024,
+        minimum=1,
+        maximum=65_536,
+        applies_to=("fq_codel",),
+    ),
+)
+"""The keys of a queue that is written as a table: `{ discipline = "red", limit = "67pkt", ... }`."""
+
+QUEUE_LIMITS: Mapping[str, int] = MappingProxyType({"droptail": 100, "codel": 1000, "fq_codel": 10_240})
+"""Limit of a discipline where the file gives none, in packets; RED's depends on its thresholds. CoDel's and FQ-CoDel's
+are those of Linux."""
+
+RED_CLASSIC_WEIGHT = 0.002
+
+LOSS_TABLE: tuple[Param, ...] = (
+    Param(
+        "model",
+        Dimension.CHOICE,
+        "gilbert: a good and a bad state that follow each other at random, packet by packet.",
+        required=True,
+        choices=("gilbert",),
+    ),
+    Param(
+        "p",
+        Dimension.RATIO,
+        "Probability per packet that the good state ends.",
+        required=True,
+        minimum=0.0,
+        maximum=1.0,
+        exclusive_minimum=True,
+    ),
+    Param(
+        "r",
+        Dimension.RATIO,
+        "Probability per packet that the bad state ends: it lasts 1/r packets on average.",
+        required=True,
+        minimum=0.0,
+        maximum=1.0,
+        exclusive_minimum=True,
+    ),
+    Param(
+        "good",
+        Dimension.RATIO,
+        "Share of packets lost in the good state.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1.0,
+    ),
+    Param(
+        "bad",
+        Dimension.RATIO,
+        "Share of packets lost in the bad state. Over time (r good + p bad) / (p + r) of all packets are lost.",
+        default=1.0,
+        minimum=0.0,
+        maximum=1.0,
+    ),
+)
+"""The keys of a loss model: `{ model = "gilbert", p = "1%", r = "25%" }`."""
+
+TRACE_TABLE: tuple[Param, ...] = (
+    Param(
+        "trace",
+        Dimension.TEXT,
+        "File with a packet-delivery trace in the format of mahimahi, beside the scenario or in a folder below: one "
+        "line for each 1500 bytes that can be sent, in milliseconds; after the last line it starts over.",
+        required=True,
+    ),
+    Param(
+        "content",
+        Dimension.TEXT,
+        "What the file holds. Written with a stored run, so that it can be repeated without the file.",
+    ),
+)
+"""The keys of a rate that follows a recording: `{ trace = "lte.up" }`."""
