@@ -66,14 +66,47 @@ def test_a_document_without_a_file_says_why_it_cannot_find_one() -> None:
 
 def test_the_form_of_a_link_shows_tables_as_they_stand_and_takes_others(tmp_path) -> None:
     doc = ScenarioDoc.open(_files(tmp_path))
-    form = form_for(doc, "links.l", catalog())
+    form = form_for(doc, "links.m", catalog())
     assert form is not None
-    fields = {field.key: field for field in form.fields()}
-    assert fields["links.l.rate"].text == '{ trace = "up.trace" }'
-    assert fields["links.l.loss"].text == '{ model = "gilbert", p = "1%", r = "25%" }'
-    assert "links.l.reorder" in fields
-    queue = fields["links.l.queue"]
+    queue = next(field for field in form.fields() if field.key == "links.m.queue")
     good = check_text(doc, queue.key, queue.param, '{ discipline = "fq_codel" }')
     assert (good.value, good.message) == ({"discipline": "fq_codel"}, "")
     bad = check_text(doc, queue.key, queue.param, '{ discipline = "red", flows = 5 }')
     assert "a red queue has no flows" in bad.message
+
+
+def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
+    doc = ScenarioDoc.open(_files(tmp_path))
+
+    def fields() -> dict[str, tuple[str, str]]:
+        form = form_for(doc, "links.l", catalog())
+        assert form is not None
+        shown = {field.key.removeprefix("links.l."): (field.text, field.placeholder) for field in form.fields()}
+        return {key: value for key, value in shown.items() if not key.startswith("reverse.")}
+
+    assert fields() == {
+        "ends": ('["a", "b"]', ""),
+        "rate": ('{ trace = "up.trace" }', ""),
+        "delay": ("", "0s"),
+        "queue.limit": ("", "1000pkt"),
+        "queue.discipline": ("codel", "droptail"),
+        "queue.target": ("2ms", "5ms"),
+        "queue.interval": ("", "0.1s"),
+        "loss": ('{ model = "gilbert", p = "1%", r = "25%" }', "0%"),
+        "reorder": ("", "false"),
+    }
+    # Another discipline leaves the option that is not its own, so that it can be removed.
+    doc.set_value("links.l.queue.discipline", "red")
+    assert "queue.max_p" in fields()
+    assert [problem.key for problem in doc.problems] == ["links.l.queue.target"]
+    doc.set_value("links.l.queue.target", None)
+    assert doc.problems == ()
+
+
+def test_choosing_a_discipline_keeps_the_limit() -> None:
+    doc = ScenarioDoc(TEXT.split("[links.l]")[0] + '[links.l]\nends = ["a", "b"]\nrate = "8Mbit/s"\nqueue = "67pkt"\n')
+    doc.set_value("links.l.queue.discipline", "codel")
+    assert doc.value("links.l.queue") == {"limit": "67pkt", "discipline": "codel"}
+    doc.set_value("links.l.queue.limit", "50pkt")
+    doc.set_value("links.l.queue.discipline", None)
+    assert doc.value("links.l.queue") == "50pkt"

@@ -13,6 +13,7 @@ from subflow_app.core.form_text import text_of
 from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
+from subflow_sim.link_params import QUEUE_LIMITS, QUEUE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.scenario_model import Profile
 from subflow_sim.transport_params import effective_transport
@@ -168,12 +169,16 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     key = f"links.{name}"
     ends = names_in(doc.value(f"{key}.ends"))
     params = {param.key: param for param in SECTIONS["link"]}
-    forward = _grouped(doc, "link", key, {"": ("ends",), "Both directions": ("rate", "delay", "queue", "loss")})
+    both = ("rate", "delay", "queue", "loss", "reorder")
+    forward = _grouped(doc, "link", key, {"": ("ends",), "Both directions": both})
     nodes = list(tables(doc, "nodes"))
     ends_field = forward[0].fields[0]
-    forward = (replace(forward[0], fields=(_with_names(ends_field, nodes),)), *forward[1:])
+    values: list[FormField] = []
+    for field in forward[1].fields:
+        values += _queue_fields(doc, field) if field.param.key == "queue" else [field]
+    forward = (replace(forward[0], fields=(_with_names(ends_field, nodes),)), replace(forward[1], fields=tuple(values)))
     reverse = []
-    for each in ("rate", "delay", "queue", "loss"):
+    for each in both:
         as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
         reverse.append(_field(doc, f"{key}.reverse.{each}", params[each], placeholder=f"as forward: {as_forward}"))
     way = f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else ""
@@ -312,6 +317,29 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
         options=options,
         problems=tuple(p for p in doc.problems_at(field.key) if p.key in (field.key, f"{field.key}.name")),
     )
+
+
+def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
+    """The limit of a queue, its discipline, and the options that the discipline has."""
+    given = doc.value(field.key)
+    params = {param.key: param for param in QUEUE_TABLE}
+    discipline = params.pop("discipline")
+    chosen = text_of(doc.value(f"{field.key}.discipline")) or discipline.default
+    limit = params.pop("limit")
+    if isinstance(given, dict):
+        default = f"{QUEUE_LIMITS[chosen]}pkt" if chosen in QUEUE_LIMITS else ""
+        field = replace(_field(doc, f"{field.key}.limit", limit, placeholder=default), label=field.label)
+    key = field.key.removesuffix(".limit")
+    fields = [field, _field(doc, f"{key}.discipline", discipline)]
+    for param in params.values():
+        if chosen in param.applies_to or doc.value(f"{key}.{param.key}") is not None:
+            fields.append(_field(doc, f"{key}.{param.key}", param))
+    for each in given if isinstance(given, dict) else ():
+        if each not in {param.key for param in QUEUE_TABLE}:
+            # Shown so that it can be removed.
+            unknown = Param(each, Dimension.TEXT, "A queue has no such option.")
+            fields.append(_field(doc, f"{key}.{each}", unknown))
+    return fields
 
 
 def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog, kind: str) -> Iterator[FormField]:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QUndoStack
 from subflow_app.core.errors import AppError
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenario_source import with_traces
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.preferences import Preferences
 
@@ -88,10 +89,12 @@ class Documents(QObject):
         if not self.may_discard():
             return False
         try:
-            text = ScenarioDoc.open(resource_path(f"scenarios/{name}{SCENARIO_SUFFIX}")).text
+            doc = ScenarioDoc.open(resource_path(f"scenarios/{name}{SCENARIO_SUFFIX}"))
         except AppError as error:
             self.failed.emit(str(error))
             return False
+        # The copy can be saved anywhere, so it brings the delivery traces along.
+        text = doc.text if doc.scenario is None else with_traces(doc.text, doc.scenario)
         self._replace(ScenarioDoc(text), f"{name} (example)")
         return True
 
