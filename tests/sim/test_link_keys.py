@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from tests.helpers.scenario_texts import CATALOG, TWO_PATHS, read
 
@@ -9,6 +12,8 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import DeliveryTrace, GilbertLoss, LinkDirection, QueueSpec, load_scenario, parse_scenario
 from subflow_sim.scenario_model import OptionValue
 from subflow_sim.simulation import Simulation
+
+SCENARIOS = Path(__file__).parents[2] / "assets" / "scenarios"
 
 ONE_LINK = """\
 format = 1
@@ -37,7 +42,7 @@ def queue(table: str, rate: str = "8Mbit/s") -> QueueSpec:
     return forward(TWO_PATHS.replace('"67pkt"', table).replace('"8Mbit/s"', f'"{rate}"')).queue
 
 
-def summary(*overrides: str, seed: int = 1):
+def summary(*overrides: str, seed: int = 1) -> dict[str, Any]:
     simulation = Simulation(parse_scenario(ONE_LINK, overrides=overrides), seed=seed)
     simulation.run_until(simulation.duration_s)
     simulation.check_invariants()
@@ -223,3 +228,55 @@ def test_a_link_may_let_packets_overtake():
 
     # What overtakes looks like a loss to a sender that counts duplicate ACKs.
     assert retransmits("links.l.reorder=true") > retransmits()
+
+
+# --- the shipped scenarios ------------------------------------------------------------------------------------------
+
+
+def shipped(name: str, *overrides: str) -> dict[str, Any]:
+    simulation = Simulation(load_scenario(SCENARIOS / f"{name}.toml", overrides=overrides), sample_interval_s=1.0)
+    simulation.run_until(simulation.duration_s)
+    simulation.check_invariants()
+    return simulation.summary()
+
+
+def access_queue(summary: dict[str, Any]) -> float:
+    return float(next(link for link in summary["links"] if link["name"] == "access")["mean_queue_pkts"])
+
+
+def test_fq_codel_spares_the_call_the_queue_of_the_download():
+    """Buffers of 400 packets of 1.2 ms hold the call back for 0.3 s on average; FQ-CoDel holds the queue at some ms."""
+    assert access_queue(shipped("aqm-fq-codel", "links.access.queue=400pkt")) > 200
+    managed = shipped("aqm-fq-codel")
+    assert access_queue(managed) < 8
+    assert managed["flows"][1]["loss_ratio"] == 0.0  # all of the drops are the download's
+
+
+def mptcp_to_tcp(controller: str) -> float:
+    """Ratio of the goodputs at the RED bottleneck, mean of four seeds (from seed to seed it varies by 0.15)."""
+    ratios = []
+    for seed in range(1, 5):
+        flows = shipped("t-1link-red", f"flows.mptcp.controller={controller}", f"seed={seed}")["flows"]
+        ratios.append(flows[0]["goodput_bps"] / flows[1]["goodput_bps"])
+    return sum(ratios) / len(ratios)
+
+
+@pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
+def test_coupled_controllers_are_fair_to_a_tcp_at_a_red_bottleneck(controller):
+    """Under RED, two coupled subflows take 0.85 to 1.25 times what a TCP takes."""
+    assert 0.85 <= mptcp_to_tcp(controller) <= 1.25
+
+
+def test_uncoupled_subflows_take_twice_at_a_red_bottleneck():
+    assert mptcp_to_tcp("uncoupled") == pytest.approx(2, rel=0.15)
+
+
+def test_the_shipped_trace_is_what_its_scenario_says():
+    """6 Mbit/s on average but for the outage, which falls where the sine is low: 5.885 Mbit/s in whole packets."""
+    trace = load_scenario(SCENARIOS / "lte-trace.toml").links["lte"].forward.trace
+    assert trace is not None
+    assert trace.rate_bps == pytest.approx(5.885e6)
+    assert [time for time in trace.times_ms if 8000 <= time < 8600] == []
+    seconds = [sum(1000 * s < time <= 1000 * (s + 1) for time in trace.times_ms) * 12e3 for s in range(12)]
+    assert max(seconds) == pytest.approx(10e6, rel=0.05)
+    assert min(seconds) == pytest.approx(2e6 * 0.5, rel=0.5)

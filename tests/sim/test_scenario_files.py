@@ -18,6 +18,7 @@ FILES = sorted(FOLDER.glob("*.toml"))
 PROMISED = {
     *("demo", "t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"),
     *("drlcc-sc1", "drlcc-sc5", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth", "bbr-loss"),
+    *("aqm-fq-codel", "t-1link-red", "lte-trace"),
 }
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
