@@ -258,7 +258,7 @@ def mptcp_to_tcp(controller: str) -> float:
     for seed in range(1, 5):
         flows = shipped("t-1link-red", f"flows.mptcp.controller={controller}", f"seed={seed}")["flows"]
         ratios.append(flows[0]["goodput_bps"] / flows[1]["goodput_bps"])
-    return sum(ratios) / len(ratios)
+    return float(sum(ratios) / len(ratios))
 
 
 @pytest.mark.parametrize("controller", ["lia", "olia", "balia"])

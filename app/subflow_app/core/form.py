@@ -324,7 +324,7 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
     given = doc.value(field.key)
     params = {param.key: param for param in QUEUE_TABLE}
     discipline = params.pop("discipline")
-    chosen = text_of(doc.value(f"{field.key}.discipline")) or discipline.default
+    chosen = text_of(doc.value(f"{field.key}.discipline")) or str(discipline.default)
     limit = params.pop("limit")
     if isinstance(given, dict):
         default = f"{QUEUE_LIMITS[chosen]}pkt" if chosen in QUEUE_LIMITS else ""
