@@ -223,13 +223,25 @@ class TransportOptions:
 class Scenario:
     def __init__(self, duration_ns: int, warmup_ns: int, mss_bytes: int, start_jitter_ns: int, transport: TransportOptions) -> None: ...
 
-    def add_link(self, name: str, rate_bps: float, delay_ns: int, queue_limit_pkts: int | None, queue_limit_bytes: int | None, loss: float) -> int:
+    def add_link(self, name: str, rate_bps: float, delay_ns: int, queue_limit_pkts: int | None, queue_limit_bytes: int | None, loss: float, reorder: bool = False) -> int:
         """Returns the index of the new link direction."""
+
+    def use_loss_model(self, link: int, model: tuple[float, float, float, float]) -> None:
+        """Instead of the plain loss: (p, r, good, bad)."""
+
+    def use_red(self, link: int, min_pkts: float, max_pkts: float, max_p: float, gentle: bool, weight: float, spreads: bool) -> None: ...
+
+    def use_codel(self, link: int, target_ns: int, interval_ns: int) -> None: ...
+
+    def use_fq_codel(self, link: int, target_ns: int, interval_ns: int, quantum_bytes: int, flows: int) -> None: ...
+
+    def use_trace(self, link: int, opportunities_ms: Sequence[int]) -> None:
+        """Follow a delivery trace; the rate given before is its mean."""
 
     def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int) -> int:
         """Paths are (forward links, reverse links). Returns the index."""
 
-    def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
+    def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
 
     def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool) -> None: ...
 
