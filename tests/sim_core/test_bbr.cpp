@@ -17,13 +17,14 @@ protected:
     static constexpr double kRate = 1000;
     static constexpr Nanos kRtt = 100_ms;
 
-    Bbr bbr = make(false);
+    Bbr bbr = make();
     Window window = start(bbr, 1);
     Nanos now{};
     DeliverySample next;
 
-    static Bbr make(bool has_ack_aggregation) {
-        const std::vector<OptionValue> options{{"ack_aggregation", has_ack_aggregation}};
+    static Bbr make(bool has_ack_aggregation = false, const std::string& quantization = "fixed") {
+        const std::vector<OptionValue> options{{"ack_aggregation", has_ack_aggregation},
+                                               {"quantization", quantization}};
         return Bbr(Options(Bbr::kInfo, options));
     }
     static Window start(Bbr& controller, std::uint64_t luck) {
@@ -112,6 +113,29 @@ TEST_F(BbrTest, TheWindowIsTwoProductsAndThree) {
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 203);  // 2 x 1000/s x 0.1 s + 3
 }
 
+TEST_F(BbrTest, LinuxAllowsThreeQuantaInEachComparison) {
+    bbr = make(false, "linux");
+    window = start(bbr, 1);
+    // 1000 packets/s are less than two packets per 1/1024 s, so a quantum is two packets, and three of them are six.
+    while (bbr.mode() == Bbr::Mode::Startup) ack(1, kRate, 250);
+    ack(1, kRate, 107);
+    EXPECT_EQ(bbr.mode(), Bbr::Mode::Drain);
+    ack(1, kRate, 106);
+    EXPECT_EQ(bbr.mode(), Bbr::Mode::ProbeBw);
+    while (bbr.pacing_gain() != 1.25) ack(1, kRate, 100);
+    for (int i = 0; i < 300; ++i) ack(1, kRate, 130);  // below the target of the probe: it goes on
+    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 208);           // 2 x 100 + 6, and 2 while probing
+    ack(1, kRate, 132);                                // 133 before this one; 125 + 6 is rounded to 132, and 2: 134
+    EXPECT_EQ(bbr.pacing_gain(), 1.25);
+    ack(1, kRate, 133);
+    EXPECT_EQ(bbr.pacing_gain(), 0.75);
+    ack(1, kRate, 106);  // 107 before this one: not drained
+    EXPECT_EQ(bbr.pacing_gain(), 0.75);
+    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 206);
+    ack(1, kRate, 105);
+    EXPECT_EQ(bbr.pacing_gain(), 1.0);
+}
+
 TEST_F(BbrTest, TheCycleProbesDrainsAndCruises) {
     reach_probe_bw();
     std::vector<double> gains;
@@ -148,7 +172,7 @@ TEST_F(BbrTest, TheFirstPhaseIsDrawnAmongAllButTheDrain) {
     // first cruising phase down to 1 for the last; the drain would be 7.
     std::set<int> seen;
     for (std::uint64_t luck = 0; luck < 100; ++luck) {
-        bbr = make(false);
+        bbr = make();
         window = start(bbr, luck);
         next = {};
         now = Nanos(0);

@@ -1,6 +1,7 @@
 #include "bbr.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace subflow {
 
@@ -17,7 +18,7 @@ void Bbr::on_start(Window& window, std::uint64_t luck) {
 void Bbr::on_delivery(Window& window, const DeliverySample& sample, const Siblings&) {
     update_rate(sample);
     update_aggregation(window, sample);
-    update_cycle(sample);
+    update_cycle(window, sample);
     check_full_pipe(sample);
     check_drain(window, sample);
     update_min_rtt(window, sample);
@@ -69,17 +70,32 @@ void Bbr::update_aggregation(const Window& window, const DeliverySample& sample)
     excess_[excess_index_] = std::max(excess_[excess_index_], excess);
 }
 
-void Bbr::update_cycle(const DeliverySample& sample) {
+// What has to be in flight for that many products to be in the network. Linux: bbr_inflight, bbr_quantization_budget.
+double Bbr::inflight_target(const Window& window, double gain) const {
+    const double product = gain * bdp_pkts();
+    if (!has_linux_quanta_) return product;
+    const double least = window.pacing_pps < kSlowPps ? 1 : 2;
+    const double quantum = std::clamp(std::floor(window.pacing_pps / kQuantaPerSecond), least, kMaxQuantumPkts);
+    // Even, so that delayed ACKs of two packets leave none behind; a little more while probing, for short pipes.
+    const double target = 2 * std::ceil((std::ceil(product) + kQuanta * quantum) / 2);
+    return mode_ == Mode::ProbeBw && cycle_index_ == 0 ? target + 2 : target;
+}
+
+double Bbr::window_target(const Window& window, double gain) const {
+    return has_linux_quanta_ ? inflight_target(window, gain) : gain * bdp_pkts() + kQuanta;
+}
+
+void Bbr::update_cycle(const Window& window, const DeliverySample& sample) {
     if (mode_ != Mode::ProbeBw) return;
     const bool is_full_length = sample.now - cycle_at_ > min_rtt_;
     bool is_over = is_full_length;
     if (pacing_gain_ > 1) {
         // Probe until the pipe has held that much, unless it cannot.
-        is_over =
-            is_full_length && (sample.newly_lost_pkts > 0 || sample.prior_inflight_pkts >= pacing_gain_ * bdp_pkts());
+        is_over = is_full_length &&
+                  (sample.newly_lost_pkts > 0 || sample.prior_inflight_pkts >= inflight_target(window, pacing_gain_));
     } else if (pacing_gain_ < 1) {
         // Drain no longer than it takes.
-        is_over = is_full_length || sample.prior_inflight_pkts <= bdp_pkts();
+        is_over = is_full_length || sample.prior_inflight_pkts <= inflight_target(window, 1);
     }
     if (!is_over) return;
     cycle_index_ = static_cast<std::uint8_t>((cycle_index_ + 1) % kCycle.size());
@@ -100,9 +116,9 @@ void Bbr::check_drain(Window& window, const DeliverySample& sample) {
     if (mode_ == Mode::Startup && has_filled_pipe()) {
         mode_ = Mode::Drain;
         // BBR does not use it; others read from it that slow start is over.
-        window.ssthresh_pkts = bdp_pkts() + kQuantaAllowance;
+        window.ssthresh_pkts = window_target(window, 1);
     }
-    if (mode_ == Mode::Drain && sample.inflight_pkts <= bdp_pkts()) enter_probe_bw(sample.now);
+    if (mode_ == Mode::Drain && sample.inflight_pkts <= inflight_target(window, 1)) enter_probe_bw(sample.now);
 }
 
 void Bbr::enter_probe_bw(Nanos now) {
@@ -197,7 +213,7 @@ void Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
     if (conserves_packets_) {
         cwnd = std::max(cwnd, conserved);
     } else {
-        double target = cwnd_gain_ * bdp_pkts() + kQuantaAllowance;
+        double target = window_target(window, cwnd_gain_);
         if (has_filled_pipe()) {
             target += std::min(std::max(excess_[0], excess_[1]), max_rate_.value() * kMaxAggregation_s);
             cwnd = std::min(cwnd + acked, target);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "../rng.h"
 #include "../windowed_max.h"
@@ -12,19 +13,32 @@
 
 namespace subflow {
 
-// DEVIATION from Linux: no long-term sampling for token-bucket policers; real-valued gains and windows; the allowance
-// for packets under way in the end hosts is three packets (Linux: three segmentation-offload quanta, rounded up to an
-// even number, and two more while probing).
+// DEVIATION from Linux: no long-term sampling for token-bucket policers; real-valued gains and windows.
 class Bbr {
 public:
     enum class Mode : std::uint8_t { Startup, Drain, ProbeBw, ProbeRtt };
 
-    static constexpr std::array kOptions{OptionInfo{
-        .key = "ack_aggregation",
-        .kind = OptionKind::Flag,
-        .help = "Let the window grow by what ACKs that come in bursts have shown to be missing, as current Linux does.",
-        .default_number = 1,
-    }};
+    static constexpr std::array<std::string_view, 2> kQuantizations{"linux", "fixed"};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "ack_aggregation",
+            .kind = OptionKind::Flag,
+            .help =
+                "Let the window grow by what ACKs that come in bursts have shown to be missing, as current Linux does.",
+            .default_number = 1,
+        },
+        OptionInfo{
+            .key = "quantization",
+            .kind = OptionKind::Choice,
+            .help = "Packets beyond the product of rate and delay, for what is under way in the hosts: three "
+                    "segmentation quanta wherever packets in flight are compared, as in Linux, which keeps a short "
+                    "queue; or three packets in the window alone. Left out: linux under the linux profile, fixed under "
+                    "textbook.",
+            .default_choice = "linux",
+            .textbook_choice = "fixed",
+            .choices = kQuantizations,
+        },
+    };
     static constexpr AlgorithmInfo kInfo{
         .name = "bbr",
         .summary = "Paces at the measured bottleneck rate, two bandwidth-delay products in flight at most; version 1",
@@ -41,7 +55,12 @@ public:
     static constexpr double kCwndGain = 2;
     static constexpr double kPacingMargin = 0.99;  // a little below the rate, so that no queue lasts
     static constexpr double kMinCwnd = 4;          // enough to keep ACKs coming
-    static constexpr double kQuantaAllowance = 3;  // packets beyond the product: in the hosts, or under a delayed ACK
+    static constexpr double kQuanta = 3;           // beyond the product: in the hosts, or under a delayed ACK
+    // Linux's goal for a segmentation quantum: a millisecond's worth (sk_pacing_shift: 1/1024 s), two packets at least,
+    // and one below 1.2 Mbit/s (bbr_min_tso_rate), counted in payload of 1448 bytes; at most 64 kB.
+    static constexpr double kQuantaPerSecond = 1024;
+    static constexpr double kSlowPps = 1.2e6 / 8 / 1448;
+    static constexpr double kMaxQuantumPkts = 44;
     static constexpr std::uint32_t kRateWindowRounds = 10;
     static constexpr Nanos kMinRttWindow{10'000'000'000};
     static constexpr Nanos kProbeRttTime{200'000'000};
@@ -51,7 +70,9 @@ public:
     static constexpr double kMaxAggregation_s = 0.1;  // of the rate
     static constexpr Nanos kInitialRtt{1'000'000};    // assumed until there is a sample
 
-    explicit Bbr(const Options& options) : has_ack_aggregation_(options.number("ack_aggregation") != 0) {}
+    explicit Bbr(const Options& options)
+        : has_ack_aggregation_(options.number("ack_aggregation") != 0),
+          has_linux_quanta_(options.choice("quantization") == "linux") {}
 
     void on_start(Window& window, std::uint64_t luck);
     void on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings);
@@ -65,11 +86,13 @@ public:
 
 private:
     double bdp_pkts() const { return max_rate_.value() * to_seconds(min_rtt_); }
+    double inflight_target(const Window& window, double gain) const;
+    double window_target(const Window& window, double gain) const;
     bool has_filled_pipe() const { return full_rate_rounds_ >= kFullPipeRounds; }
 
     void update_rate(const DeliverySample& sample);
     void update_aggregation(const Window& window, const DeliverySample& sample);
-    void update_cycle(const DeliverySample& sample);
+    void update_cycle(const Window& window, const DeliverySample& sample);
     void check_full_pipe(const DeliverySample& sample);
     void check_drain(Window& window, const DeliverySample& sample);
     void update_min_rtt(Window& window, const DeliverySample& sample);
@@ -83,6 +106,7 @@ private:
     void set_cwnd(Window& window, const DeliverySample& sample);
 
     bool has_ack_aggregation_;
+    bool has_linux_quanta_;
     Mode mode_ = Mode::Startup;
     double pacing_gain_ = kHighGain;
     double cwnd_gain_ = kHighGain;
