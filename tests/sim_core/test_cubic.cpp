@@ -12,9 +12,10 @@ namespace {
 using namespace literals;
 
 Cubic cubic(std::string_view hystart = "off", bool fast_convergence = true, bool reno_friendly = true) {
-    return Cubic(Options(Cubic::kInfo, std::array{OptionValue{"hystart", std::string(hystart)},
-                                                  OptionValue{"fast_convergence", fast_convergence},
-                                                  OptionValue{"reno_friendly", reno_friendly}}));
+    return Cubic(Options(
+        Cubic::kInfo,
+        std::array{OptionValue{"arithmetic", std::string("rfc9438")}, OptionValue{"hystart", std::string(hystart)},
+                   OptionValue{"fast_convergence", fast_convergence}, OptionValue{"reno_friendly", reno_friendly}}));
 }
 
 AckSample ack_at(Nanos now, double acked_pkts = 1, Nanos rtt = 100_ms) {
@@ -159,6 +160,67 @@ TEST(Cubic, LeavesOutTimeInWhichTheWindowWasNotUsed) {
     // Sending below the window all the time: nothing of it counts
     const double at_once = window_after(false, true, 10_s);
     EXPECT_NEAR(window_after(false, false, 14_s), at_once, 1e-9);
+}
+
+Cubic linux_cubic() {
+    return Cubic(Options(Cubic::kInfo, std::array{OptionValue{"arithmetic", std::string("linux")},
+                                                  OptionValue{"hystart", std::string("off")}}));
+}
+
+TEST(LinuxCubic, CountsWholePackets) {
+    Cubic controller = linux_cubic();
+    Window window{9, 5};
+    lose(controller, window);
+    EXPECT_EQ(window.ssthresh_pkts, 6);  // 9 * 717 / 1024 = 6.3
+    window.cwnd_pkts = 2;
+    lose(controller, window);
+    EXPECT_EQ(window.ssthresh_pkts, 2);
+}
+
+TEST(LinuxCubic, GrowsTowardsRenosWindowByEightFifteenthsARoundTripForGood) {
+    Cubic controller = linux_cubic();
+    Window window{10, 5};
+    lose(controller, window);
+    ASSERT_EQ(window.cwnd_pkts, 7);
+    // RTT 40 ms, so that each round trip has a look at the curve, which hardly moves (K = (3 / 0.4)^(1/3) = 2 s). Each
+    // packet of Reno's window takes w * 15 / 8 acknowledgements, rounded down: 13 at 7, 15 at 8, 16 at 9, 18 at 10 and
+    // 20 at 11, 82 in all and one more, because it takes more than that many. The window follows with the next look,
+    // within 32 ms: of 7 to 11 packets' time. RFC 9438's would be at 10 by then and add one per round trip from there.
+    Nanos now = 10_s;
+    int acks = 0;
+    while (window.cwnd_pkts < 12) {
+        now += 40_ms / static_cast<std::int64_t>(window.cwnd_pkts);
+        ack(controller, window, ack_at(now, 1, 40_ms));
+        EXPECT_EQ(window.cwnd_pkts, std::floor(window.cwnd_pkts));
+        ++acks;
+        ASSERT_LT(acks, 200);
+    }
+    EXPECT_GE(acks, 83);
+    EXPECT_LE(acks, 83 + 5 * 11);
+}
+
+TEST(LinuxCubic, IsBackAtTheOldWindowAfterK) {
+    Cubic controller = linux_cubic();
+    Window window{100, 50};
+    lose(controller, window);
+    ASSERT_EQ(window.cwnd_pkts, 70);  // 100 * 717 / 1024 = 70.02
+    // K = (30 / 0.4004)^(1/3) = 4.216 s; an ACK each 100 ms / w
+    Nanos now = 10_s;
+    for (const Nanos end = now + 4'216_ms; now < end; now += 100_ms / static_cast<std::int64_t>(window.cwnd_pkts))
+        ack(controller, window, ack_at(now));
+    EXPECT_NEAR(window.cwnd_pkts, 100, 1);
+}
+
+TEST(LinuxCubic, ForgetsEverythingAfterATimeout) {
+    Cubic controller = linux_cubic();
+    Window window{100, 50};
+    lose(controller, window, CongestionKind::Timeout);
+    EXPECT_EQ(window.ssthresh_pkts, 70);
+    ack(controller, window, ack_at(10_s, 69));
+    EXPECT_EQ(window.cwnd_pkts, 70);
+    // Without an old window it grows by one in 20 acknowledged packets: 5 % per round trip.
+    for (int i = 1; i <= 200; ++i) ack(controller, window, ack_at(10_s + i * 1_ms));
+    EXPECT_NEAR(window.cwnd_pkts, 80, 1);
 }
 
 // The model behind the closed forms: an ACK every rtt / w, a loss after every `1 / loss` packets, no time lost in

@@ -2,28 +2,29 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <variant>
 
+#include "cube_root.h"
 #include "hystart.h"
+#include "linux_cubic.h"
 #include "newreno.h"
 
 namespace subflow {
 
-// Cube root of x >= 0 by Newton's method, to within an ulp or two: std::cbrt is another function on another platform,
-// and signatures must not be.
-constexpr double cube_root(double x) {
-    if (x == 0) return 0;
-    // A third of the exponent, with the constant that makes the error at most a few per cent; each step squares it.
-    double y = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) / 3 + 0x2a9f7893782da1ceULL);
-    for (int i = 0; i < 5; ++i) y = (2 * y + x / (y * y)) / 3;
-    return y;
-}
-
 class Cubic {
 public:
     static constexpr std::array<std::string_view, 3> kHyStarts{"off", "linux", "rfc9406"};
+    static constexpr std::array<std::string_view, 2> kArithmetics{"linux", "rfc9438"};
     static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "arithmetic",
+            .kind = OptionKind::Choice,
+            .help = "Whole packets and a clock of 4 ms as in Linux, which is slower where windows are small, or real "
+                    "numbers as in RFC 9438. Left out: linux under the linux profile, rfc9438 under textbook.",
+            .default_choice = "linux",
+            .textbook_choice = "rfc9438",
+            .choices = kArithmetics,
+        },
         OptionInfo{
             .key = "fast_convergence",
             .kind = OptionKind::Flag,
@@ -49,7 +50,7 @@ public:
     static constexpr AlgorithmInfo kInfo{
         .name = "cubic",
         .summary = "A cubic curve over the time since the last loss: quickly back, then probing",
-        .source = "RFC 9438; HyStart: Linux tcp_cubic.c, RFC 9406",
+        .source = "RFC 9438; Linux tcp_cubic.c; HyStart: Linux tcp_cubic.c, RFC 9406",
         .options = kOptions,
     };
 
@@ -59,7 +60,8 @@ public:
     static constexpr double kAlpha = 3 * (1 - kBeta) / (1 + kBeta);
 
     explicit Cubic(const Options& options)
-        : fast_convergence_(options.number("fast_convergence") != 0),
+        : has_linux_arithmetic_(options.choice("arithmetic") == "linux"),
+          fast_convergence_(options.number("fast_convergence") != 0),
           reno_friendly_(options.number("reno_friendly") != 0) {
         const std::string_view hystart = options.choice("hystart");
         if (hystart == "linux") hystart_ = HyStart();
@@ -98,8 +100,13 @@ public:
         double acked = ack.acked_pkts;
         if (window.in_slow_start()) {
             has_epoch_ = false;
+            linux_.leave_slow_start();
             acked = slow_start(window, slow_start_growth(acked));
             if (acked == 0) return;
+        }
+        if (has_linux_arithmetic_) {
+            window.cwnd_pkts = linux_.grown(window.cwnd_pkts, acked, ack.now, ack.min_rtt, reno_friendly_);
+            return;
         }
         if (!has_epoch_) begin_epoch(window, ack.now);
         // RFC 9438 section 4.3, figure 4: Reno's own pace once the window before the reduction is reached again
@@ -117,14 +124,21 @@ public:
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         const double w = window.cwnd_pkts;
+        const bool is_timeout = event.kind == CongestionKind::Timeout;
+        // Linux starts over after a timeout (bictcp_reset); RFC 9406 is for the first slow start only.
+        watches_slow_start_ = is_timeout && std::holds_alternative<HyStart>(hystart_);
+        if (has_linux_arithmetic_) {
+            window.ssthresh_pkts = LinuxCubic::reduced(w);
+            linux_.on_loss(w, fast_convergence_);
+            if (is_timeout) linux_.on_timeout();
+            return;
+        }
         cwnd_prior_ = w;
         // RFC 9438 section 4.7, fast convergence
         w_max_ = fast_convergence_ && w < w_max_ ? w * (1 + kBeta) / 2 : w;
         window.ssthresh_pkts = std::max(kBeta * w, 2.0);
         has_epoch_ = false;
-        is_after_timeout_ = event.kind == CongestionKind::Timeout;
-        // Linux starts over after a timeout (bictcp_reset); RFC 9406 is for the first slow start only.
-        watches_slow_start_ = is_after_timeout_ && std::holds_alternative<HyStart>(hystart_);
+        is_after_timeout_ = is_timeout;
     }
 
 private:
@@ -148,12 +162,17 @@ private:
         if (was_idle_) {
             // Nothing was under way from the ACK before until the packet was sent that this one is for.
             const Nanos sent = ack.now - ack.rtt;
-            if (sent > last_ack_) epoch_start_ += sent - last_ack_;
+            if (sent > last_ack_) shift_epoch(sent - last_ack_);
         } else if (!ack.is_cwnd_limited) {
-            epoch_start_ += ack.now - last_ack_;
+            shift_epoch(ack.now - last_ack_);
         }
         last_ack_ = ack.now;
         was_idle_ = ack.inflight_pkts == 0;
+    }
+
+    void shift_epoch(Nanos by) {
+        epoch_start_ += by;
+        linux_.shift_epoch(by);
     }
 
     double slow_start_growth(double acked_pkts) const {
@@ -169,6 +188,8 @@ private:
     Nanos epoch_start_{};
     Nanos last_ack_{};
     std::variant<std::monostate, HyStart, HyStartPlusPlus> hystart_;
+    LinuxCubic linux_;
+    bool has_linux_arithmetic_;
     bool fast_convergence_;
     bool reno_friendly_;
     bool has_epoch_ = false;

@@ -1,0 +1,115 @@
+// CUBIC in Linux's arithmetic: whole packets, acknowledgements counted down, a clock of 4 ms. Part of CUBIC.
+// Source: Linux 6.18 tcp_cubic.c (bictcp_update, bictcp_recalc_ssthresh), tcp_cong.c (tcp_cong_avoid_ai).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "../units.h"
+#include "cube_root.h"
+
+namespace subflow {
+
+// Where windows are small its roundings count: at 2 % loss a tenth to a third of the goodput. The growth towards Reno's
+// window stays at 8/15 of a packet per round trip; RFC 9438 goes on with one as soon as the old window is back.
+class LinuxCubic {
+public:
+    static constexpr std::int64_t kHz = 250;  // CONFIG_HZ of the distributions' kernels; others have 1000
+    static constexpr Nanos kTick{1'000'000'000 / kHz};
+    static constexpr std::int64_t kLooksPerSecond = 32;  // at the curve, while the window stays
+    static constexpr double kC = 410.0 / 1024;           // 0.4, in steps of 1/1024
+
+    // The window after a loss: down to a whole packet, two at least.
+    static double reduced(double cwnd_pkts) {
+        return static_cast<double>(std::max<std::int64_t>(whole(cwnd_pkts) * 717 / 1024, 2));
+    }
+    // W_max after a loss; with fast convergence less where the window was still below the one before.
+    static std::int64_t origin_after(double cwnd_pkts, std::int64_t w_max, bool fast_convergence) {
+        const std::int64_t cwnd = whole(cwnd_pkts);
+        return cwnd < w_max && fast_convergence ? cwnd * (1024 + 717) / 2048 : cwnd;
+    }
+
+    void on_loss(double cwnd_pkts, bool fast_convergence) {
+        w_max_ = origin_after(cwnd_pkts, w_max_, fast_convergence);
+        has_epoch_ = false;
+        credit_ = 0;
+    }
+    // Linux forgets everything after a timeout (bictcp_reset).
+    void on_timeout() { *this = LinuxCubic(); }
+    void leave_slow_start() { has_epoch_ = false; }
+    void shift_epoch(Nanos by) { epoch_start_ += by; }
+
+    // Congestion avoidance: the window after that many packets have been acknowledged.
+    double grown(double cwnd_pkts, double acked_pkts, Nanos now, Nanos min_rtt, bool reno_friendly) {
+        std::int64_t cwnd = whole(cwnd_pkts);
+        const std::int64_t acked = whole(acked_pkts + 0.5);
+        update(cwnd, acked, now, min_rtt, reno_friendly);
+        if (credit_ >= acks_per_packet_) {  // gathered when more were asked for: applied gently
+            credit_ = 0;
+            ++cwnd;
+        }
+        credit_ += acked;
+        if (credit_ >= acks_per_packet_) {
+            cwnd += credit_ / acks_per_packet_;
+            credit_ %= acks_per_packet_;
+        }
+        return static_cast<double>(cwnd);
+    }
+
+private:
+    static std::int64_t whole(double pkts) { return static_cast<std::int64_t>(pkts); }
+    static std::int64_t ticks(Nanos time) { return time / kTick; }
+
+    // How many acknowledged packets the next packet of the window takes.
+    void update(std::int64_t cwnd, std::int64_t acked, Nanos now, Nanos min_rtt, bool reno_friendly) {
+        const std::int64_t tick = ticks(now);
+        epoch_acked_ += acked;
+        if (has_epoch_ && cwnd == last_cwnd_ && tick - last_tick_ <= kHz / kLooksPerSecond) return;
+        if (!has_epoch_ || tick != last_tick_) {
+            last_cwnd_ = cwnd;
+            last_tick_ = tick;
+            if (!has_epoch_) begin_epoch(cwnd, acked, now);
+            // The curve where it will be a round trip from now, at the least
+            const Nanos ahead = min_rtt + kTick - Nanos(1);
+            const double t = static_cast<double>(ticks(now - epoch_start_) + ticks(ahead)) / kHz;
+            const double d = t - k_s_;
+            const auto rise = static_cast<std::int64_t>(kC * std::abs(d * d * d));
+            const std::int64_t target = d < 0 ? origin_ - rise : origin_ + rise;
+            acks_per_packet_ = target > cwnd ? cwnd / (target - cwnd) : 100 * cwnd;
+            if (w_max_ == 0) acks_per_packet_ = std::min<std::int64_t>(acks_per_packet_, 20);
+        }
+        if (reno_friendly) {
+            const std::int64_t per_packet = cwnd * 15 / 8;  // (1 + beta) / (3 (1 - beta)) windows
+            while (epoch_acked_ > per_packet) {
+                epoch_acked_ -= per_packet;
+                ++reno_cwnd_;
+            }
+            if (reno_cwnd_ > cwnd) acks_per_packet_ = std::min(acks_per_packet_, cwnd / (reno_cwnd_ - cwnd));
+        }
+        acks_per_packet_ = std::max<std::int64_t>(acks_per_packet_, 2);  // half as much again per round trip, at most
+    }
+
+    void begin_epoch(std::int64_t cwnd, std::int64_t acked, Nanos now) {
+        has_epoch_ = true;
+        epoch_start_ = now;
+        epoch_acked_ = acked;
+        reno_cwnd_ = cwnd;
+        origin_ = std::max(w_max_, cwnd);
+        k_s_ = cube_root(static_cast<double>(origin_ - cwnd) / kC);
+    }
+
+    std::int64_t w_max_ = 0;  // 0: no loss so far
+    std::int64_t origin_ = 0;
+    std::int64_t reno_cwnd_ = 0;
+    std::int64_t epoch_acked_ = 0;
+    std::int64_t acks_per_packet_ = 1;
+    std::int64_t credit_ = 0;
+    std::int64_t last_cwnd_ = 0;
+    std::int64_t last_tick_ = 0;
+    double k_s_ = 0;
+    Nanos epoch_start_{};
+    bool has_epoch_ = false;
+};
+
+}  // namespace subflow
