@@ -22,13 +22,18 @@ MINRTT = Choice("minrtt")
 
 
 def link(
-    name: str, *, rate_bps: float = 10e6, delay_s: float = 0.05, queue_pkts: int | None = 84, loss: float = 0.0
+    name: str,
+    *,
+    rate_bps: float = 10e6,
+    delay_s: float = 0.05,
+    queue_pkts: int | None = 84,
+    loss: float = 0.0,
+    queue: QueueSpec | None = None,
 ) -> Link:
-    """A link from "server" to "client" whose way back is a pure delay without loss."""
+    """A link from "server" to "client" whose way back is a pure delay without loss. `queue` replaces `queue_pkts`."""
     back = LinkDirection(None, delay_s, QueueSpec(), 0.0)
-    return Link(
-        name, ("server", "client"), LinkDirection(rate_bps, delay_s, QueueSpec("droptail", queue_pkts), loss), back
-    )
+    forward = LinkDirection(rate_bps, delay_s, queue or QueueSpec("droptail", queue_pkts), loss)
+    return Link(name, ("server", "client"), forward, back)
 
 
 def tcp(name: str, path: str, controller: str | Choice = "newreno", **values: Any) -> Flow:

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
 from tests.helpers.statistics import agrees_with, mean
 
-from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, Link
+from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, Link, QueueSpec
 
 SEEDS = range(1, 6)
 COUPLED = ["ewtcp", "lia", "olia", "balia"]
@@ -75,10 +75,13 @@ def test_olia_uses_the_short_path() -> None:
     assert near / (near + far) > 0.97
 
 
-def shares_of_a_bottleneck(controller: str, subflows: int, *, queue_pkts: int = 84, runs: int = 8) -> list[float]:
-    """Goodput over that of a Reno flow beside it, on 10 Mbit/s with a base RTT of 100 ms."""
+RED_OPTIONS = {"mode": "instantaneous", "min": 25.0, "max": 50.0, "max_p": 0.1, "gentle": True, "weight": 1.0}
+RED = QueueSpec("red", limit_pkts=200, options=RED_OPTIONS)
+
+
+def shares_of_a_bottleneck(controller: str, subflows: int, path: Link, *, runs: int = 8) -> list[float]:
+    """Goodput over that of a Reno flow beside it on a path named "path"."""
     flows = [mptcp("mp", ["path"] * subflows, controller), tcp("reno", "path")]
-    path = link("path", queue_pkts=queue_pkts)
     a_scenario = scenario([path], flows, duration_s=300, warmup_s=60, start_jitter_s=1.0)
     rates = [goodputs(run(a_scenario, seed=seed)) for seed in range(1, runs + 1)]
     return [rate["mp"] / rate["reno"] for rate in rates]
@@ -87,19 +90,30 @@ def shares_of_a_bottleneck(controller: str, subflows: int, *, queue_pkts: int = 
 @pytest.mark.parametrize("controller", COUPLED)
 def test_two_coupled_subflows_take_about_one_share_of_a_bottleneck(controller: str) -> None:
     # Fluid: 1 : 1. Losses in step at a drop-tail queue: 0.9 to 1.5.
-    assert 0.9 <= mean(shares_of_a_bottleneck(controller, 2)) <= 1.5
+    assert 0.9 <= mean(shares_of_a_bottleneck(controller, 2, link("path"))) <= 1.5
 
 
 @pytest.mark.parametrize("controller", ["lia", "olia", "balia"])
 def test_five_coupled_subflows_take_less_than_three_shares_of_a_bottleneck(controller: str) -> None:
     # Losses in step and windows of a few packets: up to 2.5 where five Renos would take 5 (10 Mbit/s, 50 packets).
-    assert agrees_with(shares_of_a_bottleneck(controller, 5, queue_pkts=50), 0.9, 2.5)
+    assert agrees_with(shares_of_a_bottleneck(controller, 5, link("path", queue_pkts=50)), 0.9, 2.5)
+
+
+@pytest.mark.parametrize("subflows", [2, 3, 5])
+@pytest.mark.parametrize("controller", COUPLED)
+def test_coupled_subflows_take_one_share_where_losses_do_not_come_in_step(controller: str, subflows: int) -> None:
+    # RED by the instantaneous queue: no drop below 25 packets, 10 % at 50, all at 100. Every packet is as likely to be
+    # lost as any other, as the fluid model assumes: 0.85 to 1.25 for two to five subflows.
+    path = link("path", queue=RED)
+    assert 0.85 <= mean(shares_of_a_bottleneck(controller, subflows, path, runs=5)) <= 1.25
 
 
 @pytest.mark.parametrize("subflows", [2, 3])
 def test_uncoupled_subflows_take_a_share_each(subflows: int) -> None:
     # n : 1 within 5 %
-    assert mean(shares_of_a_bottleneck("uncoupled", subflows, runs=4)) == pytest.approx(subflows, rel=0.05)
+    assert mean(shares_of_a_bottleneck("uncoupled", subflows, link("path"), runs=4)) == pytest.approx(
+        subflows, rel=0.05
+    )
 
 
 def rates_beside_two_renos(controller: str) -> list[float]:
