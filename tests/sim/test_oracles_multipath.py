@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
 from tests.helpers.statistics import agrees_with, mean
 
-from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, Link, QueueSpec
+from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, Link, OptionValue, QueueSpec
 
 SEEDS = range(1, 6)
 COUPLED = ["ewtcp", "lia", "olia", "balia"]
@@ -75,7 +75,14 @@ def test_olia_uses_the_short_path() -> None:
     assert near / (near + far) > 0.97
 
 
-RED_OPTIONS = {"mode": "instantaneous", "min": 25.0, "max": 50.0, "max_p": 0.1, "gentle": True, "weight": 1.0}
+RED_OPTIONS: dict[str, OptionValue] = {
+    "mode": "instantaneous",
+    "min": 25.0,
+    "max": 50.0,
+    "max_p": 0.1,
+    "gentle": True,
+    "weight": 1.0,
+}
 RED = QueueSpec("red", limit_pkts=200, options=RED_OPTIONS)
 
 
