@@ -413,6 +413,17 @@ def checks() -> list[Check]:
         Check("mypy", [[BIN / "mypy"]]),
         Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release")),
         Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
+        Check(
+            "debug and release agree",
+            [
+                [
+                    PYTHON,
+                    ROOT / "tests/sim_core/compare_signatures.py",
+                    BUILD / "tests/signatures",
+                    BUILD / "asan/signatures",
+                ]
+            ],
+        ),
     ]
 
 

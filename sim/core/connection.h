@@ -108,6 +108,7 @@ struct Subflow {
     std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
     std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
     std::int64_t dropped_pkts = 0;    // data packets lost in the network
+    std::int64_t arrived_pkts = 0;    // data packets that got to the far end; only builds that validate count them
 };
 
 }  // namespace subflow

@@ -54,6 +54,17 @@ public:
         }
     }
 
+    // Throws InternalError unless the heap is one and every source that waits has its entry.
+    void check_invariants() const {
+        std::vector<bool> is_found(pending_.size(), false);
+        for (std::size_t i = 0; i < heap_.size(); ++i) {
+            SF_ASSERT(i == 0 || !before(heap_[i], heap_[(i - 1) / 4]));
+            if (pending_[heap_[i].source] == heap_[i].time) is_found[heap_[i].source] = true;
+        }
+        for (std::size_t source = 0; source < pending_.size(); ++source)
+            SF_ASSERT(pending_[source] == kNever || is_found[source]);
+    }
+
 private:
     struct Entry {
         Nanos time;

@@ -197,6 +197,17 @@ public:
     const LinkStats& stats() const { return stats_; }
     std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now) + waiting_pkts(); }
     std::int64_t packets_under_way() const { return in_flight_.size() + waiting_pkts(); }
+    // Calls visit(packet) for each of them. Not for the packet path: queues under a discipline are copied.
+    template <class Visit>
+    void for_each_under_way(Visit&& visit) const {
+        for (std::uint32_t pos = in_flight_.begin_pos(); pos != in_flight_.end_pos(); ++pos)
+            visit(in_flight_[pos].packet);
+        if (waiting_pkts() == 0) return;
+        auto queue = features_->queue;
+        const auto visit_waiting = [&](const Waiting& waiting) { visit(waiting.packet); };
+        if (auto* codel = std::get_if<CodelQueue>(&queue)) codel->clear(visit_waiting);
+        if (auto* fq = std::get_if<FqCodelQueue>(&queue)) fq->clear(visit_waiting);
+    }
     // Time engaged until `now`: what is queued has been counted in advance.
     Nanos busy_until(Nanos now) const {
         return stats_.busy - (transmitter_free_at_ > now ? transmitter_free_at_ - now : Nanos(0));

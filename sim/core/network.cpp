@@ -360,18 +360,4 @@ std::vector<Mark> Network::take_marks() {
     return taken;
 }
 
-void Network::check_invariants() const {
-    for (const Link& link : links_) {
-        const LinkStats& s = link.stats();
-        SF_ASSERT(s.packets_in ==
-                  s.packets_out + s.drops_queue + s.drops_random + s.drops_down + link.packets_under_way());
-    }
-    for (const Subflow& s : subflows_) s.sender.check_invariants();
-    for (const Connection& c : connections_) {
-        SF_ASSERT(c.data_una <= c.reassembly.next());
-        SF_ASSERT(c.reassembly.next() <= c.data_nxt || sends_datagrams(c.kind));
-        SF_ASSERT(c.data_nxt <= c.right_edge || sends_datagrams(c.kind));
-    }
-}
-
 }  // namespace subflow

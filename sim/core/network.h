@@ -116,8 +116,9 @@ public:
     std::vector<Mark> take_marks();
     std::int64_t marks_lost() const { return marks_lost_; }
 
-    // Throws InternalError unless, on every link, packets in = out + dropped + under way, and every sender's books
-    // balance.
+    // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
+    // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE
+    // check senders and event order as they go, too.
     void check_invariants() const;
 
 private:

@@ -55,6 +55,9 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
 template <PacketKind kKind>
 SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     ++packets_delivered_;
+#ifdef SUBFLOW_VALIDATE
+    ++s.arrived_pkts;
+#endif
     mix_signature(at, packet.subflow, packet.seq);
     if constexpr (kKind == PacketKind::Data) {
         if (is_current(s, packet)) [[likely]]

@@ -1,0 +1,66 @@
+// What must hold of a network whenever it stands still.
+#include <cmath>
+
+#include "network.h"
+
+namespace subflow {
+
+void Network::check_invariants() const {
+    // Event order: nothing is left to do for the time that has passed.
+    events_.check_invariants();
+    SF_ASSERT(events_.next_time() >= now_);
+
+    // Conservation, link by link
+    std::vector<std::int64_t> under_way(subflows_.size(), 0);  // data packets and datagrams
+    std::size_t extensions = free_extensions_.size();
+    for (const Link& link : links_) {
+        const LinkStats& s = link.stats();
+        SF_ASSERT(s.packets_in ==
+                  s.packets_out + s.drops_queue + s.drops_random + s.drops_down + link.packets_under_way());
+        link.for_each_under_way([&](const Packet& p) {
+            if (p.kind != PacketKind::Ack) ++under_way[p.subflow];
+            if (p.kind == PacketKind::Ack && p.extension != kNoExtension) ++extensions;
+        });
+    }
+    // An ACK's extension is in the pool or on its way.
+    SF_ASSERT(extensions == ack_extensions_.size());
+
+    // Conservation, subflow by subflow and in all
+    std::int64_t sent_in_all = 0;
+    std::int64_t accounted_in_all = packets_delivered_;
+    for (std::size_t i = 0; i < subflows_.size(); ++i) {
+        const Subflow& s = subflows_[i];
+        const Connection& c = connections_[s.connection];
+        const bool is_datagrams = sends_datagrams(c.kind);
+        const std::int64_t sent =
+            is_datagrams ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
+#ifdef SUBFLOW_VALIDATE
+        SF_ASSERT(sent == s.arrived_pkts + s.dropped_pkts + under_way[i]);
+#endif
+        sent_in_all += sent;
+        accounted_in_all += s.dropped_pkts + under_way[i];
+        if (is_datagrams) continue;
+
+        // Windows and sequence numbers
+        s.sender.check_invariants();
+        SF_ASSERT(!std::isnan(s.sender.window().ssthresh_pkts) && s.sender.window().ssthresh_pkts > 0);
+        SF_ASSERT(s.sender.snd_una() <= s.receiver.rcv_nxt() && s.receiver.rcv_nxt() <= s.sender.snd_nxt());
+        SF_ASSERT(!s.is_established || !s.sender.has_outstanding() || s.sender.rto_deadline() < kNever);
+    }
+    SF_ASSERT(sent_in_all == accounted_in_all);
+
+    for (const Connection& c : connections_) {
+        if (sends_datagrams(c.kind)) continue;
+        // What was acknowledged has been delivered, what was delivered has been sent, what was sent was allowed.
+        SF_ASSERT(c.data_una <= c.reassembly.next());
+        SF_ASSERT(c.reassembly.next() <= c.data_nxt);
+        SF_ASSERT(c.data_nxt <= c.right_edge);
+        SF_ASSERT(!c.is_multipath() || (c.sent_on.begin_pos() == c.data_una && c.sent_on.end_pos() == c.data_nxt));
+        // Every byte once: full packets but for the last
+        std::int64_t bytes = static_cast<std::int64_t>(c.reassembly.next()) * c.payload_bytes;
+        if (c.reassembly.next() > c.last_data_seq) bytes -= c.payload_bytes - c.last_payload_bytes;
+        SF_ASSERT(c.delivered_bytes == bytes);
+    }
+}
+
+}  // namespace subflow
