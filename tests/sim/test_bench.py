@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from subflow_sim import bench_instructions
 from subflow_sim.bench import WORKLOADS, run_workload
+from subflow_sim.bench_batch import run_batch
+from subflow_sim.bench_instructions import instructions_per_packet
 
 
 def test_a_workload_reports_packets_per_cpu_second() -> None:
@@ -18,3 +21,20 @@ def test_a_workload_reports_packets_per_cpu_second() -> None:
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_every_workload_is_a_valid_scenario(name: str) -> None:
     assert WORKLOADS[name].scenario().flows
+
+
+def test_a_batch_runs_every_copy_and_tells_how_it_scales() -> None:
+    result = run_batch(4, cores=2, rounds=2)
+    # Four copies of A without random draws: each delivers what A does.
+    assert result.packets == 4 * run_workload("A", repetitions=1).packets
+    assert (result.copies, result.cores) == (4, 2)
+    assert result.packets_per_cpu_s == pytest.approx(result.packets / result.cpu_s)
+    assert result.scaling_efficiency > 0
+
+
+def test_what_a_start_costs_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A start of 10^9 instructions and 500 for each packet, whatever the share
+    monkeypatch.setattr(
+        bench_instructions, "_count", lambda _, share: (10**9 + 500 * round(share * 80_000), round(share * 80_000))
+    )
+    assert instructions_per_packet("A") == 500

@@ -22,17 +22,26 @@ def bench(
             metavar="[WORKLOAD...]", help="Which; left out: all of the simulator's. `store` is the store's."
         ),
     ] = None,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Also count instructions per packet; needs valgrind and minutes.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure packets per CPU-second for each named workload; `bench store` measures the database."""
     from subflow_app.core.errors import InputError
     from subflow_sim.bench import WORKLOADS
+    from subflow_sim.bench_batch import BATCH
+    from subflow_sim.bench_instructions import has_valgrind
 
-    names = list(dict.fromkeys(workloads or WORKLOADS))
+    names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
-        if name not in (*WORKLOADS, STORE):
-            raise InputError(f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, STORE))}')
-    documents = [_simulator_document(name) for name in names if name != STORE]
+        if name not in (*WORKLOADS, BATCH, STORE):
+            raise InputError(f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, BATCH, STORE))}')
+    if instructions and not has_valgrind():
+        raise InputError("--instructions: valgrind is not installed")
+    documents = [_simulator_document(name, instructions=instructions) for name in names if name in WORKLOADS]
+    if BATCH in names:
+        documents.append(_batch_document())
     store_document = _store_document() if STORE in names else None
     if as_json:
         document: dict[str, Any] = {"workloads": documents}
@@ -46,18 +55,33 @@ def bench(
         _print_store(store_document)
 
 
-def _simulator_document(name: str) -> dict[str, Any]:
+def _simulator_document(name: str, *, instructions: bool) -> dict[str, Any]:
     from subflow_sim.bench import run_workload
 
     print_note(f"measuring {name} ...")
     result = run_workload(name)
-    return {
+    document = {
         "name": result.name,
         "description": result.description,
         "packets": result.packets,
         "cpu_s": result.cpu_s,
         "packets_per_cpu_s": result.packets_per_cpu_s,
     }
+    if instructions:
+        from subflow_sim.bench_instructions import instructions_per_packet
+
+        print_note(f"counting the instructions of {name} ...")
+        document["instructions_per_packet"] = instructions_per_packet(name)
+    return document
+
+
+def _batch_document() -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from subflow_sim.bench_batch import BATCH, DESCRIPTION, run_batch
+
+    print_note(f"measuring {BATCH} ...")
+    return {"name": BATCH, "description": DESCRIPTION, **asdict(run_batch())}
 
 
 def _store_document() -> dict[str, Any]:
@@ -68,7 +92,7 @@ def _store_document() -> dict[str, Any]:
 
 
 def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text
 
     columns = (
         TextColumn("Workload", is_number=False),
@@ -76,6 +100,8 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
         TextColumn("Packets"),
         TextColumn("CPU", "s"),
         TextColumn("Packets", "per CPU s"),
+        TextColumn("Instructions", "per packet"),
+        TextColumn("Scaling"),
     )
     rows = tuple(
         (
@@ -84,6 +110,8 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
             count_text(document["packets"]),
             f"{document['cpu_s']:.2f}",
             count_text(document["packets_per_cpu_s"]),
+            count_text(document.get("instructions_per_packet")),
+            f"{document['scaling_efficiency']:.3f}" if "scaling_efficiency" in document else NOTHING,
         )
         for document in documents
     )

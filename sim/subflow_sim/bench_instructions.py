@@ -1,0 +1,58 @@
+"""Instructions per delivered packet, counted by callgrind: the figure that no other load on the machine can change."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from subflow_sim.errors import SimError
+
+# The longer run less the shorter one leaves out the start of Python, the imports and the building of the simulation.
+_SHARES = (0.05, 0.15)
+
+_CHILD = """
+import sys
+from subflow_sim.bench import WORKLOADS
+from subflow_sim.simulation import Simulation
+simulation = Simulation(WORKLOADS[sys.argv[1]].scenario())
+simulation.run_until(simulation.duration_s * float(sys.argv[2]))
+print(simulation.packets)
+"""
+
+
+def has_valgrind() -> bool:
+    """Whether instructions can be counted on this machine."""
+    return shutil.which("valgrind") is not None
+
+
+def instructions_per_packet(name: str) -> float:
+    """Instructions of the simulator per data packet delivered in a workload of the bench, after its first moments.
+
+    Args:
+        name: key of `subflow_sim.bench.WORKLOADS`.
+
+    Raises:
+        SimError: if valgrind is missing or does not say how many instructions it counted.
+    """
+    (short_instructions, short_packets), (long_instructions, long_packets) = (_count(name, share) for share in _SHARES)
+    return (long_instructions - short_instructions) / (long_packets - short_packets)
+
+
+def _count(name: str, share: float) -> tuple[int, int]:
+    """Instructions of a process that simulates this share of the workload, and packets delivered."""
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        raise SimError("valgrind is not installed")
+    command = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    # The same start each time: no random hashing, no compiling of sources that a first run would leave behind.
+    env = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [*command, sys.executable, "-c", _CHILD, name, str(share)], capture_output=True, text=True, env=env, check=False
+    )
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or collected is None:
+        raise SimError(f"valgrind did not count: {done.stderr[-500:]}")
+    return int(collected[1]), int(done.stdout)
