@@ -5,6 +5,7 @@
     python3 dev.py test           everything that has to pass: lint, types, imports, formatting, C++ tests, Python tests
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator
+    python3 dev.py fuzz [WHAT]    feed made-up input to the core (libFuzzer) or the loader (Atheris) for --seconds N
     python3 dev.py golden         print the run signature of each shipped scenario (--update keeps them)
     python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)
     python3 dev.py clean          remove what was built (--all: .venv too)
@@ -452,6 +453,49 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     return code or (1 if failed else 0)
 
 
+def fuzz(what: str, seconds: int) -> int:
+    """Runs a fuzzer for some time; an input that fails stays in build/fuzz as a file crash-..."""
+    set_up(for_tests=True)
+    folder = BUILD / "fuzz"
+    corpus = folder / f"corpus-{what}"
+    corpus.mkdir(parents=True, exist_ok=True)
+    words: list[Any]
+    if what == "core":
+        compiler = clang_for_fuzzing()
+        options = ["-DSUBFLOW_FUZZ=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DCMAKE_CXX_COMPILER={compiler}"]
+        configure = [BIN / "cmake", "-S", ROOT, "-B", folder / "core", "-G", "Ninja", *options]
+        do("Building the fuzzer", "fuzz-core", configure, [BIN / "cmake", "--build", folder / "core"])
+        words = [folder / "core" / "fuzz_scenario", "-max_len=2000", corpus, ROOT / "tests/sim_core/corpus"]
+    else:
+        atheris = project()["project"]["optional-dependencies"]["fuzz"]
+        do("Installing Atheris", "fuzz-loader", [PYTHON, "-m", "pip", "install", "--quiet", *atheris])
+        words = [PYTHON, ROOT / "tests/fuzz/fuzz_loader.py", "-max_len=4000", corpus, ROOT / "assets/scenarios"]
+    words.append(f"-max_total_time={seconds}")
+    return subprocess.call([str(word) for word in words], cwd=folder, env=child_environment())
+
+
+def clang_for_fuzzing() -> str:
+    """A clang++ that is new enough, installed where apt-get and root allow.
+
+    Raises:
+        SetUpError: if there is none and none can be installed.
+    """
+    names = [f"clang++-{major}" for major in range(21, OLDEST_CLANG, -1)]
+    found = next((path for path in map(shutil.which, names) if path), None)
+    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
+        install = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "install", "-y", "--no-install-recommends"]
+        do(
+            "Installing clang-16",
+            "apt-clang",
+            ["apt-get", "-q", "update"],
+            [*install, "clang-16", "libclang-rt-16-dev"],
+        )
+        found = shutil.which("clang++-16")
+    if found is None:
+        raise SetUpError("The fuzzer of the core needs clang 16 or newer: sudo apt-get install clang-16")
+    return found
+
+
 def fmt() -> int:
     """Formats everything and applies the fixes that are safe."""
     set_up()
@@ -485,6 +529,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
     testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
     testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
+    fuzzing = commands.add_parser("fuzz")
+    fuzzing.add_argument("what", nargs="?", choices=("core", "loader"), default="core", help="left out: core")
+    fuzzing.add_argument("--seconds", type=int, default=300, help="how long; left out: 300")
     commands.add_parser("fmt")
     commands.add_parser("setup").add_argument("--cuda", action="store_true", help="PyTorch with CUDA")
     commands.add_parser("clean").add_argument("--all", action="store_true", help="also .venv")
@@ -524,6 +571,8 @@ def main() -> int:
             run(rest)
         if options.command in ("test", "check"):
             return test(options.full, options.expression, rest)
+        if options.command == "fuzz":
+            return fuzz(options.what, options.seconds)
         if options.command == "fmt":
             return fmt()
         if options.command in ("bench", "golden"):
