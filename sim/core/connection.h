@@ -53,6 +53,7 @@ struct Connection {
     std::uint32_t subflow_count = 0;
     bool is_coupled = false;  // the controllers want to see their siblings
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
+    bool is_work_conserving = false;  // the scheduler takes the only subflow that is available
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;

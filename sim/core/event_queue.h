@@ -77,8 +77,12 @@ private:
         sift_up(heap_.size() - 1);
     }
 
+    // Without branches: which child is the least is as good as random.
     static bool before(const Entry& a, const Entry& b) {
-        return a.time < b.time || (a.time == b.time && a.source < b.source);
+        return (a.time < b.time) | ((a.time == b.time) & (a.source < b.source));
+    }
+    static std::size_t lesser(const std::vector<Entry>& heap, std::size_t a, std::size_t b) {
+        return before(heap[b], heap[a]) ? b : a;
     }
 
     void sift_up(std::size_t i) {
@@ -98,10 +102,11 @@ private:
         for (;;) {
             const std::size_t child = 4 * i + 1;
             if (child >= n) break;
-            const std::size_t end = child + 4 < n ? child + 4 : n;
             std::size_t least = child;
-            for (std::size_t c = child + 1; c < end; ++c) {
-                if (before(heap_[c], heap_[least])) least = c;
+            if (child + 4 <= n) {
+                least = lesser(heap_, lesser(heap_, child, child + 1), lesser(heap_, child + 2, child + 3));
+            } else {
+                for (std::size_t c = child + 1; c < n; ++c) least = lesser(heap_, least, c);
             }
             if (!before(heap_[least], moving)) break;
             heap_[i] = heap_[least];

@@ -39,6 +39,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
+        connection.is_work_conserving =
+            std::visit([]<class S>(const S&) { return WorkConserving<S>; }, connection.scheduler);
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
         // A packet keeps its size on the wire, and room for a byte at least.

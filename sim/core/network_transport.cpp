@@ -200,11 +200,25 @@ bool Network::send_next(Connection& c) {
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
 std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
+    const Subflow* const subflows = &subflows_[c.first_subflow];
+    const auto is_usable = [](const Subflow& s) {
+        return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
+    };
+    // While windows are full, an ACK makes room on one subflow: most calls find that one, and then none.
+    std::size_t available = 0;
+    std::size_t last = c.subflow_count;
+    for (std::size_t i = 0; i < c.subflow_count; ++i) {
+        if (!subflows[i].sender.may_send(now_) || !is_usable(subflows[i])) continue;
+        ++available;
+        last = i;
+    }
+    if (available == 0 || (available == 1 && sent_on == 0 && c.is_work_conserving)) return last;
+
     bool has_fresh = false;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-        const Subflow& s = subflows_[c.first_subflow + i];
+        const Subflow& s = subflows[i];
         Candidate& candidate = candidates_[i];
-        candidate.is_usable = s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
+        candidate.is_usable = is_usable(s);
         candidate.is_available = candidate.is_usable && s.sender.may_send(now_);
         candidate.has_sent_this = (sent_on >> i & 1) != 0;
         candidate.srtt = s.sender.rtt().srtt();

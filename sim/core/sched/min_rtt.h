@@ -13,6 +13,8 @@ public:
         .source = "Linux MPTCP default scheduler (mptcp_sched.c)",
     };
 
+    static constexpr bool kIsWorkConserving = true;
+
     explicit MinRtt(const Options&) {}
 
     std::optional<std::size_t> select(std::span<const Candidate> subflows) const {

@@ -19,12 +19,17 @@ struct Candidate {
     Nanos srtt{};                // 0 before the first sample
 };
 
-// Answers with a position in the span, or nothing: send no new packet now. Asked again for every packet.
+// Answers with a position in the span, or nothing: send no new packet now. Asked again for every packet for which some
+// subflow is available; not asked where one that declares `static constexpr bool kIsWorkConserving = true` has no
+// choice because a single one is.
 template <class T>
 concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const Options&> &&
                           requires(T scheduler, std::span<const Candidate> subflows) {
                               { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
                               { scheduler.select(subflows) } -> std::same_as<std::optional<std::size_t>>;
                           };
+
+template <class T>
+concept WorkConserving = T::kIsWorkConserving;
 
 }  // namespace subflow
