@@ -139,7 +139,7 @@ def test_with_timeouts_the_goodput_is_that_of_the_pftk_formula(loss, timeouts):
     """
 
     def formula(timeout_s: float) -> float:
-        waiting = timeout_s * min(1.0, 3 * math.sqrt(3 * loss / 8)) * loss * (1 + 32 * loss**2)
+        waiting: float = timeout_s * min(1.0, 3 * math.sqrt(3 * loss / 8)) * loss * (1 + 32 * loss**2)
         return 1 / (0.1 * math.sqrt(2 * loss / 3) + waiting)
 
     simulation = run(scenario([link("wifi", loss=loss)], [tcp("download", "wifi")], duration_s=300))
