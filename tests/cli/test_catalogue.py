@@ -11,7 +11,7 @@ from subflow_sim.scenario import scenario_schema
 
 
 @pytest.mark.parametrize(("command", "listed"), [("controllers", controllers), ("schedulers", schedulers)])
-def test_every_algorithm_is_listed_with_summary_and_source(subflow: Subflow, command: str, listed: object) -> None:
+def test_every_algorithm_is_listed_with_summary_and_options(subflow: Subflow, command: str, listed: object) -> None:
     document = subflow(command, "--json").document
     text = subflow(command).out
 
@@ -19,7 +19,8 @@ def test_every_algorithm_is_listed_with_summary_and_source(subflow: Subflow, com
     for entry in document:
         assert entry["name"] in text
         assert entry["summary"] in text
-        assert entry["source"] in text
+        for option in entry["options"]:
+            assert option["name"] in text
 
 
 @pytest.mark.parametrize(

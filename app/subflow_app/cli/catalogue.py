@@ -78,10 +78,13 @@ def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | Non
 
 
 def _print_list(algorithms: Sequence[Algorithm]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
 
-    columns = tuple(TextColumn(title, is_number=False) for title in ("Name", "What it is", "Source"))
-    print_tables(TextTable("", columns, tuple((each.name, each.summary, each.source) for each in algorithms)))
+    columns = tuple(TextColumn(title, is_number=False) for title in ("Name", "What it is", "Options"))
+    rows = tuple(
+        (each.name, each.summary, ", ".join(option.key for option in each.options) or NOTHING) for each in algorithms
+    )
+    print_tables(TextTable("", columns, rows))
 
 
 def _print_one(algorithm: Algorithm) -> None:

@@ -30,10 +30,9 @@ public:
         OptionInfo{
             .key = "quantization",
             .kind = OptionKind::Choice,
-            .help = "Packets beyond the product of rate and delay, for what is under way in the hosts: three "
-                    "segmentation quanta wherever packets in flight are compared, as in Linux, which keeps a short "
-                    "queue; or three packets in the window alone. Left out: linux under the linux profile, fixed under "
-                    "textbook.",
+            .help =
+                "Packets beyond the product of rate and delay: Linux's three segmentation quanta, or three packets in "
+                "the window alone. Left out: linux under the linux profile, fixed under textbook.",
             .default_choice = "linux",
             .textbook_choice = "fixed",
             .choices = kQuantizations,
