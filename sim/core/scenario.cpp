@@ -17,12 +17,17 @@ void require(bool condition, const std::string& what) {
     if (!condition) throw ScenarioError(what);
 }
 
+// Times that sums of some of them stay far from what 64 bits of nanoseconds hold.
+bool is_time(Nanos time) {
+    return time >= Nanos(0) && time <= kMaxDuration;
+}
+
 void check_loss(double loss, const std::string& where) {
     require(loss >= 0 && loss <= 1, where + ": loss must be between 0 and 1");
 }
 
 void check_rate(BitsPerSec rate, const std::string& where) {
-    require(rate.value > 0, where + ": rate must be greater than 0");
+    require(rate.value >= 1, where + ": rate must be at least 1 bit/s");
 }
 
 bool is_probability(double p) {
@@ -36,7 +41,8 @@ void check_loss_model(const GilbertOptions& model, const std::string& where) {
 }
 
 void check_codel(const CodelOptions& o, const std::string& where) {
-    require(o.target > Nanos(0) && o.interval > Nanos(0), where + ": CoDel's target and interval must be positive");
+    require(o.target > Nanos(0) && is_time(o.target) && o.interval > Nanos(0) && is_time(o.interval),
+            where + ": CoDel's target and interval must be positive");
 }
 
 void check_discipline(const Discipline& discipline, const std::string& where) {
@@ -62,7 +68,7 @@ void check_link(const LinkSpec& link) {
     check_loss(link.loss, where);
     if (link.loss_model) check_loss_model(*link.loss_model, where);
     check_discipline(link.discipline, where);
-    require(link.delay >= Nanos(0), where + ": delay must not be negative");
+    require(is_time(link.delay), where + ": delay must be in [0, 1e6] s");
     require(!link.queue_limit_pkts || *link.queue_limit_pkts >= 1, where + ": the queue must hold a packet");
     require(!link.queue_limit_bytes || link.queue_limit_bytes->value >= 1, where + ": the queue must hold a byte");
     const auto& times = link.opportunities_ms;
@@ -92,8 +98,9 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
     const std::string where = "flow '" + flow.name + "'";
     require(!flow.paths.empty() && flow.paths.size() <= kMaxSubflows, where + ": needs 1 to 32 paths");
     require(flow.kind == FlowKind::Mptcp || flow.paths.size() == 1, where + ": only mptcp may use several paths");
-    require(flow.start >= Nanos(0) && flow.stop > flow.start, where + ": must start at or after 0 and stop after that");
-    require(flow.lifetime > Nanos(0), where + ": its lifetime must be greater than 0");
+    require(is_time(flow.start) && flow.stop > flow.start && flow.stop <= kNever,
+            where + ": must start at or after 0 and stop after that");
+    require(flow.lifetime > Nanos(0) && flow.lifetime <= kNever, where + ": its lifetime must be greater than 0");
     require(!flow.size || (flow.size->value > 0 && flow.size->value / scenario.mss.value < kMaxPackets),
             where + ": size must be positive and below 2^31 packets");
     require(!flow.recv_buffer || *flow.recv_buffer >= scenario.mss, where + ": the receive buffer must hold a packet");
@@ -119,7 +126,7 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
 }
 
 void check_event(const Scenario& scenario, const EventSpec& event) {
-    require(event.at >= Nanos(0), "event: must happen at or after 0");
+    require(is_time(event.at), "event: must happen in [0, 1e6] s");
     require(event.link.has_value() != event.flow.has_value(), "event: needs either a link or a flow");
     if (event.link) require(*event.link < scenario.links.size(), "event: names no link");
     if (event.flow) {
@@ -133,7 +140,7 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
         // A path could be left without a bottleneck, and its flow's window without an end.
         require(std::isfinite(event.rate->value), "event: a rate can only be changed to a finite one");
     }
-    if (event.delay) require(*event.delay >= Nanos(0), "event: delay must not be negative");
+    if (event.delay) require(is_time(*event.delay), "event: delay must be in [0, 1e6] s");
 }
 
 }  // namespace
@@ -141,13 +148,16 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
 void check_scenario(const Scenario& scenario) {
     require(scenario.duration > Nanos(0) && scenario.duration <= kMaxDuration, "duration must be in (0, 1e6] s");
     require(scenario.warmup >= Nanos(0) && scenario.warmup < scenario.duration, "warm-up must be shorter than the run");
-    require(scenario.mss.value >= 1 && scenario.mss + kHeaderBytes <= Bytes(65535), "mss must be in [1, 65483] bytes");
+    require(scenario.mss.value >= 1 && scenario.mss <= Bytes(65535) - kHeaderBytes, "mss must be in [1, 65483] bytes");
     const TransportOptions& transport = scenario.transport;
-    require(transport.initial_window_pkts >= 1, "the initial window must be at least one packet");
-    require(transport.rto_min >= Nanos(0) && transport.rto_min <= transport.rto_max,
+    require(is_time(scenario.start_jitter), "the start jitter must be in [0, 1e6] s");
+    require(transport.initial_window_pkts >= 1 && transport.initial_window_pkts <= 1e6,
+            "the initial window must be in [1, 1e6] packets");
+    require(transport.rto_min >= Nanos(0) && transport.rto_min <= transport.rto_max && is_time(transport.rto_max),
             "rto_min must be between 0 and rto_max");
     require(transport.dss_option >= Bytes(0), "the DSS option must not be negative");
-    require(transport.delayed_ack_timeout > Nanos(0), "the timeout of delayed ACKs must be greater than 0");
+    require(transport.delayed_ack_timeout > Nanos(0) && is_time(transport.delayed_ack_timeout),
+            "the timeout of delayed ACKs must be greater than 0");
     for (const LinkSpec& link : scenario.links) check_link(link);
     for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
     for (const EventSpec& event : scenario.events) check_event(scenario, event);
