@@ -11,7 +11,7 @@ import sys
 from subflow_sim.errors import SimError
 
 # The longer run less the shorter one leaves out the start of Python, the imports and the building of the simulation.
-_SHARES = (0.05, 0.15)
+_SHARES = (0.1, 1.0)
 
 _CHILD = """
 import sys
