@@ -47,8 +47,7 @@ public:
         pending_[event.source] = again;
         if (again < kNever) {
             SF_VALIDATE(again >= event.time);
-            heap_.front() = {again, event.source};
-            sift_down(0);
+            sift_down(again, event.source);
         } else {
             remove_front();
         }
@@ -96,9 +95,12 @@ private:
         heap_[i] = moving;
     }
 
-    void sift_down(std::size_t i) {
+    // Puts an entry in the place of the first one. Its parts are passed and written one by one: a copy of an entry just
+    // written would have to wait until it is in the cache.
+    SF_INLINE void sift_down(Nanos time, std::uint64_t source) {
         const std::size_t n = heap_.size();
-        const Entry moving = heap_[i];
+        const Entry moving{time, source};
+        std::size_t i = 0;
         for (;;) {
             const std::size_t child = 4 * i + 1;
             if (child >= n) break;
@@ -109,16 +111,18 @@ private:
                 for (std::size_t c = child + 1; c < n; ++c) least = lesser(heap_, least, c);
             }
             if (!before(heap_[least], moving)) break;
-            heap_[i] = heap_[least];
+            heap_[i].time = heap_[least].time;
+            heap_[i].source = heap_[least].source;
             i = least;
         }
-        heap_[i] = moving;
+        heap_[i].time = time;
+        heap_[i].source = source;
     }
 
     void remove_front() {
-        heap_.front() = heap_.back();
+        const Entry last = heap_.back();
         heap_.pop_back();
-        if (!heap_.empty()) sift_down(0);
+        if (!heap_.empty()) sift_down(last.time, last.source);
     }
 
     std::vector<Entry> heap_;

@@ -87,7 +87,9 @@ public:
         const Nanos start = later_of(at, transmitter_free_at_);
         if (at > transmitter_free_at_) carried_fraction_ = 0;
         const Nanos departure = start + transmission_time(size);
-        queue_.push_back({departure, packet.size});
+        Queued& queued_packet = queue_.push_slot();
+        queued_packet.departure = departure;
+        queued_packet.size = packet.size;
         transmitter_free_at_ = departure;
         arrival_ = later_of(departure + delay_, earliest_arrival_);
         queue_bytes_ += size;
@@ -145,7 +147,7 @@ public:
         std::uint32_t end = in_flight_.begin_pos();
         std::uint32_t taken = 0;
         for (; end != in_flight_.end_pos() && in_flight_[end].arrival <= until; ++end) {
-            const InFlight entry = in_flight_[end];
+            InFlight entry = in_flight_[end];
             if (!wants(entry.packet)) continue;
             ++taken;
             ++stats_.packets_out;
@@ -157,7 +159,7 @@ public:
             for (std::uint32_t from = end; from != in_flight_.begin_pos(); --from)
                 if (!wants(in_flight_[from - 1].packet)) in_flight_[--to] = in_flight_[from - 1];
         }
-        for (std::uint32_t i = 0; i < taken; ++i) in_flight_.pop_front();
+        in_flight_.pop_front(taken);
     }
 
     // Timed changes. Packets that have left the queue keep their arrival; those still queued are served under the new

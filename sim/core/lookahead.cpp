@@ -133,7 +133,7 @@ std::int64_t Network::carry_held_packets() {
     for (const std::uint32_t link : held_ahead_) {
         links_[link].take_until(
             horizon_, [this](const Packet& p) { return hops_[hop_of(p)].leads != Leads::ToTheClock; },
-            [this, &count](Packet packet, Nanos at) {
+            [this, &count](Packet& packet, Nanos at) {
                 ++count;
                 carry_on(packet, at);
             });

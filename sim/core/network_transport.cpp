@@ -105,7 +105,7 @@ void Network::on_dropped(const Packet& packet, Nanos at) {
     on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, at);
 }
 
-void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent) {
+SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent) {
     Packet packet;
     packet.sent_time = now_;
     packet.seq = sent.seq;

@@ -84,7 +84,29 @@ public:
 
 private:
     // How long the ACK for a packet that came just now may wait for another one; nil: not at all.
-    Nanos ack_delay(bool is_new, Nanos now, const TransportOptions& options);
+    SF_INLINE Nanos ack_delay(bool is_new, Nanos now, const TransportOptions& options) {
+        if (options.delayed_ack == DelayedAck::Rfc) return options.delayed_ack_timeout;
+        const Nanos shortest = options.delayed_ack_timeout;  // TCP_ATO_MIN
+        const bool is_first = last_arrival_ == kNever;
+        const Nanos gap = is_first ? Nanos(0) : now - last_arrival_;
+        last_arrival_ = now;
+        if (is_first || !is_new || gap > options.rto_initial) {
+            // The sender starts, repairs what was not lost, or comes back from a pause: it waits for every ACK.
+            quick_acks_left_ = options.quick_acks;
+            if (gap <= options.rto_initial) delayed_ack_timeout_ = shortest;
+        } else if (gap <= shortest / 2) {
+            delayed_ack_timeout_ = delayed_ack_timeout_ / 2 + shortest / 2;
+        } else if (gap < delayed_ack_timeout_) {
+            delayed_ack_timeout_ = std::min(delayed_ack_timeout_ / 2 + gap, options.rto_initial);
+        }
+        if (quick_acks_left_ != 0) {
+            --quick_acks_left_;
+            return Nanos(0);
+        }
+        // TCP_DELACK_MAX bounds it where the spacing asks for more.
+        constexpr Nanos kLongest(200'000'000);
+        return std::min(delayed_ack_timeout_, std::max(shortest, kLongest));
+    }
     // Stores an out-of-order packet; false if it was there already.
     bool hold(std::uint32_t seq);
     void merge_in_order();

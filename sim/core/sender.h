@@ -88,7 +88,11 @@ public:
         if (!has_outstanding()) [[unlikely]]
             restart_after_idle(now, options);
         const Transmission sent{snd_nxt_, data_seq, transmissions_++};
-        packets_.push_back({now, data_seq, sent.number, kInPipe});
+        SentPacket& packet = packets_.push_slot();
+        packet.sent_time = now;
+        packet.data_seq = data_seq;
+        packet.transmission = sent.number;
+        packet.flags = kInPipe;
         ++snd_nxt_;
         if (rto_deadline_ == kNever) restart_rto(now, options);
         count_sent(now);
