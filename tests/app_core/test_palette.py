@@ -36,6 +36,14 @@ def test_each_subflow_has_its_own_hue_and_a_flow_with_subflows_is_neutral() -> N
     assert [keys[owner].hue for owner in ("download/1", "download/2", "cross/1", "noise")] == [0, 1, 2, 3]
 
 
+def test_subflows_listed_after_all_flows_get_the_hues_of_the_topology() -> None:
+    # Traces name flows first; the ribbons of the topology are drawn flow by flow.
+    of_traces = colour_keys(["download", "call", "download/1"])
+    of_topology = colour_keys(["download/1", "call"])
+
+    assert {owner: of_traces[owner] for owner in of_topology} == of_topology
+
+
 def test_instances_of_a_flow_share_the_hue_of_their_path_in_different_shades() -> None:
     keys = colour_keys([f"mp.{n}{part}" for n in (1, 2, 3) for part in ("", "/1", "/2")])
 

@@ -94,7 +94,8 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
     """Colours of flows and subflows.
 
     Args:
-        owners: owner strings in the order of the scenario, e.g. ``["download", "download/1", "download/2", "cross"]``.
+        owners: owner strings with the flows in the order of the scenario, e.g. ``["download", "download/1", "cross"]``;
+            subflows may stand behind their flow or behind all flows, as in traces.
 
     Returns:
         A key per owner. A subflow has its own hue; a flow that has subflows is a total and neutral; a flow without
@@ -105,7 +106,10 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
     hues: dict[tuple[str, int], int] = {}
     totals: dict[str, int] = {}
     keys: dict[str, ColourKey] = {}
+    ranks: dict[str, int] = {}
     for owner in listed:
+        ranks.setdefault(split_owner(owner)[0], len(ranks))
+    for owner in sorted(listed, key=lambda owner: ranks[split_owner(owner)[0]]):
         name, instance, ordinal = split_owner(owner)
         if ordinal == 0 and owner in with_subflows:
             keys[owner] = ColourKey(TOTAL, totals.setdefault(owner, len(totals)))

@@ -81,7 +81,7 @@ class Legend(QWidget):
 
     def sizeHint(self) -> QSize:
         """Wide enough for a path name and a column of numbers per plot."""
-        return QSize(300, 300)
+        return QSize(330, 300)
 
     def _on_reset(self) -> None:
         self.tree.expandAll()
@@ -93,7 +93,7 @@ class Legend(QWidget):
         metrics = QFontMetrics(header.font())
         for column in range(1, self._model.columnCount()):
             text = str(self._model.headerData(column, Qt.Orientation.Horizontal))
-            width = max(metrics.horizontalAdvance(text), self.tree.fontMetrics().horizontalAdvance("88.88"))
+            width = max(metrics.horizontalAdvance(text), self.tree.fontMetrics().horizontalAdvance("0.0888"))
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, width + 2 * _HEADER_PADDING)
 
