@@ -51,6 +51,46 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     return {seq, packet.data_seq, packet.transmission};
 }
 
+SF_INLINE void SubflowSender::add_rtt_sample(Nanos rtt, const TransportOptions& options) {
+    if (options.rto_rule == RtoRule::Rfc6298) {
+        rtt_.add_sample(rtt);
+    } else {
+        rtt_.add_sample_linux(rtt, snd_una_, snd_nxt_, options);
+    }
+    stats_.rtt_seconds += to_seconds(rtt);
+    ++stats_.rtt_samples;
+}
+
+// RFC 6298 section 5, (5.2) and (5.3): the cumulative acknowledgement moved.
+SF_INLINE void SubflowSender::restart_rto_after_advance(Nanos now, const TransportOptions& options) {
+    backoffs_ = 0;
+    if (has_outstanding()) [[likely]] {
+        restart_rto(now, options);
+    } else {
+        rto_deadline_ = kNever;
+    }
+}
+
+SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, Nanos rtt, Nanos now,
+                                                const TransportOptions& options) const {
+    return {.acked_pkts = static_cast<double>(newly_delivered),
+            .rtt = rtt,
+            .srtt = rtt_.srtt(),
+            .min_rtt = rtt_.min_rtt(),
+            .now = now,
+            .inflight_pkts = static_cast<double>(pipe_),
+            .begins_round = snd_una_ >= round_end_,
+            .is_cwnd_limited = options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
+}
+
+SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Siblings& siblings) {
+    std::visit(
+        [&]<class C>(C& controller) {
+            if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
+        },
+        controller_);
+}
+
 // What on_ack() below comes to when packets arrive in order and nothing is missing.
 SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now,
                                                     const Siblings& siblings, const TransportOptions& options) {
@@ -67,34 +107,10 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(std::uint32_t cumulative, Na
     snd_una_ = cumulative;
 
     acked_since_loss_ += count;
-    if (options.rto_rule == RtoRule::Rfc6298) {
-        rtt_.add_sample(now - echo);
-    } else {
-        rtt_.add_sample_linux(now - echo, snd_una_, snd_nxt_, options);
-    }
-    stats_.rtt_seconds += to_seconds(now - echo);
-    ++stats_.rtt_samples;
-    backoffs_ = 0;
-    if (has_outstanding()) [[likely]] {
-        restart_rto(now, options);
-    } else {
-        rto_deadline_ = kNever;
-    }
-    if (options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()) {
-        const AckSample sample{.acked_pkts = static_cast<double>(count),
-                               .rtt = now - echo,
-                               .srtt = rtt_.srtt(),
-                               .min_rtt = rtt_.min_rtt(),
-                               .now = now,
-                               .inflight_pkts = static_cast<double>(pipe_),
-                               .begins_round = snd_una_ >= round_end_,
-                               .is_cwnd_limited = true};
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
-            },
-            controller_);
-    }
+    add_rtt_sample(now - echo, options);
+    restart_rto_after_advance(now, options);
+    const AckSample sample = describe_ack(count, now - echo, now, options);
+    if (sample.is_cwnd_limited) grow_window(sample, siblings);
     advance_round(now, options);
     probe_starts_ = now;
 #ifdef SUBFLOW_VALIDATE
@@ -133,23 +149,8 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     }
 
     acked_since_loss_ += outcome.newly_delivered;
-    if (outcome.newly_delivered != 0) {
-        if (options.rto_rule == RtoRule::Rfc6298) {
-            rtt_.add_sample(now - echo);
-        } else {
-            rtt_.add_sample_linux(now - echo, snd_una_, snd_nxt_, options);
-        }
-        stats_.rtt_seconds += to_seconds(now - echo);
-        ++stats_.rtt_samples;
-    }
-    if (outcome.has_advanced) {
-        backoffs_ = 0;
-        if (has_outstanding()) {
-            restart_rto(now, options);
-        } else {
-            rto_deadline_ = kNever;
-        }
-    }
+    if (outcome.newly_delivered != 0) add_rtt_sample(now - echo, options);
+    if (outcome.has_advanced) restart_rto_after_advance(now, options);
 
     const bool uses_time = options.loss_detection == LossDetection::Rack;
     bool found_losses = false;
@@ -165,14 +166,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         found_losses = detect_losses();
     }
     const SenderState state_before = state_;
-    const AckSample sample{.acked_pkts = static_cast<double>(outcome.newly_delivered),
-                           .rtt = now - echo,
-                           .srtt = rtt_.srtt(),
-                           .min_rtt = rtt_.min_rtt(),
-                           .now = now,
-                           .inflight_pkts = static_cast<double>(pipe_),
-                           .begins_round = snd_una_ >= round_end_,
-                           .is_cwnd_limited = options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
+    const AckSample sample = describe_ack(outcome.newly_delivered, now - echo, now, options);
     if (sees_every_ack_ && outcome.newly_delivered != 0) {
         std::visit(
             [&]<class C>(C& controller) {
@@ -221,11 +215,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         if (!governs_recovery_) update_recovery_window(outcome, found_losses, options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
-            },
-            controller_);
+        grow_window(sample, siblings);
     }
     advance_round(now, options);
     if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = now;

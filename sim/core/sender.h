@@ -122,13 +122,13 @@ public:
     // the reordering window and, while pacing alone holds a packet back, the time it may leave.
     Nanos timer_deadline(Nanos now, const TransportOptions& options) {
         if (probe_starts_ != kNever) start_probe_timer(options);
-        const Nanos deadline = std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_));
+        const Nanos deadline = next_expiry();
         const bool is_held_back = !pacer_.allows(now) && (has_window() || owes_first_retransmission_);
         return is_held_back ? std::min(pacer_.next(), deadline) : deadline;
     }
     // Does what is due at `now`; early calls are harmless.
     TimerOutcome on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options) {
-        if (std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)) > now) return {};
+        if (next_expiry() > now) return {};
         return on_expiry(now, siblings, options);
     }
 
@@ -301,6 +301,11 @@ private:
                lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !sees_every_ack_ &&
                !samples_delivery_;
     }
+    Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
+    void add_rtt_sample(Nanos rtt, const TransportOptions& options);
+    void restart_rto_after_advance(Nanos now, const TransportOptions& options);
+    AckSample describe_ack(std::uint32_t newly_delivered, Nanos rtt, Nanos now, const TransportOptions& options) const;
+    void grow_window(const AckSample& sample, const Siblings& siblings);
     AckOutcome on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now, const Siblings& siblings,
                                const TransportOptions& options);
     // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
