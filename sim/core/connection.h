@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "boxed.h"
+#include "decision.h"
 #include "receiver.h"
 #include "ring.h"
 #include "scenario.h"
@@ -54,6 +56,7 @@ struct Connection {
     bool is_coupled = false;  // the controllers want to see their siblings
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
     bool is_work_conserving = false;  // the scheduler takes the only subflow that is available
+    Boxed<DecisionLog> decisions;     // of the scheduler, if they are recorded; only over several subflows
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;

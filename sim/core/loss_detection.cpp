@@ -13,7 +13,7 @@ TimerOutcome SubflowSender::on_expiry(Nanos now, const Siblings& siblings, const
         const bool found_losses = detect_losses_by_time(now);
         if (found_losses && state_ == SenderState::Open) {
             enter_recovery(now, siblings, options);
-            if (!governs_recovery_) update_recovery_window({.newly_delivered = 1}, found_losses, options);
+            if (!governs_recovery_) update_recovery_window({.newly_delivered = 1}, found_losses, now, options);
             outcome.began_recovery = true;
         }
     }
@@ -25,6 +25,7 @@ TimerOutcome SubflowSender::on_expiry(Nanos now, const Siblings& siblings, const
         on_timeout(now, siblings, options);
         outcome.timed_out = true;
     }
+    if (monitor_) tell_intervals(now, siblings);
     return outcome;
 }
 
@@ -121,6 +122,7 @@ Transmission SubflowSender::probe_with_last(Nanos now, const TransportOptions& o
     SF_VALIDATE(has_outstanding() && (packet.flags & kInPipe));
     // It counts once in the pipe, as the copy before it is lost or will be a duplicate.
     --pipe_;
+    if (monitor_) monitor_->on_replaced(packet.transmission);
     packet.flags |= kRetransmitted;
     packet.sent_time = now;
     packet.transmission = transmissions_++;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace subflow {
 
@@ -306,7 +307,8 @@ Nanos Network::base_rtt(const Subflow& s) const {
 // A sender for the subflow's current incarnation, with luck of its own: not that of its packets or its predecessors.
 SubflowSender Network::make_sender(const Controller& controller, const Subflow& s) const {
     const std::uint64_t luck = combine64(s.luck ^ hash_name("controller"), s.incarnation);
-    return SubflowSender(controller, scenario_->transport, luck);
+    const auto packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
+    return SubflowSender(controller, scenario_->transport, luck, packet_bits);
 }
 
 void Network::open_subflow(std::uint32_t index, Nanos join_at) {
@@ -335,10 +337,10 @@ void Network::close_subflow(std::uint32_t index) {
     reinject(c, s, true);
     mark(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);
     // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
-    const SenderStats stats = s.sender.stats();
+    SubflowSender predecessor = std::move(s.sender);
     s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
     s.sender = make_sender(controller_of(scenario_->flows[s.connection]), s);
-    s.sender.continue_stats(stats);
+    s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
     fill(c);
 }

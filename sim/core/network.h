@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -116,6 +117,10 @@ public:
     std::vector<Mark> take_marks();
     std::int64_t marks_lost() const { return marks_lost_; }
 
+    // From now on the controllers and schedulers of all flows say why they do what they do: see decision.h. Changes
+    // nothing of what happens. The logs are those of the subflows' senders and of the connections.
+    void record_decisions(const DecisionLog::Limits& limits);
+
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
     // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE
     // check senders and event order as they go, too.
@@ -211,7 +216,14 @@ private:
     void send_probe(std::uint32_t subflow);
     void transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent);
     bool send_next(Connection& connection);
-    std::size_t choose_subflow(Connection& connection, std::uint64_t sent_on);
+    static bool is_usable(const Subflow& s) {
+        return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
+    }
+    std::size_t choose_subflow(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
+    std::size_t ask_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
+    Candidate describe_candidate(const Subflow& s) const;
+    SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
+    void record_choice(Connection& connection, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice);
     void reinject(Connection& connection, const Subflow& from, bool again);
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void end_if_delivered(Connection& connection, Nanos at);

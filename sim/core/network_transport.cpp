@@ -182,7 +182,7 @@ bool Network::send_next(Connection& c) {
     const std::uint32_t data_seq = is_reinjection ? c.reinjections.front() : c.data_nxt;
 
     const std::uint64_t sent_on = is_reinjection && c.is_multipath() ? c.sent_on[data_seq] : 0;
-    const std::size_t choice = choose_subflow(c, sent_on);
+    const std::size_t choice = choose_subflow(c, data_seq, sent_on);
     if (choice >= c.subflow_count) return false;
 
     if (is_reinjection) {
@@ -199,11 +199,8 @@ bool Network::send_next(Connection& c) {
 }
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
-std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
+SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
     const Subflow* const subflows = &subflows_[c.first_subflow];
-    const auto is_usable = [](const Subflow& s) {
-        return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
-    };
     // While windows are full, an ACK makes room on one subflow: most calls find that one, and then none.
     std::size_t available = 0;
     std::size_t last = c.subflow_count;
@@ -212,38 +209,8 @@ std::size_t Network::choose_subflow(Connection& c, std::uint64_t sent_on) {
         ++available;
         last = i;
     }
-    if (available == 0 || (available == 1 && sent_on == 0 && c.is_work_conserving)) return last;
-
-    bool has_fresh = false;
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-        const Subflow& s = subflows[i];
-        Candidate& candidate = candidates_[i];
-        candidate.is_usable = is_usable(s);
-        candidate.is_available = candidate.is_usable && s.sender.may_send(now_);
-        candidate.has_sent_this = (sent_on >> i & 1) != 0;
-        candidate.srtt = s.sender.rtt().srtt();
-        has_fresh |= candidate.is_usable && !candidate.has_sent_this;
-    }
-    const std::span all = std::span(candidates_).first(c.subflow_count);
-    // A packet goes out again on a subflow it was sent on only if no other is usable (Linux MPTCP's path mask).
-    if (has_fresh) {
-        for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
-    }
-    const std::optional<std::size_t> choice =
-        std::visit([&](auto& scheduler) { return scheduler.select(all); }, c.scheduler);
-    return choice.value_or(c.subflow_count);
-}
-
-void Network::reinject(Connection& c, const Subflow& from, bool again) {
-    from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
-        if (data_seq < c.data_una) return;
-        if (c.is_multipath()) {
-            // After a timeout once each is enough; after a close there is no one else to repeat it.
-            if ((c.sent_on[data_seq] & Connection::kReinjected) && !again) return;
-            c.sent_on[data_seq] |= Connection::kReinjected;
-        }
-        c.reinjections.push_back(data_seq);
-    });
+    if (available == 0 || (available == 1 && sent_on == 0 && c.is_work_conserving && !c.decisions)) return last;
+    return ask_scheduler(c, data_seq, sent_on);
 }
 
 SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {

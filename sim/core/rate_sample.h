@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "decision.h"
 #include "ring.h"
 #include "units.h"
 
@@ -25,6 +26,7 @@ struct DeliverySample {
     bool is_app_limited = false;             // the packet left after the application had let the pipe run dry
     bool in_recovery = false;                // fast recovery
     bool in_loss = false;                    // recovery from a timeout
+    Reason* why = nullptr;                   // to be filled in, if anybody asks
 
     bool has_rate() const { return interval > Nanos(0); }
     // Packets per second. Only if has_rate().

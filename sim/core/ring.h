@@ -30,6 +30,7 @@ public:
     T& front() { return (*this)[begin_]; }
     const T& front() const { return (*this)[begin_]; }
     T& back() { return (*this)[end_ - 1]; }
+    const T& back() const { return (*this)[end_ - 1]; }
 
     SF_INLINE T& push_back(const T& value) { return push_slot() = value; }
 

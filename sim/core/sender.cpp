@@ -2,16 +2,21 @@
 
 #include <cmath>
 
+#include "sender_rules.h"
+
 namespace subflow {
 
-SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck)
-    : controller_(controller) {
+SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck,
+                             double packet_bits)
+    : controller_(controller), packet_bits_(packet_bits) {
     window_.cwnd_pkts = options.initial_window_pkts;
     std::visit(
         [&]<class C>(C& c) {
             sees_every_ack_ = SeesEveryAck<C>;
             samples_delivery_ = SamplesDelivery<C>;
             governs_recovery_ = GovernsRecovery<C>;
+            if constexpr (MonitorsIntervals<C>) monitor_.emplace();
+            wants_every_step_ = sees_every_ack_ || samples_delivery_ || MonitorsIntervals<C>;
             if constexpr (FollowsStart<C>) c.on_start(window_, luck);
         },
         controller_);
@@ -22,7 +27,9 @@ void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
     if (was_idle && sampler_.is_app_limited()) {
         std::visit(
             [&]<class C>(C& controller) {
-                if constexpr (FollowsIdle<C>) controller.on_idle_restart(window_, now);
+                if constexpr (FollowsIdle<C>)
+                    decide(Cause::Idle, now, sender_rules::kIdleRestart,
+                           [&](Reason*) { controller.on_idle_restart(window_, now); });
             },
             controller_);
     }
@@ -126,6 +133,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         return on_ordinary_ack(cumulative, echo, now, siblings, options);
     AckOutcome outcome;
     account_cwnd(now);
+    delivered_at_ = now;
     if (samples_delivery_) [[unlikely]]
         sample_cumulative(cumulative);
     const std::uint32_t latest_before = latest_delivered_[0];
@@ -149,7 +157,10 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     }
 
     acked_since_loss_ += outcome.newly_delivered;
-    if (outcome.newly_delivered != 0) add_rtt_sample(now - echo, options);
+    if (outcome.newly_delivered != 0) {
+        add_rtt_sample(now - echo, options);
+        if (monitor_) monitor_->on_rtt(echo, now - echo);
+    }
     if (outcome.has_advanced) restart_rto_after_advance(now, options);
 
     const bool uses_time = options.loss_detection == LossDetection::Rack;
@@ -166,11 +177,15 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         found_losses = detect_losses();
     }
     const SenderState state_before = state_;
-    const AckSample sample = describe_ack(outcome.newly_delivered, now - echo, now, options);
+    AckSample sample = describe_ack(outcome.newly_delivered, now - echo, now, options);
     if (sees_every_ack_ && outcome.newly_delivered != 0) {
         std::visit(
             [&]<class C>(C& controller) {
-                if constexpr (SeesEveryAck<C>) controller.on_every_ack(window_, sample, siblings);
+                if constexpr (SeesEveryAck<C>)
+                    decide(Cause::Ack, now, sender_rules::kUnexplained, [&](Reason* why) {
+                        sample.why = why;
+                        controller.on_every_ack(window_, sample, siblings);
+                    });
             },
             controller_);
     }
@@ -179,18 +194,27 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         is_groundless = is_recovery_groundless(outcome, echo, duplicate);
     if (state_ != SenderState::Open && (snd_una_ >= recovery_point_ || is_groundless)) {
         // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
-        if (state_ == SenderState::Recovery && !governs_recovery_) window_.cwnd_pkts = window_.ssthresh_pkts;
+        if (state_ == SenderState::Recovery && !governs_recovery_)
+            decide(Cause::RecoveryExit, now, sender_rules::kRecoveryExit,
+                   [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
         state_ = SenderState::Open;
         outcome.ended_recovery = true;
         forget_duplicates_in_time();
         if (is_groundless) {
-            undo_reduction();
+            decide(Cause::RecoveryExit, now, sender_rules::kUndo, [&](Reason* why) {
+                if (why != nullptr) why->set(sender_rules::kUndo, {undo_cwnd_, undo_ssthresh_});
+                undo_reduction();
+            });
             found_losses = false;
         }
         undo_cwnd_ = 0;
         std::visit(
             [&]<class C>(C& controller) {
-                if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
+                if constexpr (FollowsRecovery<C>)
+                    decide(Cause::RecoveryExit, now, sender_rules::kUnexplained, [&](Reason* why) {
+                        sample.why = why;
+                        controller.on_recovery_exit(window_, sample, siblings);
+                    });
             },
             controller_);
     }
@@ -203,7 +227,9 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         // RFC 8985 section 7.4: the loss was real, and it is the only one.
         ++stats_.marked_lost;
         tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), now}, siblings);
-        if (!governs_recovery_) window_.cwnd_pkts = window_.ssthresh_pkts;
+        if (!governs_recovery_)
+            decide(Cause::Loss, now, sender_rules::kProbeRepaired,
+                   [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
         outcome.began_recovery = outcome.ended_recovery = true;
     }
     if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
@@ -212,11 +238,16 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         tell_delivery(delivery, siblings);
     }
     if (state_ == SenderState::Recovery) {
-        if (!governs_recovery_) update_recovery_window(outcome, found_losses, options);
+        if (!governs_recovery_) update_recovery_window(outcome, found_losses, now, options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
-        grow_window(sample, siblings);
+        decide(Cause::Ack, now, sender_rules::kUnexplained, [&](Reason* why) {
+            sample.why = why;
+            grow_window(sample, siblings);
+        });
     }
+    if (monitor_) [[unlikely]]
+        tell_intervals(now, siblings);
     advance_round(now, options);
     if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = now;
 #ifdef SUBFLOW_VALIDATE
@@ -243,7 +274,11 @@ void SubflowSender::tell_delivery(DeliverySample sample, const Siblings& sibling
     sample.in_loss = state_ == SenderState::Loss;
     std::visit(
         [&]<class C>(C& controller) {
-            if constexpr (SamplesDelivery<C>) controller.on_delivery(window_, sample, siblings);
+            if constexpr (SamplesDelivery<C>)
+                decide(Cause::Ack, sample.now, sender_rules::kUnexplained, [&](Reason* why) {
+                    sample.why = why;
+                    controller.on_delivery(window_, sample, siblings);
+                });
         },
         controller_);
 }
@@ -319,6 +354,8 @@ bool SubflowSender::detect_losses() {
 
 void SubflowSender::mark_lost(std::uint32_t seq) {
     SentPacket& packet = packets_[seq];
+    if (monitor_) [[unlikely]]
+        monitor_->on_lost(packet.transmission);
     packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kLost);
     --pipe_;
     ++lost_pending_;
@@ -342,18 +379,24 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
     probe_deadline_ = kNever;
 }
 
-void SubflowSender::tell_controller(const CongestionEvent& event, const Siblings& siblings) {
-    std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+void SubflowSender::tell_controller(CongestionEvent event, const Siblings& siblings) {
+    const Cause cause = event.kind == CongestionKind::Timeout ? Cause::Timeout : Cause::Loss;
+    decide(cause, event.now, sender_rules::kUnexplained, [&](Reason* why) {
+        event.why = why;
+        std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+    });
     // An event without any delivery since the last one tells nothing about the distance between losses.
     if (acked_since_loss_ == 0) return;
     acked_between_losses_ = acked_since_loss_;
     acked_since_loss_ = 0;
 }
 
-void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_losses, const TransportOptions& options) {
+void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now,
+                                           const TransportOptions& options) {
     if (options.prr == Prr::Off) {
         // RFC 6675 section 5, step (4.2): no inflation, cwnd = ssthresh at once
-        window_.cwnd_pkts = window_.ssthresh_pkts;
+        decide(Cause::Loss, now, sender_rules::kSackRecovery,
+               [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
         return;
     }
     // RFC 6937 section 3.1, PRR with the slow-start reduction bound. RFC 9937 and Linux tcp_cwnd_reduction grant the
@@ -368,7 +411,12 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
         if (options.prr == Prr::Rfc6937 || (ack.has_advanced && !found_losses)) limit += 1;
         send = std::min(window_.ssthresh_pkts - pipe, limit);
     }
-    window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);
+    decide(Cause::Loss, now, sender_rules::kRateReduction, [&](Reason* why) {
+        if (why != nullptr)
+            why->set(sender_rules::kRateReduction,
+                     {pipe, prr_delivered_, static_cast<double>(prr_out_), prr_flight_size_, std::max(send, 0.0)});
+        window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);
+    });
 }
 
 void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
@@ -391,16 +439,19 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
     if (backoffs_ < 32) ++backoffs_;
     if (options.loss_detection == LossDetection::Rack) {
         mark_overdue_lost(now);
-        // Linux tcp_enter_loss: what is still on its way does not keep the retransmission from leaving.
-        window_.cwnd_pkts = pipe_ + 1;
     } else {
         for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
             if (packets_[seq].flags & kInPipe) mark_lost(seq);
         }
         retransmissions_.reset(retransmissions_.end_pos());
         loss_scan_ = snd_nxt_;
-        window_.cwnd_pkts = 1;
     }
+    decide(Cause::Timeout, now, sender_rules::kTimeout, [&](Reason* why) {
+        if (why != nullptr)
+            why->set(sender_rules::kTimeout, {static_cast<double>(pipe_), static_cast<double>(backoffs_)});
+        // Linux tcp_enter_loss: what is still on its way does not keep the retransmission from leaving.
+        window_.cwnd_pkts = pipe_ + 1;
+    });
     round_max_pipe_ = 1;
     restart_rto(now, options);
 #ifdef SUBFLOW_VALIDATE

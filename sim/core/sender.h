@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <span>
 
+#include "boxed.h"
 #include "cc/controllers.h"
+#include "decision.h"
+#include "monitor_interval.h"
 #include "pacer.h"
 #include "range_set.h"
 #include "rate_sample.h"
@@ -68,8 +71,10 @@ struct Transmission {
 class SubflowSender {
 public:
     SubflowSender() : controller_(NewReno(Options(NewReno::kInfo, {}))) {}
-    // `luck` is the random number handed to a controller that wants one.
-    SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck = 0);
+    // `luck` is the random number handed to a controller that wants one; `packet_bits` is what a full packet weighs on
+    // the wire.
+    SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck = 0,
+                  double packet_bits = 12'000);
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
     // Window and pacing both allow a packet.
@@ -102,7 +107,9 @@ public:
 
     // There is no data to hand to this subflow: while its window has room, what it delivers says nothing of the path.
     void note_out_of_data() {
-        if (samples_delivery_ && has_window() && !has_lost()) sampler_.mark_app_limited(pipe_);
+        if (!has_window() || has_lost()) return;
+        if (samples_delivery_) sampler_.mark_app_limited(pipe_);
+        if (monitor_) monitor_->mark_app_limited();
     }
 
     // Tail loss probes, when on_timer() asks for one: the next new packet, whatever the window says, or the last one
@@ -161,6 +168,8 @@ public:
         return std::min(rtt_.min_rtt() / 4 * reordering_steps_, rtt_.srtt());
     }
     std::uint32_t pipe() const { return pipe_; }
+    // Acknowledged since it was opened, cumulatively or by SACK.
+    std::uint32_t delivered_pkts() const { return snd_una_ + sacked_count_; }
     std::uint32_t snd_una() const { return snd_una_; }
     std::uint32_t snd_nxt() const { return snd_nxt_; }
     const SenderStats& stats() const { return stats_; }
@@ -180,8 +189,20 @@ public:
         return stats;
     }
     void start_clock(Nanos now) { cwnd_since_ = now; }
-    // The counters of a predecessor on the same path go on.
-    void continue_stats(const SenderStats& stats) { stats_ = stats; }
+    // The counters and records of a predecessor on the same path go on.
+    void continue_books(SubflowSender&& predecessor);
+
+    // Records of monitor intervals; nothing if the controller does not send by them.
+    const Boxed<IntervalMonitor>& monitor() const { return monitor_; }
+    std::vector<IntervalRecord> take_intervals() {
+        return monitor_ ? monitor_->take_records() : std::vector<IntervalRecord>();
+    }
+    // From now on every change of the window or the rate is recorded with its reason. It makes no difference to what
+    // the sender does.
+    void record_decisions(const DecisionLog::Limits& limits);
+    // What is recorded; nothing unless it was asked for.
+    const Boxed<DecisionLog>& decisions() const { return decisions_; }
+    void clear_decisions() { decisions_->clear(); }
 
     // Throws InternalError unless the books balance: used by builds with SUBFLOW_VALIDATE and by tests.
     void check_invariants() const;
@@ -203,6 +224,8 @@ private:
 
     void count_sent(Nanos now) {
         last_sent_ = now;
+        if (monitor_) [[unlikely]]
+            monitor_send(now);
         if (window_.pacing_pps > 0) [[unlikely]]
             pacer_.on_send(now, window_.pacing_pps);
         ++pipe_;
@@ -216,6 +239,8 @@ private:
     void deliver(SentPacket& packet, Nanos echo, const TransportOptions& options) {
         if (packet.flags & kInPipe) --pipe_;
         if (packet.flags & kLost) --lost_pending_;
+        if (monitor_) [[unlikely]]
+            monitor_delivery(packet);
         // The original arrived after all: it says nothing of what was sent before the retransmission (RFC 8985 section
         // 6.2, step 2).
         if ((packet.flags & kRetransmitted) && echo < packet.sent_time && options.loss_detection == LossDetection::Rack)
@@ -275,7 +300,7 @@ private:
     // had left (RFC 3522, by the echo), or every retransmission has been reported as a duplicate (RFC 3708).
     bool is_recovery_groundless(const AckOutcome& ack, Nanos echo, SeqRange duplicate);
     void undo_reduction();
-    void tell_controller(const CongestionEvent& event, const Siblings& siblings);
+    void tell_controller(CongestionEvent event, const Siblings& siblings);
     TimerOutcome on_expiry(Nanos now, const Siblings& siblings, const TransportOptions& options);
     // Acknowledges everything below `cumulative` where something of it may have been SACKed before. Returns how many
     // packets were not.
@@ -298,9 +323,37 @@ private:
     // Everything outstanding was sent once and is in the pipe, and this acknowledges some of it.
     bool is_ordinary(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) const {
         return state_ == SenderState::Open && cumulative > snd_una_ && sack_blocks.empty() && sacked_count_ == 0 &&
-               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !sees_every_ack_ &&
-               !samples_delivery_;
+               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !wants_every_step_;
     }
+    // The current packet leaves: it belongs to the current monitor interval, or begins one.
+    void monitor_send(Nanos now);
+    void monitor_delivery(const SentPacket& packet) {
+        if (packet.flags & kLost) monitor_->on_found(packet.transmission);
+        monitor_->on_delivered(packet.transmission, delivered_at_, rtt_.srtt());
+    }
+    // Tells the controller of the intervals that are finished.
+    void tell_intervals(Nanos now, const Siblings& siblings);
+    IntervalMoment describe_moment(Nanos now) const {
+        return {.now = now,
+                .srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0),
+                .min_rtt = rtt_.has_sample() ? rtt_.min_rtt() : Nanos(0),
+                .packet_bits = packet_bits_,
+                .inflight_pkts = static_cast<double>(pipe_)};
+    }
+    // Changes the window by way of change(why), with a record of it if one is wanted. What sets no reason of its own is
+    // recorded under `fallback`, if it changed anything.
+    template <class Change>
+    SF_INLINE void decide(Cause cause, Nanos now, const RuleInfo& fallback, Change&& change) {
+        if (!decisions_) [[likely]] {
+            change(nullptr);
+            return;
+        }
+        Reason why;
+        const Window before = window_;
+        change(&why);
+        record_decision(cause, now, fallback, before, why);
+    }
+    void record_decision(Cause cause, Nanos now, const RuleInfo& fallback, const Window& before, Reason why);
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
@@ -327,7 +380,7 @@ private:
     bool judge_probe(const AckOutcome& ack, SeqRange duplicate);
     void mark_lost(std::uint32_t seq);
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
-    void update_recovery_window(const AckOutcome& ack, bool found_losses, const TransportOptions& options);
+    void update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now, const TransportOptions& options);
 
     Window window_;
     std::uint32_t snd_una_ = 0;
@@ -342,6 +395,7 @@ private:
     SenderState state_ = SenderState::Open;
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
+    bool wants_every_step_ = false;  // controller or observer: is_ordinary() never holds
     bool sees_every_ack_ = false;    // the controller has on_every_ack
     bool samples_delivery_ = false;  // the controller has on_delivery
     bool governs_recovery_ = false;  // the controller has kGovernsRecovery
@@ -359,6 +413,10 @@ private:
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
     RangeSet sacked_;
     DeliverySampler sampler_;         // in use if samples_delivery_
+    Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
+    Nanos delivered_at_{};            // when the acknowledgement in hand came; kept if there is a monitor
+    double packet_bits_ = 12'000;
+    Boxed<DecisionLog> decisions_;    // if they are recorded
     std::uint32_t sacked_count_ = 0;  // packets in it
 
     // RFC 8985: the latest transmission known to be delivered is latest_delivered_[0]

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sender.h"
+#include "sender_rules.h"
 
 namespace subflow {
 
@@ -23,8 +24,11 @@ void SubflowSender::decay_unused_window(Nanos now, const TransportOptions& optio
     if (now - last_limited_ < rtt_.rto(options, 0)) return;
     const double needed = std::max<double>(used_max_pipe_, options.initial_window_pkts);
     if (needed < window_.cwnd_pkts) {
-        keep_three_quarters(window_);
-        window_.cwnd_pkts = (window_.cwnd_pkts + needed) / 2;
+        decide(Cause::Ack, now, sender_rules::kUnusedWindow, [&](Reason* why) {
+            if (why != nullptr) why->set(sender_rules::kUnusedWindow, {needed});
+            keep_three_quarters(window_);
+            window_.cwnd_pkts = (window_.cwnd_pkts + needed) / 2;
+        });
     }
     last_limited_ = now;
     used_max_pipe_ = 0;
@@ -36,14 +40,17 @@ void SubflowSender::restart_after_idle(Nanos now, const TransportOptions& option
     Nanos idle = now - last_sent_;
     if (idle <= rto || window_.cwnd_pkts <= options.initial_window_pkts) return;
     account_cwnd(now);
-    if (options.idle_restart == IdleRestart::Rfc5681) {
-        window_.cwnd_pkts = options.initial_window_pkts;
-        return;
-    }
-    double cwnd = window_.cwnd_pkts;
-    keep_three_quarters(window_);
-    while ((idle -= rto) > Nanos(0) && cwnd > options.initial_window_pkts) cwnd /= 2;
-    window_.cwnd_pkts = std::max(cwnd, options.initial_window_pkts);
+    decide(Cause::Idle, now, sender_rules::kIdleRestart, [&](Reason* why) {
+        if (why != nullptr) why->set(sender_rules::kIdleRestart, {to_seconds(idle), to_seconds(rto)});
+        if (options.idle_restart == IdleRestart::Rfc5681) {
+            window_.cwnd_pkts = options.initial_window_pkts;
+            return;
+        }
+        double cwnd = window_.cwnd_pkts;
+        keep_three_quarters(window_);
+        while ((idle -= rto) > Nanos(0) && cwnd > options.initial_window_pkts) cwnd /= 2;
+        window_.cwnd_pkts = std::max(cwnd, options.initial_window_pkts);
+    });
 }
 
 bool SubflowSender::is_recovery_groundless(const AckOutcome& ack, Nanos echo, SeqRange duplicate) {
@@ -71,6 +78,7 @@ void SubflowSender::undo_reduction() {
         SentPacket& packet = packets_[seq];
         if (packet.flags != kLost) continue;
         packet.flags = kInPipe;
+        if (monitor_) monitor_->on_found(packet.transmission);
         ++pipe_;
         --lost_pending_;
         --stats_.marked_lost;

@@ -102,16 +102,19 @@ TEST(Uncoupled, HasTheSinglePathControllersForBasesAndTheirOptions) {
 
 TEST(MinRtt, PrefersTheFastestAvailableAndAnUntriedOne) {
     const MinRtt scheduler{Options(MinRtt::kInfo, {})};
-    std::array<Candidate, 3> c{
-        {{true, true, false, Nanos(30)}, {true, true, false, Nanos(20)}, {true, false, false, Nanos(10)}}};
-    EXPECT_EQ(scheduler.select(c), 1u);  // the third is faster but has no room
+    std::array<Candidate, 3> c{{{.is_usable = true, .is_available = true, .srtt = Nanos(30), .rttvar = {}},
+                                {.is_usable = true, .is_available = true, .srtt = Nanos(20), .rttvar = {}},
+                                {.is_usable = true, .is_available = false, .srtt = Nanos(10), .rttvar = {}}}};
+    EXPECT_EQ(scheduler.select(c, {}), 1u);  // the third is faster but has no room
     c[1].has_sent_this = true;
-    EXPECT_EQ(scheduler.select(c), 0u);
+    EXPECT_EQ(scheduler.select(c, {}), 0u);
     c[0].is_available = c[1].is_available = false;
-    EXPECT_EQ(scheduler.select(c), std::nullopt);
+    EXPECT_EQ(scheduler.select(c, {}), std::nullopt);
     c[2].is_available = true;
-    c[0] = {true, true, false, Nanos(0)};  // no sample yet
-    EXPECT_EQ(scheduler.select(c), 0u);
+    c[0].is_available = true;
+    c[0].has_sent_this = false;
+    c[0].srtt = Nanos(0);  // no sample yet
+    EXPECT_EQ(scheduler.select(c, {}), 0u);
 }
 
 }  // namespace

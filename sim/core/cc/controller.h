@@ -8,6 +8,8 @@
 #include <span>
 
 #include "../algorithm.h"
+#include "../decision.h"
+#include "../monitor_interval.h"
 #include "../rate_sample.h"
 #include "../units.h"
 
@@ -35,6 +37,7 @@ struct AckSample {
     double inflight_pkts = 0;     // after it (RFC 6675 pipe)
     bool begins_round = false;    // the first to acknowledge a packet sent after the previous round trip ended
     bool is_cwnd_limited = true;  // the window, not the application or the scheduler, held packets back
+    Reason* why = nullptr;        // to be filled in, if anybody asks
 };
 
 enum class CongestionKind : std::uint8_t { FastRetransmit, Timeout };
@@ -44,6 +47,17 @@ struct CongestionEvent {
     CongestionKind kind = CongestionKind::FastRetransmit;
     double inflight_pkts = 0;
     Nanos now{};
+    Reason* why = nullptr;  // to be filled in, if anybody asks
+};
+
+// What a controller that works by monitor intervals is told of the moment.
+struct IntervalMoment {
+    Nanos now{};
+    Nanos srtt{};              // 0 before the first sample
+    Nanos min_rtt{};           // of the subflow so far; 0 before the first sample
+    double packet_bits = 0;    // of a full packet on the wire: a rate of r packets/s takes r * packet_bits of a link
+    double inflight_pkts = 0;  // RFC 6675 pipe
+    Reason* why = nullptr;     // to be filled in, if anybody asks
 };
 
 // What a coupled controller may know of each established subflow of its connection, its own included.
@@ -105,20 +119,34 @@ concept FollowsRecovery = requires(T controller, Window& window, const AckSample
 template <class T>
 concept FollowsIdle = requires(T controller, Window& window, Nanos now) { controller.on_idle_restart(window, now); };
 
+// plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller sends by monitor
+// intervals (monitor_interval.h). The first is asked when an interval begins, with the packet about to leave; the
+// controller sets the rate of that interval in the window and says how long it lasts. The second tells of each interval
+// once the fate of all its packets is known, in order; the controller may change the window, put the utility it
+// computed into the record, and answer NextInterval::BeginsNow if what was learned is not to wait for the current
+// interval to end.
+enum class NextInterval : std::uint8_t { InTurn, BeginsNow };
+template <class T>
+concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecord& record, const IntervalMoment& moment,
+                                     const Siblings& siblings) {
+    { controller.plan_interval(window, moment) } -> std::same_as<IntervalPlan>;
+    { controller.on_interval(window, record, moment, siblings) } -> std::same_as<NextInterval>;
+};
+
 // kGovernsRecovery: cwnd in fast recovery is the controller's own affair, from the congestion event to the exit; the
 // sender applies neither ssthresh nor proportional rate reduction. A timeout still leaves one packet.
 template <class T>
 concept GovernsRecovery = T::kGovernsRecovery;
 
 // on_congestion_event sets ssthresh, to which the sender lowers cwnd (fast retransmit) or from below which it
-// slow-starts (timeout). What grows the window is on_ack, on_delivery, or both.
+// slow-starts (timeout). What grows the window or the rate is on_ack, on_delivery, on_interval, or several of them.
 template <class T>
 concept CongestionController =
     std::copyable<T> && std::constructible_from<T, const Options&> &&
     requires(T controller, Window& window, const CongestionEvent& event, const Siblings& siblings) {
         { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
         controller.on_congestion_event(window, event, siblings);
-    } && (GrowsPerAck<T> || SamplesDelivery<T>);
+    } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T>);
 
 // Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.
 // Returns what is left of the acknowledgement for congestion avoidance. Source: RFC 5681 section 3.1.

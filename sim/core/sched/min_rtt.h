@@ -17,7 +17,12 @@ public:
 
     explicit MinRtt(const Options&) {}
 
-    std::optional<std::size_t> select(std::span<const Candidate> subflows) const {
+    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment&) const {
+        return fastest_available(subflows);
+    }
+
+    // The available subflow with the lowest smoothed RTT; nothing if none is available.
+    static std::optional<std::size_t> fastest_available(std::span<const Candidate> subflows) {
         std::optional<std::size_t> best;
         for (std::size_t i = 0; i < subflows.size(); ++i) {
             if (!subflows[i].is_available) continue;

@@ -3,20 +3,45 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
 #include "../algorithm.h"
+#include "../decision.h"
 #include "../units.h"
 
 namespace subflow {
 
 // A subflow as the scheduler sees it; the terms are those of Linux MPTCP (mptcp_sched.c).
 struct Candidate {
-    bool is_usable = false;      // established and not presumed dead
-    bool is_available = false;   // usable, and its window has room for a packet
-    bool has_sent_this = false;  // the packet went out here before (reinjections avoid such subflows)
-    Nanos srtt{};                // 0 before the first sample
+    bool is_usable = false;        // established, not presumed dead, and no backup while another one is usable
+    bool is_available = false;     // usable, and its window has room for a packet
+    bool has_sent_this = false;    // the packet went out here before (reinjections avoid such subflows)
+    bool in_slow_start = false;    // cwnd below ssthresh
+    std::uint8_t incarnation = 0;  // counts re-openings: what was learned of a predecessor is of no use
+    Nanos srtt{};                  // 0 before the first sample
+    Nanos rttvar{};                // RFC 6298; 0 before the first sample
+    double cwnd_pkts = 0;
+    double ssthresh_pkts = 0;   // may be infinite
+    double inflight_pkts = 0;   // RFC 6675 pipe
+    double queued_pkts = 0;     // handed to the subflow and not yet sent, because its pacing holds them back
+    double pacing_pps = 0;      // 0: unpaced
+    double delivered_pkts = 0;  // acknowledged since it was opened
+};
+
+// What concerns the connection, at the time a packet wants a subflow.
+struct SendMoment {
+    Nanos now{};
+    // Packets between what is DATA_ACKed and the right edge of the receive window, and those of them that are handed
+    // out already; the former is infinite if the receive buffer is unlimited.
+    double window_pkts = std::numeric_limits<double>::infinity();
+    double outstanding_pkts = 0;
+    // In the send buffer and not handed out yet, the packet in question included; infinite for an endless flow.
+    double unsent_pkts = std::numeric_limits<double>::infinity();
+    bool is_reinjection = false;  // the packet was sent before
+    Reason* why = nullptr;        // to be filled in, if anybody asks
 };
 
 // Answers with a position in the span, or nothing: send no new packet now. Asked again for every packet for which some
@@ -24,9 +49,9 @@ struct Candidate {
 // choice because a single one is.
 template <class T>
 concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const Options&> &&
-                          requires(T scheduler, std::span<const Candidate> subflows) {
+                          requires(T scheduler, std::span<const Candidate> subflows, const SendMoment& moment) {
                               { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
-                              { scheduler.select(subflows) } -> std::same_as<std::optional<std::size_t>>;
+                              { scheduler.select(subflows, moment) } -> std::same_as<std::optional<std::size_t>>;
                           };
 
 template <class T>

@@ -1,0 +1,111 @@
+// Why a controller or a scheduler did what it did: compact records, made only where they are asked for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "check.h"
+#include "ring.h"
+#include "units.h"
+
+namespace subflow {
+
+// What happened that something had to be decided.
+enum class Cause : std::uint8_t {
+    Start,         // of the subflow
+    Ack,           // an acknowledgement
+    Loss,          // found by acknowledgements or by time
+    Timeout,       // the retransmission timeout
+    RecoveryExit,  // everything that was outstanding at a loss has been acknowledged
+    Interval,      // a monitor interval begins, or the fate of all its packets is known
+    Idle,          // the sender starts again after a pause
+    Schedule,      // a packet wants a subflow
+};
+
+inline constexpr std::size_t kMaxDecisionNumbers = 8;
+
+// A rule by which something is decided, declared once beside the code that follows it. Lives for as long as the
+// program.
+struct RuleInfo {
+    std::string_view name;     // "linked_increase"
+    std::string_view formula;  // for people: "min(alpha / cwnd_total, 1 / cwnd) per packet"
+    std::string_view source;   // "RFC 6356 section 3"
+    std::array<std::string_view, kMaxDecisionNumbers> numbers{};  // names of what goes into it, with units
+
+    constexpr std::size_t number_count() const {
+        return static_cast<std::size_t>(std::ranges::find(numbers, std::string_view()) - numbers.begin());
+    }
+};
+
+// Filled in by whoever decides, if asked: a sample or event then carries a pointer to it, else nullptr.
+struct Reason {
+    const RuleInfo* rule = nullptr;
+    std::array<double, kMaxDecisionNumbers> numbers{};
+
+    // The numbers in the order of the rule's names; a later call replaces an earlier one.
+    void set(const RuleInfo& by, std::initializer_list<double> values) {
+        SF_VALIDATE(values.size() == by.number_count());
+        rule = &by;
+        std::ranges::copy(values, numbers.begin());
+    }
+};
+
+// One decision of a subflow's controller or sender, or of a connection's scheduler.
+struct Decision {
+    static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    static constexpr std::uint8_t kNobody = 0xff;
+
+    Nanos at{};
+    Reason reason;
+    double cwnd_before_pkts = kNone;  // of controllers
+    double cwnd_after_pkts = kNone;
+    double rate_before_pps = 0;  // pacing; 0: clocked by ACKs
+    double rate_after_pps = 0;
+    std::uint32_t available = 0;    // of schedulers: subflows that had room, a bit each, and those that were usable
+    std::uint32_t usable = 0;       // the bit of subflow k (from 0) is 1 << k
+    std::uint32_t data_seq = 0;     // the packet in question
+    std::uint8_t chosen = kNobody;  // position of the subflow it went to
+    Cause cause = Cause::Ack;
+};
+
+// The decisions of one subflow or connection, in order of time. Holds no more than `capacity`, and none that is older
+// than `window`; what does not fit is forgotten from the oldest on.
+class DecisionLog {
+public:
+    // What is to be kept until it is taken.
+    struct Limits {
+        std::uint32_t capacity = 1 << 16;
+        Nanos window = kNever;  // before the latest decision
+    };
+
+    void set_limits(const Limits& limits) { limits_ = limits; }
+    const Limits& limits() const { return limits_; }
+
+    void add(const Decision& decision) {
+        if (ring_.size() >= limits_.capacity) {
+            ring_.pop_front();
+            ++dropped_;
+        }
+        ring_.push_back(decision);
+        if (limits_.window == kNever) return;
+        while (ring_.front().at < decision.at - limits_.window) ring_.pop_front();
+    }
+
+    std::uint32_t size() const { return ring_.size(); }
+    // Decisions that the capacity did not leave room for.
+    std::int64_t dropped() const { return dropped_; }
+    const Decision& operator[](std::uint32_t i) const { return ring_[ring_.begin_pos() + i]; }
+    void clear() { ring_.reset(); }
+
+private:
+    Limits limits_;
+    Ring<Decision> ring_;
+    std::int64_t dropped_ = 0;
+};
+
+}  // namespace subflow

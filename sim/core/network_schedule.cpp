@@ -1,0 +1,107 @@
+// The part of Network that decides which subflow carries what: scheduling, reinjection, the connection-level window.
+#include <algorithm>
+#include <limits>
+
+#include "network.h"
+
+namespace subflow {
+
+namespace {
+
+constexpr RuleInfo kOnlyAvailable{
+    .name = "only_available",
+    .formula = "one subflow has room",
+    .source = "",
+    .numbers = {},
+};
+
+}  // namespace
+
+Candidate Network::describe_candidate(const Subflow& s) const {
+    const SubflowSender& sender = s.sender;
+    const RttEstimator& rtt = sender.rtt();
+    return {.is_usable = is_usable(s),
+            .is_available = is_usable(s) && sender.may_send(now_),
+            .has_sent_this = false,
+            .in_slow_start = sender.window().in_slow_start(),
+            .incarnation = s.incarnation,
+            .srtt = rtt.has_sample() ? rtt.srtt() : Nanos(0),
+            .rttvar = rtt.has_sample() ? rtt.rttvar() : Nanos(0),
+            .cwnd_pkts = sender.window().cwnd_pkts,
+            .ssthresh_pkts = sender.window().ssthresh_pkts,
+            .inflight_pkts = static_cast<double>(sender.pipe()),
+            .queued_pkts = 0,
+            .pacing_pps = sender.window().pacing_pps,
+            .delivered_pkts = static_cast<double>(sender.delivered_pkts())};
+}
+
+SendMoment Network::describe_send(const Connection& c, bool is_reinjection) const {
+    constexpr double kEndless = std::numeric_limits<double>::infinity();
+    const bool is_limited = c.right_edge != Reassembly::kUnlimited;
+    const bool is_endless = c.data_end == Reassembly::kUnlimited;
+    return {.now = now_,
+            .window_pkts = is_limited ? static_cast<double>(c.right_edge - c.data_una) : kEndless,
+            .outstanding_pkts = static_cast<double>(c.data_nxt - c.data_una),
+            .unsent_pkts = is_endless ? kEndless : static_cast<double>(c.data_end - c.data_nxt),
+            .is_reinjection = is_reinjection};
+}
+
+std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
+    bool has_fresh = false;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        Candidate& candidate = candidates_[i];
+        candidate = describe_candidate(subflows_[c.first_subflow + i]);
+        candidate.has_sent_this = (sent_on >> i & 1) != 0;
+        has_fresh |= candidate.is_usable && !candidate.has_sent_this;
+    }
+    const std::span all = std::span(candidates_).first(c.subflow_count);
+    // A packet goes out again on a subflow it was sent on only if no other is usable (Linux MPTCP's path mask).
+    if (has_fresh) {
+        for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
+    }
+    SendMoment moment = describe_send(c, data_seq < c.data_nxt);
+    Reason why;
+    if (c.decisions) moment.why = &why;
+    const std::optional<std::size_t> choice =
+        std::visit([&](auto& scheduler) { return scheduler.select(all, moment); }, c.scheduler);
+    if (c.decisions) record_choice(c, data_seq, why, choice);
+    return choice.value_or(c.subflow_count);
+}
+
+void Network::record_choice(Connection& c, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice) {
+    Decision decision;
+    decision.at = now_;
+    decision.cause = Cause::Schedule;
+    decision.data_seq = data_seq;
+    if (choice) decision.chosen = static_cast<std::uint8_t>(*choice);
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        decision.available |= static_cast<std::uint32_t>(candidates_[i].is_available) << i;
+        decision.usable |= static_cast<std::uint32_t>(candidates_[i].is_usable) << i;
+    }
+    if (why.rule == nullptr) why.rule = &kOnlyAvailable;
+    decision.reason = why;
+    c.decisions->add(decision);
+}
+
+void Network::record_decisions(const DecisionLog::Limits& limits) {
+    for (Subflow& s : subflows_) s.sender.record_decisions(limits);
+    for (Connection& c : connections_) {
+        if (!c.is_multipath()) continue;
+        if (!c.decisions) c.decisions.emplace();
+        c.decisions->set_limits(limits);
+    }
+}
+
+void Network::reinject(Connection& c, const Subflow& from, bool again) {
+    from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
+        if (data_seq < c.data_una) return;
+        if (c.is_multipath()) {
+            // After a timeout once each is enough; after a close there is no one else to repeat it.
+            if ((c.sent_on[data_seq] & Connection::kReinjected) && !again) return;
+            c.sent_on[data_seq] |= Connection::kReinjected;
+        }
+        c.reinjections.push_back(data_seq);
+    });
+}
+
+}  // namespace subflow
