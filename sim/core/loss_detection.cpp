@@ -25,7 +25,7 @@ TimerOutcome SubflowSender::on_expiry(Nanos now, const Siblings& siblings, const
         on_timeout(now, siblings, options);
         outcome.timed_out = true;
     }
-    if (monitor_) tell_intervals(now, siblings);
+    if (has_monitor_) tell_intervals(now, siblings);
     return outcome;
 }
 
@@ -122,7 +122,7 @@ Transmission SubflowSender::probe_with_last(Nanos now, const TransportOptions& o
     SF_VALIDATE(has_outstanding() && (packet.flags & kInPipe));
     // It counts once in the pipe, as the copy before it is lost or will be a duplicate.
     --pipe_;
-    if (monitor_) monitor_->on_replaced(packet.transmission);
+    if (has_monitor_) monitor_->on_replaced(packet.transmission);
     packet.flags |= kRetransmitted;
     packet.sent_time = now;
     packet.transmission = transmissions_++;

@@ -15,8 +15,9 @@ SubflowSender::SubflowSender(const Controller& controller, const TransportOption
             sees_every_ack_ = SeesEveryAck<C>;
             samples_delivery_ = SamplesDelivery<C>;
             governs_recovery_ = GovernsRecovery<C>;
-            if constexpr (MonitorsIntervals<C>) monitor_.emplace();
-            wants_every_step_ = sees_every_ack_ || samples_delivery_ || MonitorsIntervals<C>;
+            has_monitor_ = MonitorsIntervals<C>;
+            if (has_monitor_) monitor_.emplace();
+            wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_;
             if constexpr (FollowsStart<C>) c.on_start(window_, luck);
         },
         controller_);
@@ -159,7 +160,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     acked_since_loss_ += outcome.newly_delivered;
     if (outcome.newly_delivered != 0) {
         add_rtt_sample(now - echo, options);
-        if (monitor_) monitor_->on_rtt(echo, now - echo);
+        if (has_monitor_) monitor_->on_rtt(echo, now - echo);
     }
     if (outcome.has_advanced) restart_rto_after_advance(now, options);
 
@@ -246,7 +247,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
             grow_window(sample, siblings);
         });
     }
-    if (monitor_) [[unlikely]]
+    if (has_monitor_) [[unlikely]]
         tell_intervals(now, siblings);
     advance_round(now, options);
     if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = now;
@@ -354,7 +355,7 @@ bool SubflowSender::detect_losses() {
 
 void SubflowSender::mark_lost(std::uint32_t seq) {
     SentPacket& packet = packets_[seq];
-    if (monitor_) [[unlikely]]
+    if (has_monitor_) [[unlikely]]
         monitor_->on_lost(packet.transmission);
     packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kLost);
     --pipe_;

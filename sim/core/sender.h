@@ -109,7 +109,7 @@ public:
     void note_out_of_data() {
         if (!has_window() || has_lost()) return;
         if (samples_delivery_) sampler_.mark_app_limited(pipe_);
-        if (monitor_) monitor_->mark_app_limited();
+        if (has_monitor_) monitor_->mark_app_limited();
     }
 
     // Tail loss probes, when on_timer() asks for one: the next new packet, whatever the window says, or the last one
@@ -224,7 +224,7 @@ private:
 
     void count_sent(Nanos now) {
         last_sent_ = now;
-        if (monitor_) [[unlikely]]
+        if (has_monitor_) [[unlikely]]
             monitor_send(now);
         if (window_.pacing_pps > 0) [[unlikely]]
             pacer_.on_send(now, window_.pacing_pps);
@@ -239,7 +239,7 @@ private:
     void deliver(SentPacket& packet, Nanos echo, const TransportOptions& options) {
         if (packet.flags & kInPipe) --pipe_;
         if (packet.flags & kLost) --lost_pending_;
-        if (monitor_) [[unlikely]]
+        if (has_monitor_) [[unlikely]]
             monitor_delivery(packet);
         // The original arrived after all: it says nothing of what was sent before the retransmission (RFC 8985 section
         // 6.2, step 2).
@@ -398,6 +398,7 @@ private:
     bool wants_every_step_ = false;  // controller or observer: is_ordinary() never holds
     bool sees_every_ack_ = false;    // the controller has on_every_ack
     bool samples_delivery_ = false;  // the controller has on_delivery
+    bool has_monitor_ = false;       // the controller monitors intervals
     bool governs_recovery_ = false;  // the controller has kGovernsRecovery
     Probe probe_ = Probe::None;      // under way
     Nanos rto_deadline_ = kNever;
@@ -413,10 +414,6 @@ private:
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
     RangeSet sacked_;
     DeliverySampler sampler_;         // in use if samples_delivery_
-    Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
-    Nanos delivered_at_{};            // when the acknowledgement in hand came; kept if there is a monitor
-    double packet_bits_ = 12'000;
-    Boxed<DecisionLog> decisions_;    // if they are recorded
     std::uint32_t sacked_count_ = 0;  // packets in it
 
     // RFC 8985: the latest transmission known to be delivered is latest_delivered_[0]
@@ -453,6 +450,11 @@ private:
 
     Nanos cwnd_since_{};
     SenderStats stats_;
+
+    Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
+    Nanos delivered_at_{};            // when the acknowledgement in hand came; kept if there is a monitor
+    double packet_bits_ = 12'000;
+    Boxed<DecisionLog> decisions_;  // if they are recorded
 };
 
 }  // namespace subflow

@@ -78,7 +78,7 @@ void SubflowSender::undo_reduction() {
         SentPacket& packet = packets_[seq];
         if (packet.flags != kLost) continue;
         packet.flags = kInPipe;
-        if (monitor_) monitor_->on_found(packet.transmission);
+        if (has_monitor_) monitor_->on_found(packet.transmission);
         ++pipe_;
         --lost_pending_;
         --stats_.marked_lost;
