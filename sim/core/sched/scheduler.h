@@ -57,4 +57,39 @@ concept PacketScheduler = std::copyable<T> && std::constructible_from<T, const O
 template <class T>
 concept WorkConserving = T::kIsWorkConserving;
 
+// What a scheduler may do besides, while the receive window leaves no room for new data. It is asked for a subflow all
+// the same, and if it names one:
+
+// retransmits_when_blocked(): the packet that holds up the line goes out on that subflow as well, if it holds it up
+// elsewhere (opportunistic retransmission; Linux mptcp_rcv_buf_optimization).
+template <class T>
+concept RetransmitsWhenBlocked = requires(const T scheduler) {
+    { scheduler.retransmits_when_blocked() } -> std::same_as<bool>;
+};
+
+// penalises(): the slower subflow that holds up the line has its window halved.
+template <class T>
+concept Penalises = requires(const T scheduler) {
+    { scheduler.penalises() } -> std::same_as<bool>;
+};
+
+// on_blocked_retransmission(position): such a retransmission has been sent on that subflow.
+template <class T>
+concept FollowsBlockedRetransmissions =
+    requires(T scheduler, std::size_t position) { scheduler.on_blocked_retransmission(position); };
+
+// The two as options, the same for every scheduler that has them.
+inline constexpr OptionInfo kRetransmissionOption{
+    .key = "opportunistic_retransmission",
+    .kind = OptionKind::Flag,
+    .help = "send what holds up a full receive window on the chosen subflow as well",
+    .default_number = 1,
+};
+inline constexpr OptionInfo kPenalisationOption{
+    .key = "penalisation",
+    .kind = OptionKind::Flag,
+    .help = "halve the window of the slower subflow that holds up a full receive window",
+    .default_number = 1,
+};
+
 }  // namespace subflow

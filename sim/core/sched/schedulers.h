@@ -15,4 +15,9 @@ std::vector<const AlgorithmInfo*> scheduler_infos();
 // Throws ScenarioError for an unknown name or option.
 Scheduler make_scheduler(const AlgorithmChoice& choice);
 
+// What a scheduler does while the receive window is full: see scheduler.h. Nothing, if it does not say.
+bool retransmits_when_blocked(const Scheduler& scheduler);
+bool penalises(const Scheduler& scheduler);
+void tell_blocked_retransmission(Scheduler& scheduler, std::size_t position);
+
 }  // namespace subflow
