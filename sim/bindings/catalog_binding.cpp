@@ -16,6 +16,7 @@ void bind_catalog(nb::module_& m) {
         .value("NUMBER", OptionKind::Number)
         .value("RATIO", OptionKind::Ratio)
         .value("TIME", OptionKind::Time)
+        .value("RATE", OptionKind::Rate)
         .value("FLAG", OptionKind::Flag)
         .value("CHOICE", OptionKind::Choice);
 

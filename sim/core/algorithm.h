@@ -10,7 +10,7 @@
 
 namespace subflow {
 
-enum class OptionKind { Number, Ratio, Time, Flag, Choice };
+enum class OptionKind { Number, Ratio, Time, Rate, Flag, Choice };
 
 struct OptionInfo {
     std::string_view key;

@@ -23,9 +23,11 @@ class OptionKind(enum.Enum):
 
     TIME = 2
 
-    FLAG = 3
+    RATE = 3
 
-    CHOICE = 4
+    FLAG = 4
+
+    CHOICE = 5
 
 class OptionInfo:
     @property

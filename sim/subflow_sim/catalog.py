@@ -12,6 +12,7 @@ _DIMENSIONS = {
     _core.OptionKind.NUMBER: Dimension.NUMBER,
     _core.OptionKind.RATIO: Dimension.RATIO,
     _core.OptionKind.TIME: Dimension.TIME,
+    _core.OptionKind.RATE: Dimension.RATE,
     _core.OptionKind.FLAG: Dimension.FLAG,
     _core.OptionKind.CHOICE: Dimension.CHOICE,
 }
