@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "decision.h"
 #include "scenario.h"
 
 namespace subflow {
@@ -32,6 +33,7 @@ struct AlgorithmInfo {
     std::string_view source;   // RFC or paper
     bool is_coupled = false;   // runs over the subflows of one connection together: for mptcp flows
     std::span<const OptionInfo> options = {};
+    std::span<const RuleInfo* const> rules = {};  // by which it decides, those it borrows included
 };
 
 // Option access for the constructors of algorithms: the given value, or the declared default.

@@ -1,21 +1,12 @@
 // The part of Network that decides which subflow carries what: scheduling, reinjection, the connection-level window.
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "network.h"
+#include "sender_rules.h"
 
 namespace subflow {
-
-namespace {
-
-constexpr RuleInfo kOnlyAvailable{
-    .name = "only_available",
-    .formula = "one subflow has room",
-    .source = "",
-    .numbers = {},
-};
-
-}  // namespace
 
 Candidate Network::describe_candidate(const Subflow& s) const {
     const SubflowSender& sender = s.sender;
@@ -78,7 +69,10 @@ void Network::record_choice(Connection& c, std::uint32_t data_seq, Reason why, s
         decision.available |= static_cast<std::uint32_t>(candidates_[i].is_available) << i;
         decision.usable |= static_cast<std::uint32_t>(candidates_[i].is_usable) << i;
     }
-    if (why.rule == nullptr) why.rule = &kOnlyAvailable;
+    if (why.rule == nullptr) {
+        const int available = std::popcount(decision.available);
+        why.rule = available == 0 ? &kNoneAvailable : available == 1 ? &kOnlyAvailable : &sender_rules::kUnexplained;
+    }
     decision.reason = why;
     c.decisions->add(decision);
 }

@@ -39,7 +39,7 @@ public:
     explicit Newcomer(const Options& options) : patience_(options.number("patience")) {}
 
     void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
         window.cwnd_pkts += acked / (patience_ * window.cwnd_pkts);
     }
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {

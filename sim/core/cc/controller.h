@@ -148,10 +148,18 @@ concept CongestionController =
         controller.on_congestion_event(window, event, siblings);
     } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T>);
 
+inline constexpr RuleInfo kSlowStart{
+    .name = "slow_start",
+    .formula = "cwnd + acked, up to ssthresh",
+    .source = "RFC 5681 section 3.1",
+    .numbers = {"acked_pkts", "ssthresh_pkts"},
+};
+
 // Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.
-// Returns what is left of the acknowledgement for congestion avoidance. Source: RFC 5681 section 3.1.
-inline double slow_start(Window& window, double acked_pkts) {
+// Returns what is left of the acknowledgement for congestion avoidance, whose rule then is the one to name.
+inline double slow_start(Window& window, double acked_pkts, Reason* why) {
     const double grown = std::min(acked_pkts, std::max(0.0, window.ssthresh_pkts - window.cwnd_pkts));
+    if (why != nullptr) why->set(kSlowStart, {acked_pkts, window.ssthresh_pkts});
     window.cwnd_pkts += grown;
     return acked_pkts - grown;
 }

@@ -101,7 +101,7 @@ public:
         if (window.in_slow_start()) {
             has_epoch_ = false;
             linux_.leave_slow_start();
-            acked = slow_start(window, slow_start_growth(acked));
+            acked = slow_start(window, slow_start_growth(acked), ack.why);
             if (acked == 0) return;
         }
         if (has_linux_arithmetic_) {

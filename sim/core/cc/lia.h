@@ -31,7 +31,7 @@ public:
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
         window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, siblings);
     }
 

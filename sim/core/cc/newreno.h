@@ -1,16 +1,32 @@
 // NewReno: additive increase, multiplicative decrease. Source: RFC 5681 with SACK recovery (RFC 6675) in the sender.
 #pragma once
 
+#include <array>
+
 #include "controller.h"
 
 namespace subflow {
 
 class NewReno {
 public:
+    static constexpr RuleInfo kAdditiveIncrease{
+        .name = "additive_increase",
+        .formula = "cwnd + acked / cwnd",
+        .source = "RFC 5681 section 3.1, equation (3)",
+        .numbers = {"acked_pkts", "cwnd_pkts"},
+    };
+    static constexpr RuleInfo kHalving{
+        .name = "halving",
+        .formula = "ssthresh = max(basis / 2, floor); the basis is cwnd, after a timeout what is in flight",
+        .source = "RFC 5681 section 3.1, equation (4)",
+        .numbers = {"basis_pkts", "floor_pkts", "ssthresh_pkts"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &kAdditiveIncrease, &kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "newreno",
         .summary = "One packet more per round trip, half the window on loss",
         .source = "RFC 5681, RFC 6582, RFC 6675",
+        .rules = kRules,
     };
 
     explicit NewReno(const Options&) {}
@@ -22,7 +38,8 @@ public:
     }
 
     static void grow(Window& window, const AckSample& ack) {
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+        if (ack.why != nullptr && acked > 0) ack.why->set(kAdditiveIncrease, {acked, window.cwnd_pkts});
         // RFC 5681 section 3.1, equation (3), counting packets: one more per window acknowledged
         window.cwnd_pkts += acked / window.cwnd_pkts;
     }
@@ -33,6 +50,7 @@ public:
     static void halve(Window& window, const CongestionEvent& event, double floor_pkts = 2.0) {
         const double basis = event.kind == CongestionKind::Timeout ? event.inflight_pkts : window.cwnd_pkts;
         window.ssthresh_pkts = std::max(basis / 2, floor_pkts);
+        if (event.why != nullptr) event.why->set(kHalving, {basis, floor_pkts, window.ssthresh_pkts});
     }
 };
 static_assert(CongestionController<NewReno>);

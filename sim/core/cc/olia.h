@@ -75,7 +75,7 @@ public:
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts) : ack.acked_pkts;
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
         if (acked == 0) return;
         const double increase = acked * increase_per_ack(window.cwnd_pkts, siblings, rank_);
         window.cwnd_pkts = std::max(window.cwnd_pkts + increase, 1.0);

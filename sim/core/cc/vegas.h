@@ -86,7 +86,7 @@ public:
         } else if (!is_enabled_ || is_round_over_) {
             NewReno::grow(window, ack);
         } else if (window.in_slow_start()) {
-            slow_start(window, ack.acked_pkts);
+            slow_start(window, ack.acked_pkts, ack.why);
         }
     }
 
@@ -105,7 +105,7 @@ private:
     void judge(Window& window, const AckSample& ack) const {
         const double queued = queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
         if (window.in_slow_start()) {
-            if (!leave_slow_start(window, queued, gamma_)) slow_start(window, ack.acked_pkts);
+            if (!leave_slow_start(window, queued, gamma_)) slow_start(window, ack.acked_pkts, ack.why);
         } else if (queued > beta_) {
             window.cwnd_pkts -= 1;
             window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);

@@ -64,7 +64,7 @@ public:
         } else if (!is_enabled_ || is_round_over_) {
             NewReno::grow(window, ack);
         } else if (window.in_slow_start()) {
-            slow_start(window, ack.acked_pkts);
+            slow_start(window, ack.acked_pkts, ack.why);
         }
     }
 
@@ -88,7 +88,7 @@ private:
     void judge(Window& window, const AckSample& ack, const Siblings& siblings) {
         const double queued = Vegas::queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
         if (window.in_slow_start()) {
-            if (!Vegas::leave_slow_start(window, queued, kGamma)) slow_start(window, ack.acked_pkts);
+            if (!Vegas::leave_slow_start(window, queued, kGamma)) slow_start(window, ack.acked_pkts, ack.why);
         } else {
             if (queued >= alpha_) {
                 window.advertised_pps = window.cwnd_pkts / to_seconds(round_rtt_);

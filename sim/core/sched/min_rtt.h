@@ -1,24 +1,38 @@
 // minRTT, the default of MPTCP implementations: fill the fastest subflow first.
 #pragma once
 
+#include <array>
+#include <cmath>
+#include <limits>
+
 #include "scheduler.h"
 
 namespace subflow {
 
 class MinRtt {
 public:
+    static constexpr RuleInfo kLowestRtt{
+        .name = "lowest_srtt",
+        .formula = "the available subflow with the lowest srtt; one without a sample counts as 0",
+        .source = "Linux MPTCP mptcp_sched.c",
+        .numbers = {"srtt_s", "next_srtt_s"},
+    };
+    static constexpr std::array kRules{&kLowestRtt};
     static constexpr AlgorithmInfo kInfo{
         .name = "minrtt",
         .summary = "The available subflow with the lowest smoothed RTT; a new subflow is tried at once",
         .source = "Linux MPTCP default scheduler (mptcp_sched.c)",
+        .rules = kRules,
     };
 
     static constexpr bool kIsWorkConserving = true;
 
     explicit MinRtt(const Options&) {}
 
-    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment&) const {
-        return fastest_available(subflows);
+    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) const {
+        const std::optional<std::size_t> best = fastest_available(subflows);
+        if (moment.why != nullptr && best) explain(*moment.why, subflows, *best);
+        return best;
     }
 
     // The available subflow with the lowest smoothed RTT; nothing if none is available.
@@ -29,6 +43,15 @@ public:
             if (!best || is_better(subflows[i], subflows[*best])) best = i;
         }
         return best;
+    }
+
+    // The lowest RTT against the next one that was to be had; NaN if there was none.
+    static void explain(Reason& why, std::span<const Candidate> subflows, std::size_t best) {
+        double next_s = std::numeric_limits<double>::quiet_NaN();
+        for (std::size_t i = 0; i < subflows.size(); ++i) {
+            if (i != best && subflows[i].is_available) next_s = std::fmin(next_s, to_seconds(subflows[i].srtt));
+        }
+        if (!std::isnan(next_s)) why.set(kLowestRtt, {to_seconds(subflows[best].srtt), next_s});
     }
 
 private:

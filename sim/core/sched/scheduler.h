@@ -92,4 +92,18 @@ inline constexpr OptionInfo kPenalisationOption{
     .default_number = 1,
 };
 
+// Of every scheduler, where it sets no reason of its own because there was no choice.
+inline constexpr RuleInfo kOnlyAvailable{
+    .name = "only_available",
+    .formula = "the one subflow that has room",
+    .source = "",
+    .numbers = {},
+};
+inline constexpr RuleInfo kNoneAvailable{
+    .name = "none_available",
+    .formula = "no subflow has room that the packet was not sent on before",
+    .source = "Linux MPTCP mptcp_sched.c",
+    .numbers = {},
+};
+
 }  // namespace subflow
