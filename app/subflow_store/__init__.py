@@ -31,6 +31,8 @@ from subflow_store.errors import (
 from subflow_store.values import (
     FINAL_STATUSES,
     ColumnSpec,
+    EventExtent,
+    EventTable,
     MarkRow,
     MarkTable,
     PyramidData,
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FINAL_STATUSES",
     "ColumnSpec",
+    "EventExtent",
+    "EventTable",
     "MarkRow",
     "MarkTable",
     "PyramidData",

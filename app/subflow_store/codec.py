@@ -90,6 +90,7 @@ CODECS: Mapping[str, Codec] = {
         Codec(SAMPLES, np.dtype("<f4")),
         Codec("f8/shuffle/zstd3", np.dtype("<f8")),
         Codec("i4/shuffle/zstd3", np.dtype("<i4")),
+        Codec("i8/shuffle/zstd3", np.dtype("<i8")),
         Codec("i8/delta/shuffle/zstd3", np.dtype("<i8"), delta=True),
     )
 }

@@ -1,4 +1,4 @@
-"""Gathering what a run appends into the blobs that are stored: chunks, statistics, pyramids and mark columns.
+"""Gathering the samples that a run appends into the blobs that are stored: chunks, statistics and pyramids.
 
 Nothing here touches the database. What was handed out as pending stays pending until `mark_stored`, so that a commit
 which failed can be tried again with nothing lost.
@@ -6,7 +6,6 @@ which failed can be tried again with nothing lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,17 +13,6 @@ from numpy.typing import NDArray
 
 from subflow_store.codec import SAMPLES, codec
 from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
-
-MARK_FIELDS = {
-    "time_ns": "i8/delta/shuffle/zstd3",
-    "owner": "i4/shuffle/zstd3",
-    "kind": "i4/shuffle/zstd3",
-    "value": "f8/shuffle/zstd3",
-}
-"""The columns of the mark stream and their codecs; owner and kind are numbers of names in `event_name`."""
-
-MARK_CHUNK = 4096
-"""Marks in a chunk."""
 
 
 class Statistics(NamedTuple):
@@ -117,58 +105,6 @@ class SampleIngest:
         with np.errstate(invalid="ignore"):
             self._sum += chunk_sum
         self._count += chunk_count
-
-
-class MarkIngest:
-    """Gathers marks into columns, with names replaced by numbers."""
-
-    def __init__(self) -> None:
-        """Start with no marks."""
-        self._names: dict[str, dict[str, int]] = {"owner": {}, "kind": {}}
-        self._stored_names = {"owner": 0, "kind": 0}
-        self._rows: list[tuple[int, int, int, float]] = []  # not stored yet, or in the last, partial chunk
-        self._first_chunk = 0  # the chunk that the first of them belongs to
-        self._stored = 0  # how many of them are stored
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether there is anything to store."""
-        return self._stored < len(self._rows)
-
-    def append(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
-        """Take marks up: (time_ns, owner, kind, value)."""
-        owners, kinds = self._names["owner"], self._names["kind"]
-        for time_ns, owner, kind, value in rows:
-            self._rows.append(
-                (time_ns, owners.setdefault(owner, len(owners)), kinds.setdefault(kind, len(kinds)), value)
-            )
-
-    def pending_chunks(self) -> list[tuple[int, str, int, str, bytes]]:
-        """Rows to store: chunk index, field, marks, codec, blob. The last chunk may be partial."""
-        rows = []
-        for offset in range(0, len(self._rows), MARK_CHUNK):
-            part = self._rows[offset : offset + MARK_CHUNK]
-            index = self._first_chunk + offset // MARK_CHUNK
-            for (field, name), column in zip(MARK_FIELDS.items(), zip(*part, strict=True), strict=True):
-                kind = codec(name)
-                rows.append((index, field, len(part), name, kind.encode(np.array(column, kind.dtype))))
-        return rows
-
-    def pending_names(self) -> list[tuple[str, int, str]]:
-        """Names to store: field, number, name."""
-        return [
-            (field, number, name)
-            for field, names in self._names.items()
-            for name, number in list(names.items())[self._stored_names[field] :]
-        ]
-
-    def mark_stored(self) -> None:
-        """What the two methods above gave is stored."""
-        self._stored_names = {field: len(names) for field, names in self._names.items()}
-        whole = len(self._rows) // MARK_CHUNK
-        del self._rows[: whole * MARK_CHUNK]
-        self._first_chunk += whole
-        self._stored = len(self._rows)
 
 
 def group(reduce: np.ufunc, columns: NDArray[np.float32], step: int) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Reading rows: runs, series, samples, pyramids and marks."""
+"""Reading rows: runs, series, samples and pyramids."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from subflow_store import schema
 from subflow_store.codec import codec
 from subflow_store.database import Reader
-from subflow_store.ingest import MARK_FIELDS, group
+from subflow_store.ingest import group
 from subflow_store.schema import PYRAMID_STEPS
-from subflow_store.values import MarkTable, PyramidData, RunRow, SeriesData, SeriesInfo
+from subflow_store.values import PyramidData, RunRow, SeriesData, SeriesInfo
 
 _TAG_SEPARATOR = "\x1f"
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
@@ -120,7 +120,7 @@ def list_series(reader: Reader, run_id: int) -> list[SeriesInfo]:
     return [SeriesInfo._make(row) for row in reader.core.execute(query)]
 
 
-# Samples and marks. SQLAlchemy's part in reading a small window would be several times that of SQLite.
+# Samples. SQLAlchemy's part in reading a small window would be several times that of SQLite.
 
 
 def read_samples(reader: Reader, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
@@ -138,7 +138,7 @@ def read_samples(reader: Reader, series_id: int, t_from_s: float | None, t_to_s:
         "SELECT n, data FROM chunk WHERE series_id = ? AND idx BETWEEN ? AND ? ORDER BY idx",
         (series_id, first_chunk, (end - 1) // chunk_samples),
     ).fetchall()
-    values = _decode(codec_name, chunks)
+    values = decode(codec_name, chunks)
     read_from = first_chunk * chunk_samples
     return SeriesData(t0_s + first * dt_s, dt_s, values[first - read_from : end - read_from])
 
@@ -173,33 +173,7 @@ def read_pyramid(reader: Reader, series_id: int, level: int) -> PyramidData | No
     return PyramidData(t0_s, step * dt_s, vmin, vmax)
 
 
-def read_marks(reader: Reader, run_id: int) -> MarkTable:
-    """The marks of a run by time; those of the same instant stay in the order in which they were added."""
-    rows = reader.raw.execute(
-        "SELECT field, codec, n, data FROM event_chunk WHERE run_id = ? AND stream = 'mark' ORDER BY idx", (run_id,)
-    ).fetchall()
-    columns = {}
-    for field, codec_name in MARK_FIELDS.items():
-        # Each row names its own codec; chunks of one stream may differ in it.
-        parts = [_decode(name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field]
-        columns[field] = np.concatenate(parts) if parts else np.empty(0, codec(codec_name).dtype)
-    order = np.argsort(columns["time_ns"], kind="stable")
-    names: dict[str, list[str]] = {"owner": [], "kind": []}
-    for field, name in reader.raw.execute(
-        "SELECT field, name FROM event_name WHERE run_id = ? AND stream = 'mark' ORDER BY field, idx", (run_id,)
-    ).fetchall():
-        names[field].append(name)
-    return MarkTable(
-        time_ns=columns["time_ns"][order],
-        owner_index=columns["owner"][order],
-        kind_index=columns["kind"][order],
-        value=columns["value"][order],
-        owners=tuple(names["owner"]),
-        kinds=tuple(names["kind"]),
-    )
-
-
-def _decode(codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
+def decode(codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
     """The elements of consecutive chunks (elements, blob), as one array."""
     decoder = codec(codec_name)
     values = np.empty(sum(n for n, _ in chunks), decoder.dtype)

@@ -1,4 +1,4 @@
-"""A running run on the writing thread: takes blocks and marks up in memory, commits them, and closes the run."""
+"""A running run on the writing thread: takes samples and events up in memory, commits them, and closes the run."""
 
 from __future__ import annotations
 
@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 from subflow_store import schema
 from subflow_store.codec import SAMPLES
 from subflow_store.errors import RunClosed, StoreLocked
+from subflow_store.event_ingest import EventIngest
 from subflow_store.headline import headline
-from subflow_store.ingest import MarkIngest, SampleIngest
+from subflow_store.ingest import SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
 from subflow_store.schema import PYRAMID_STEPS
+from subflow_store.streams import STREAMS
+from subflow_store.values import EventTable
 
 COMMIT_INTERVAL_S = 0.5
 """Data is committed this long after it came: what a crash can lose. A fast run thus costs one or two transactions."""
@@ -38,10 +41,15 @@ _STORE_CHUNK = (
 _STORE_STATISTICS = "UPDATE series SET n = ?, vmin = ?, vmax = ?, mean = ? WHERE id = ?"
 _STORE_PYRAMID = "INSERT INTO pyramid (series_id, level, n, codec, data) VALUES (?, ?, ?, ?, ?)"
 _STORE_EVENTS = (
-    "INSERT INTO event_chunk (run_id, stream, idx, field, n, codec, data) VALUES (?, 'mark', ?, ?, ?, ?, ?)"
+    "INSERT INTO event_chunk (run_id, stream, idx, field, n, codec, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (run_id, stream, idx, field) DO UPDATE SET n = excluded.n, data = excluded.data"
 )
-_STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, 'mark', ?, ?, ?)"
+_STORE_SPAN = (
+    "INSERT INTO event_span (run_id, stream, owner, idx, n, t_first_ns, t_last_ns) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (run_id, stream, owner, idx) DO UPDATE"
+    " SET n = excluded.n, t_first_ns = excluded.t_first_ns, t_last_ns = excluded.t_last_ns"
+)
+_STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, ?, ?, ?, ?)"
 _RENEW = "UPDATE run SET heartbeat_at = ?, simulated_s = ? WHERE id = ? AND status = 'running'"
 
 Transaction = Callable[[], AbstractContextManager[sa.Connection]]
@@ -67,7 +75,7 @@ class RunStream:
         self._dt_s = dt_s
         self._label = label
         self._samples = SampleIngest(len(series_ids))
-        self._marks = MarkIngest()
+        self._events = {name: EventIngest(spec) for name, spec in STREAMS.items()}
         self._dirty_since: float | None = None
         self._last_commit = time.monotonic()
 
@@ -77,9 +85,9 @@ class RunStream:
         """Take up samples, float32 [n, n_columns]; does nothing once the stream has failed."""
         self._take(lambda: self._samples.append(block))
 
-    def take_marks(self, rows: Iterable[tuple[int, str, str, float]]) -> None:
-        """Take up marks; does nothing once the stream has failed."""
-        self._take(lambda: self._marks.append(rows))
+    def take_events(self, stream: str, table: EventTable) -> None:
+        """Take up rows of an event stream; does nothing once the stream has failed."""
+        self._take(lambda: self._events[stream].append(table))
 
     def _take(self, append: Callable[[], None]) -> None:
         if self.error is not None:
@@ -101,7 +109,7 @@ class RunStream:
         heartbeat = self._last_commit + HEARTBEAT_S
         if self._dirty_since is None:
             return heartbeat
-        if self._samples.pending_bytes > _EAGER_BYTES:
+        if self._samples.pending_bytes + sum(each.pending_bytes for each in self._events.values()) > _EAGER_BYTES:
             return self._dirty_since
         # Measured from the last attempt too, so that a locked database is not asked without a pause.
         return min(heartbeat, max(self._dirty_since, self._last_commit) + COMMIT_INTERVAL_S)
@@ -198,11 +206,18 @@ class RunStream:
             statistics = zip(*self._samples.statistics(), self._series_ids, strict=True)
             connection.exec_driver_sql(_STORE_CHUNK, chunks)
             connection.exec_driver_sql(_STORE_STATISTICS, [(n, *row) for row in statistics])
-        if self._marks.has_pending:
-            connection.exec_driver_sql(_STORE_EVENTS, [(self._run_id, *row) for row in self._marks.pending_chunks()])
-            names = self._marks.pending_names()
-            if names:
-                connection.exec_driver_sql(_STORE_NAME, [(self._run_id, *row) for row in names])
+        for stream, events in self._events.items():
+            if not events.has_pending:
+                continue
+            pending = events.pending()
+            rows: list[tuple[str, Sequence[Sequence[object]]]] = [
+                (_STORE_EVENTS, pending.chunks),
+                (_STORE_SPAN, pending.spans),
+                (_STORE_NAME, pending.names),
+            ]
+            for statement, each in rows:
+                if each:
+                    connection.exec_driver_sql(statement, [(self._run_id, stream, *row) for row in each])
 
     def _write_pyramids(self, connection: sa.Connection) -> None:
         for level in PYRAMID_STEPS:
@@ -216,7 +231,8 @@ class RunStream:
 
     def _mark_stored(self) -> None:
         self._samples.mark_stored()
-        self._marks.mark_stored()
+        for events in self._events.values():
+            events.mark_stored()
         self._dirty_since = None
         self._last_commit = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""The caller's side of a running run: start -> columns -> blocks and marks -> finish."""
+"""The caller's side of a running run: start -> columns -> blocks and events -> finish."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from subflow_store.codec import codec
 from subflow_store.errors import RunClosed, StoreClosed
 from subflow_store.run_stream import RunStream
-from subflow_store.values import FINAL_STATUSES
+from subflow_store.streams import MARK, STREAMS, StreamSpec, table_of_marks
+from subflow_store.values import FINAL_STATUSES, EventTable
 from subflow_store.writer import Writer
-
-_MARK_BYTES = 200  # what a mark takes in memory as a tuple, about
 
 
 class RunWriter:
     """Stores a run while it runs. `Store.start_run` makes it; one thread at a time may use it.
 
     Appending returns at once: the store's own thread encodes and commits. What was committed survives a crash of the
-    program, and the run then shows as interrupted. If storing fails, the next `append`, `add_marks`, `flush` or
-    `finish` raises that failure; the data is the caller's still, to be saved elsewhere.
+    program, and the run then shows as interrupted. If storing fails, the next `append`, `add_marks`,
+    `add_events`, `flush` or `finish` raises that failure; the data is the caller's still, to be saved elsewhere.
 
     As a context manager it marks the run as interrupted unless `finish` was called.
 
@@ -42,6 +42,7 @@ class RunWriter:
         self._n_columns = n_columns
         self._n_samples = 0
         self._label = label
+        self._latest_ns: dict[str, int] = {}  # time of the last row of each event stream
         self._is_open = True
 
     @property
@@ -79,10 +80,36 @@ class RunWriter:
         Raises:
             StoreError: if the run is closed, or storing something earlier has failed.
         """
-        marks = [(int(time_ns), str(owner), str(kind), float(value)) for time_ns, owner, kind, value in rows]
-        self._check()
-        if marks:
-            self._writer.post(lambda: self._stream.take_marks(marks), _MARK_BYTES * len(marks))
+        self._post(MARK, table_of_marks(rows))
+
+    def add_events(self, stream: str, table: EventTable) -> None:
+        """Append rows of an event stream.
+
+        Args:
+            stream: "decision" or "interval".
+            table: all columns of that stream, in order of time and from the last row before on; they are copied.
+
+        Raises:
+            ValueError: if a column is missing, unknown or of another length, or the order is not kept.
+            StoreError: if the run is closed, or storing something earlier has failed.
+        """
+        spec = STREAMS[stream]
+        if set(table.columns) != set(spec.fields) or set(table.names) != set(spec.named):
+            raise ValueError(
+                f"the columns of a stream of {stream}s are {', '.join(spec.fields)}, not {', '.join(table.columns)}"
+            )
+        copied = EventTable(
+            {field: np.array(table[field], codec(name).dtype) for field, name in spec.fields.items()}, table.names
+        )
+        if {column.shape for column in copied.columns.values()} != {(len(copied),)}:
+            raise ValueError(f"the columns of {stream}s differ in length")
+        times = copied["time_ns"]
+        if len(times):
+            latest = self._latest_ns.get(stream, int(times[0]))
+            if times[0] < latest or np.any(times[1:] < times[:-1]):
+                raise ValueError(f"{stream}s that do not follow one another in time")
+            self._latest_ns[stream] = int(times[-1])
+        self._post(spec, copied)
 
     def flush(self) -> None:
         """Wait until everything appended so far is committed.
@@ -152,6 +179,12 @@ class RunWriter:
     ) -> None:
         """Abandon the run unless it has been finished."""
         self.abandon()
+
+    def _post(self, spec: StreamSpec, table: EventTable) -> None:
+        self._check()
+        if len(table):
+            size = sum(column.nbytes for column in table.columns.values())
+            self._writer.post(lambda: self._stream.take_events(spec.name, table), size)
 
     def _check(self) -> None:
         """Raise what keeps the run from taking more."""

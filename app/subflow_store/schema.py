@@ -1,7 +1,7 @@
 """The tables as this version knows them, for queries. They are made by the migrations; a test compares the two.
 
 Blobs and long texts live in tables of their own (`chunk`, `pyramid`, `event_chunk`, `run_document`), so that listing
-runs or series touches only small rows.
+runs or series, and looking up in `event_span` which chunks of events to read, touches only small rows.
 
 WORKAROUND(SQLite 3.37, that of Ubuntu 22.04): a STRICT table with a BEFORE UPDATE trigger refuses whole numbers in its
 REAL columns, so `run` and `series`, which have both, are not STRICT.
@@ -123,7 +123,7 @@ event_chunk = sa.Table(
     "event_chunk",
     metadata,
     sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("stream", sa.TEXT, primary_key=True),  # "mark"
+    sa.Column("stream", sa.TEXT, primary_key=True),  # one of streams.STREAMS
     sa.Column("idx", sa.INTEGER, primary_key=True),
     sa.Column("field", sa.TEXT, primary_key=True),  # one row for each column of the stream
     sa.Column("n", sa.INTEGER, nullable=False),
@@ -141,4 +141,18 @@ event_name = sa.Table(
     sa.Column("idx", sa.INTEGER, primary_key=True),  # what the field's numbers stand for
     sa.Column("name", sa.TEXT, nullable=False),
     sqlite_strict=True,
+)
+
+event_span = sa.Table(
+    "event_span",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("stream", sa.TEXT, primary_key=True),
+    sa.Column("owner", sa.INTEGER, primary_key=True),  # its number in event_name
+    sa.Column("idx", sa.INTEGER, primary_key=True),  # the chunk
+    sa.Column("n", sa.INTEGER, nullable=False),  # rows of this owner in it
+    sa.Column("t_first_ns", sa.INTEGER, nullable=False),
+    sa.Column("t_last_ns", sa.INTEGER, nullable=False),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
 )

@@ -15,21 +15,33 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from subflow_store import queries, schema
+from subflow_store import event_queries, queries, schema
 from subflow_store.codec import SAMPLES
-from subflow_store.database import Database, provide_folder, unused_sibling
+from subflow_store.database import Database, Reader, provide_folder, unused_sibling
 from subflow_store.errors import RunNotFound, StoreError, StoreFull, StoreReadOnly
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
 from subflow_store.run_stream import RunStream, mark_interrupted
 from subflow_store.run_writer import RunWriter
 from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
-from subflow_store.values import ColumnSpec, MarkTable, PyramidData, RunRow, RunStart, SeriesData, SeriesInfo
+from subflow_store.streams import DECISION, INTERVAL, STREAMS, StreamSpec
+from subflow_store.values import (
+    ColumnSpec,
+    EventExtent,
+    EventTable,
+    MarkTable,
+    PyramidData,
+    RunRow,
+    RunStart,
+    SeriesData,
+    SeriesInfo,
+)
 from subflow_store.writer import Writer
 
 T = TypeVar("T")
 
 _RUN = schema.run.c
+_EVER_NS = 4e18
 
 
 class Store:
@@ -245,10 +257,72 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            marks = queries.read_marks(reader, run_id)
+            marks = event_queries.read_marks(reader, run_id)
             if not len(marks):
                 self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
             return marks
+
+    def decisions(
+        self, run_id: int, owner: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
+    ) -> EventTable:
+        """The decisions with t_from_s <= t <= t_to_s, of one owner (a subflow or flow) or of all, in order of time.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        return self._window(run_id, DECISION, owner, t_from_s, t_to_s)
+
+    def decision_at(self, run_id: int, owner: str, t_s: float) -> EventTable:
+        """The last decision of an owner at or before a time; a table of one row, or of none.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        return self.decisions_around(run_id, owner, t_s)
+
+    def decisions_around(self, run_id: int, owner: str, t_s: float, *, before: int = 1, after: int = 0) -> EventTable:
+        """The decisions of an owner next to a time, in order.
+
+        Args:
+            run_id: the run.
+            owner: a subflow or flow.
+            t_s: the time.
+            before: how many at or before it; fewer at the beginning.
+            after: how many after it; fewer at the end.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            table = event_queries.read_around(reader, run_id, DECISION, owner, _nanos(t_s), before, after)
+            return self._rows_of(reader, run_id, table)
+
+    def intervals(
+        self, run_id: int, owner: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
+    ) -> EventTable:
+        """The monitor intervals that were finished from t_from_s to t_to_s, of one subflow or of all.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        return self._window(run_id, INTERVAL, owner, t_from_s, t_to_s)
+
+    def event_extents(self, run_id: int, stream: str) -> dict[str, EventExtent]:
+        """How many decisions ("decision") or intervals ("interval") there are of each owner, and of what time.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            extents = event_queries.read_extents(reader, run_id, STREAMS[stream])
+            if not extents:
+                self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
+            return extents
 
     def tags(self) -> list[str]:
         """The tags in use, sorted.
@@ -393,6 +467,20 @@ class Store:
 
     # Inside
 
+    def _window(
+        self, run_id: int, spec: StreamSpec, owner: str | None, t_from_s: float | None, t_to_s: float | None
+    ) -> EventTable:
+        bounds = [None if t_s is None else _nanos(t_s) for t_s in (t_from_s, t_to_s)]
+        with self._database.reading() as reader:
+            table = event_queries.read_window(reader, run_id, spec, owner, *bounds)
+            return self._rows_of(reader, run_id, table)
+
+    def _rows_of(self, reader: Reader, run_id: int, table: EventTable) -> EventTable:
+        """The table; if it is empty, the run may not even be there."""
+        if not len(table):
+            self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
+        return table
+
     def _writing(self) -> Writer:
         if self._writer is None:
             raise StoreReadOnly(
@@ -443,6 +531,11 @@ class Store:
                 f"there is no {what}", path=self._database.label, way_on="`subflow runs` lists what there is."
             )
         return value
+
+
+def _nanos(t_s: float) -> int:
+    """A time in whole nanoseconds, as events have it; what lies beyond all time is as far as that goes."""
+    return round(min(max(t_s * 1e9, -_EVER_NS), _EVER_NS))
 
 
 def _shut_down(writer: Writer | None, database: Database) -> None:

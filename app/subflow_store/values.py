@@ -164,6 +164,44 @@ class PyramidData:
     vmax: NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EventTable:
+    """Rows of an event stream (see `streams`) in order of time, as columns.
+
+    Attributes:
+        columns: an array [n] by field; `time_ns` (int64) and `owner` (int32) are always there.
+        names: of the fields whose numbers stand for names, what they stand for: `names["owner"][k]` is owner k.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    names: Mapping[str, tuple[str, ...]]
+
+    def __len__(self) -> int:
+        """Number of rows."""
+        return len(self.columns["time_ns"])
+
+    def __getitem__(self, field: str) -> NDArray[Any]:
+        """One column."""
+        return self.columns[field]
+
+    def texts(self, field: str) -> list[str]:
+        """A column of numbers that stand for names, as these names."""
+        names = self.names[field]
+        return [names[number] for number in self.columns[field].tolist()]
+
+    def select(self, rows: slice | NDArray[Any]) -> EventTable:
+        """The table with these rows only; a slice shares the memory."""
+        return EventTable({field: column[rows] for field, column in self.columns.items()}, self.names)
+
+
+class EventExtent(NamedTuple):
+    """How much of a stream one owner has, and the times of its first and last row."""
+
+    n: int
+    t_first_ns: int
+    t_last_ns: int
+
+
 class MarkRow(NamedTuple):
     """One thing that happened at an instant, e.g. a loss or a link going down."""
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_store import ColumnSpec, RunStart, Store
+from subflow_store import ColumnSpec, EventTable, RunStart, Store
+from subflow_store.codec import codec
+from subflow_store.streams import DECISION, INTERVAL, StreamSpec
 
 COLUMNS = (
     ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt"),
@@ -61,3 +63,25 @@ def record(store: Store, block: NDArray[np.float32] | None = None, name: str = "
 def values_of(store: Store, run_id: int) -> NDArray[np.float32]:
     """All samples of a run: float32 [n_samples, n_columns]."""
     return np.stack([store.read(series.id).values for series in store.series(run_id)], axis=1)
+
+
+def events(spec: StreamSpec, n: int, first: int, names: dict[str, tuple[str, ...]]) -> EventTable:
+    """Rows `first` ... `first + n - 1` of a stream: row k is at k ms and has k in every column that is no name.
+
+    Row k has name k modulo the number of names.
+    """
+    rows = np.arange(first, first + n)
+    columns: dict[str, NDArray[Any]] = {field: rows.astype(codec(name).dtype) for field, name in spec.fields.items()}
+    columns |= {field: rows.astype(np.int32) % len(each) for field, each in names.items()}
+    columns["time_ns"] = rows * 1_000_000
+    return EventTable(columns, names)
+
+
+def decisions(n: int, first: int = 0, owners: tuple[str, ...] = ("download/1", "download/2", "download")) -> EventTable:
+    """Decisions of these owners in turn, a millisecond after one another."""
+    return events(DECISION, n, first, {"owner": owners, "cause": ("ack", "loss"), "rule": ("slow_start", "loss")})
+
+
+def intervals(n: int, first: int = 0) -> EventTable:
+    """Intervals of one subflow, a millisecond after one another."""
+    return events(INTERVAL, n, first, {"owner": ("download/1",)})

@@ -13,7 +13,7 @@ import zstandard
 from alembic.autogenerate import compare_metadata
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from tests.store.examples import record, values_of
+from tests.store.examples import decisions, intervals, record, values_of
 
 from subflow_store import MarkRow, Store, StoreReadOnly, migrations, open_store, schema, upgrade
 
@@ -41,8 +41,8 @@ def schema_of(path: Path) -> set[str]:
     return {" ".join(sql.split()) for (sql,) in rows}
 
 
-def check_content(store: Store) -> None:
-    """What `versions/README.md` says."""
+def check_content(store: Store, made_by: int) -> None:
+    """What `versions/README.md` says of the file that this version made."""
     first, second = store.runs()[::-1]
     assert [(run.name, run.status, run.tags, run.note) for run in (first, second)] == [
         ("Finished", "finished", ("paper",), "kept for ever"),
@@ -59,11 +59,21 @@ def check_content(store: Store) -> None:
     summary = store.run(first.id).summary
     assert summary is not None
     assert summary["packets"] == 123
+    found = store.decisions(first.id), store.intervals(first.id)
+    expected_events = (decisions(5000), intervals(10)) if made_by >= 2 else (decisions(0), intervals(0))
+    for table, expected_table in zip(found, expected_events, strict=True):
+        assert table.columns.keys() == expected_table.columns.keys()
+        for field in table.columns:
+            np.testing.assert_array_equal(table[field], expected_table[field])
+    assert set(store.event_extents(first.id, "decision")) == (
+        set(decisions(0).names["owner"]) if made_by >= 2 else set()
+    )
 
 
 def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
+    made_by = version_of(old_file)
     with open_store(old_file) as store:
-        check_content(store)
+        check_content(store, made_by)
         record(store)
         assert len(store.runs()) == 3
     assert version_of(old_file) == upgrade.head()
@@ -133,14 +143,14 @@ def test_a_new_step_is_run_once_and_the_old_file_is_kept(path: Path, monkeypatch
     add_version(monkeypatch, add_colour)
     for _ in range(2):
         with open_store(path) as store:
-            check_content(store)
+            check_content(store, before)
     assert version_of(path) == before + 1
     assert any("colour" in sql for sql in schema_of(path))
     backup = path.with_name(f"runs.v{before}.db")
     assert sorted(entry.name for entry in path.parent.iterdir()) == sorted([path.name, backup.name])
     monkeypatch.undo()
     with open_store(backup) as store:
-        check_content(store)
+        check_content(store, before)
 
 
 def test_steps_follow_one_another(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +185,7 @@ def test_a_failing_step_leaves_the_file_as_it_was(
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     monkeypatch.undo()
     with open_store(path) as store:
-        check_content(store)
+        check_content(store, version)
 
 
 def test_nothing_is_upgraded_for_reading_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,7 +250,16 @@ def test_purging_removes_deleted_runs_with_all_they_had(store: Store) -> None:
     assert names(store, search="gone") == []
     assert values_of(store, kept).shape == (100, 3)
     with store._database.reading() as reader:
-        for table in ("run_document", "run_tag", "event_chunk", "event_name", "pyramid", "chunk", "run_search"):
+        for table in (
+            "run_document",
+            "run_tag",
+            "event_chunk",
+            "event_name",
+            "event_span",
+            "pyramid",
+            "chunk",
+            "run_search",
+        ):
             rows = reader.raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             assert rows == {"run_document": 3, "pyramid": 3, "chunk": 3, "run_search": 1}.get(table, 0), table
 
@@ -331,6 +340,9 @@ def test_a_finished_run_takes_no_more(store: Store) -> None:
         "UPDATE event_name SET name = 'x'",
         "DELETE FROM event_name",
         "INSERT INTO event_name VALUES (1, 'mark', 'owner', 9, 'x')",
+        "UPDATE event_span SET n = 2",
+        "DELETE FROM event_span",
+        "INSERT INTO event_span VALUES (1, 'mark', 9, 9, 1, 0, 0)",
     ],
 )
 def test_the_database_itself_refuses_to_change_a_finished_run(store: Store, statement: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import zstandard
-from tests.store.examples import COLUMNS, SUMMARY, ramp, start
+from tests.store.examples import COLUMNS, SUMMARY, decisions, intervals, ramp, start
 
 from subflow_store import open_store, upgrade
 
@@ -20,6 +20,8 @@ def make(path: Path) -> None:
         run = store.start_run(start("Finished", seed=2**64 - 1), COLUMNS)
         run.append(0, block)
         run.add_marks([(7, "download/1", "loss", 1.5)])
+        run.add_events("decision", decisions(5000))
+        run.add_events("interval", intervals(10))
         run.finish("finished", SUMMARY, "0123456789abcdef")
         store.add_tag(run.run_id, "paper")
         store.set_note(run.run_id, "kept for ever")

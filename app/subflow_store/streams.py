@@ -1,0 +1,119 @@
+"""THE list of event streams: what is kept of things that happen at an instant, not at every sample.
+
+A stream is a table of its own shape, stored column by column in chunks. To add a field or a stream, write it here: the
+database keeps the name and the codec of each column, so older runs can still be read, with NaN or 0 in new columns.
+`time_ns` comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from subflow_store.codec import codec
+from subflow_store.values import EventTable
+
+_TIME = "i8/delta/shuffle/zstd3"
+_WHOLE = "i4/shuffle/zstd3"
+_LONG = "i8/shuffle/zstd3"
+_REAL = "f8/shuffle/zstd3"
+
+DECISION_NUMBERS = 8
+"""Numbers that a rule may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """The shape of a stream.
+
+    Attributes:
+        name: as in the table `event_chunk`.
+        fields: codec of each column; `time_ns` and `owner` are in all of them.
+        named: the columns whose numbers stand for names.
+    """
+
+    name: str
+    fields: Mapping[str, str]
+    named: tuple[str, ...]
+
+    def empty(self) -> EventTable:
+        """A table of this shape without a row."""
+        columns = {field: np.empty(0, codec(name).dtype) for field, name in self.fields.items()}
+        return EventTable(columns, dict.fromkeys(self.named, ()))
+
+
+MARK = StreamSpec("mark", {"time_ns": _TIME, "owner": _WHOLE, "kind": _WHOLE, "value": _REAL}, ("owner", "kind"))
+
+DECISION = StreamSpec(
+    "decision",
+    {
+        "time_ns": _TIME,
+        "owner": _WHOLE,
+        "cause": _WHOLE,
+        "rule": _WHOLE,
+        "cwnd_before_pkts": _REAL,
+        "cwnd_after_pkts": _REAL,
+        "rate_before_bps": _REAL,
+        "rate_after_bps": _REAL,
+        **{f"number_{index}": _REAL for index in range(1, DECISION_NUMBERS + 1)},
+        "chosen": _WHOLE,
+        "available": _LONG,
+        "usable": _LONG,
+        "data_seq": _LONG,
+    },
+    ("owner", "cause", "rule"),
+)
+"""Why a controller or a scheduler did what it did. A rule is named by the text in which the caller keeps it whole."""
+
+INTERVAL = StreamSpec(
+    "interval",
+    {
+        "time_ns": _TIME,
+        "owner": _WHOLE,
+        "begin_ns": _TIME,
+        "end_ns": _TIME,
+        "tag": _WHOLE,
+        "rate_bps": _REAL,
+        "send_rate_bps": _REAL,
+        "throughput_bps": _REAL,
+        "sent_pkts": _WHOLE,
+        "delivered_pkts": _WHOLE,
+        "lost_pkts": _WHOLE,
+        "loss_ratio": _REAL,
+        "rtt_mean_s": _REAL,
+        "rtt_min_s": _REAL,
+        "rtt_gradient": _REAL,
+        "rtt_gradient_error": _REAL,
+        "is_app_limited": _WHOLE,
+        "utility": _REAL,
+    },
+    ("owner",),
+)
+"""Monitor intervals: sent at one rate, and what became of exactly these packets."""
+
+STREAMS: Mapping[str, StreamSpec] = {spec.name: spec for spec in (MARK, DECISION, INTERVAL)}
+
+
+def table_of_marks(rows: Iterable[tuple[int, str, str, float]]) -> EventTable:
+    """Marks given one by one, (time_ns, owner, kind, value), as a table."""
+    owners: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    numbered = [
+        (
+            int(time_ns),
+            owners.setdefault(str(owner), len(owners)),
+            kinds.setdefault(str(kind), len(kinds)),
+            float(value),
+        )
+        for time_ns, owner, kind, value in rows
+    ]
+    columns = zip(*numbered, strict=True) if numbered else ((),) * len(MARK.fields)
+    return EventTable(
+        {
+            field: np.array(column, codec(name).dtype)
+            for (field, name), column in zip(MARK.fields.items(), columns, strict=True)
+        },
+        {"owner": tuple(owners), "kind": tuple(kinds)},
+    )

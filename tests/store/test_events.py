@@ -1,0 +1,317 @@
+"""Decisions and monitor intervals: round trips, windows and neighbours in time, and what is not read for them."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.store.examples import COLUMNS, SUMMARY, decisions, intervals, start
+
+from subflow_store import EventExtent, EventTable, RunClosed, RunNotFound, Store, event_ingest, open_store
+from subflow_store.event_ingest import EVENT_CHUNK, EventIngest
+from subflow_store.streams import DECISION, INTERVAL
+
+# Row k of the examples is at k ms; owners take turns: "download/1" has rows 0, 3, 6 ...
+
+
+def stored(store: Store, *tables: EventTable) -> int:
+    """A finished run with these decisions, appended and committed one after the other."""
+    with store.start_run(start(), COLUMNS) as run:
+        for table in tables:
+            run.add_events("decision", table)
+            run.flush()
+        run.finish("finished", SUMMARY)
+    return run.run_id
+
+
+def rows_of(table: EventTable) -> list[int]:
+    """Which rows of the examples these are."""
+    rows: list[int] = (table["time_ns"] // 1_000_000).tolist()
+    for field in ("cwnd_before_pkts", "number_8", "available", "data_seq", "chosen"):
+        assert table[field].tolist() == rows
+    return rows
+
+
+@pytest.mark.parametrize("n", [1, EVENT_CHUNK - 1, EVENT_CHUNK, EVENT_CHUNK + 1, 3 * EVENT_CHUNK])
+def test_events_come_back_as_they_went_in(store: Store, n: int) -> None:
+    found = store.decisions(stored(store, decisions(n)))
+    expected = decisions(n)
+    assert found.columns.keys() == DECISION.fields.keys()
+    for field, column in expected.columns.items():
+        np.testing.assert_array_equal(found[field], column)
+        assert found[field].dtype == column.dtype
+    assert found.texts("owner")[:4] == ["download/1", "download/2", "download", "download/1"][:n]
+
+
+def test_the_streams_of_a_run_do_not_mix(store: Store) -> None:
+    with store.start_run(start(), COLUMNS) as run:
+        run.add_marks([(5, "download/1", "loss", 1.0)])
+        run.add_events("interval", intervals(7))
+        run.add_events("decision", decisions(9))
+        run.finish("finished", SUMMARY)
+    assert len(store.marks(run.run_id)) == 1
+    assert len(store.intervals(run.run_id)) == 7
+    assert len(store.decisions(run.run_id)) == 9
+    assert store.intervals(run.run_id, "download/1", 0.002, 0.004)["tag"].tolist() == [2, 3, 4]
+
+
+def test_what_is_not_known_stays_so(store: Store) -> None:
+    table = decisions(3)
+    table.columns["cwnd_after_pkts"][:] = (math.nan, math.inf, -0.0)
+    table.columns["chosen"][:] = -1
+    table.columns["available"][:] = 2**32 - 1
+    found = store.decisions(stored(store, table))
+    np.testing.assert_array_equal(found["cwnd_after_pkts"], [math.nan, math.inf, -0.0])
+    assert found["chosen"].tolist() == [-1] * 3
+    assert found["available"].tolist() == [2**32 - 1] * 3
+
+
+def test_names_are_those_of_the_table_that_brought_them(store: Store) -> None:
+    # The second table numbers its owners in another order, and knows one that has no row.
+    second = decisions(4, first=3, owners=("upload", "download/1", "download/2", "nobody"))
+    second.columns["owner"][:] = (0, 1, 1, 2)
+    found = store.decisions(stored(store, decisions(3), second))
+    assert found.texts("owner") == [
+        *("download/1", "download/2", "download"),
+        *("upload", "download/1", "download/1", "download/2"),
+    ]
+    assert "nobody" not in found.names["owner"]
+
+
+@given(st.lists(st.integers(0, 6000), min_size=1, max_size=5))
+def test_many_appends_store_the_same_as_one(sizes: list[int]) -> None:
+    at_once, in_parts = EventIngest(DECISION), EventIngest(DECISION)
+    at_once.append(decisions(sum(sizes)))
+    for begin, end in pairwise(np.cumsum([0, *sizes]).tolist()):
+        in_parts.append(decisions(end - begin, first=begin))
+    assert in_parts.pending() == at_once.pending()
+    assert in_parts.has_pending == (sum(sizes) > 0)
+
+
+def test_what_is_stored_is_not_stored_again_and_a_partial_chunk_grows() -> None:
+    ingest = EventIngest(INTERVAL)
+    ingest.append(intervals(EVENT_CHUNK + 10))
+    assert {(idx, n) for idx, _, n, _, _ in ingest.pending().chunks} == {(0, EVENT_CHUNK), (1, 10)}
+    assert ingest.pending_bytes > 0
+    ingest.mark_stored()
+    assert not ingest.has_pending
+    assert ingest.pending_bytes == 0
+    ingest.append(intervals(5, first=EVENT_CHUNK + 10))
+    pending = ingest.pending()
+    assert {(idx, n) for idx, _, n, _, _ in pending.chunks} == {(1, 15)}
+    assert [(span.idx, span.n) for span in pending.spans] == [(1, 15)]
+    assert pending.names == []
+
+
+def test_a_running_run_tells_what_is_committed(store: Store) -> None:
+    with store.start_run(start(), COLUMNS) as run:
+        for begin, end in ((0, 10), (10, 4090), (4090, 4200)):
+            run.add_events("decision", decisions(end - begin, first=begin))
+            run.flush()
+            assert rows_of(store.decisions(run.run_id)) == list(range(end))
+            assert store.event_extents(run.run_id, "decision")["download/1"].n == len(range(0, end, 3))
+
+
+# Windows
+
+
+@pytest.mark.parametrize(
+    ("first_ms", "last_ms"), [(0, 0), (0, 4095), (4095, 4096), (4094, 4099), (5000, 9999), (9999, 20_000), (-5, 2)]
+)
+def test_a_window_holds_the_rows_from_bound_to_bound(store: Store, first_ms: int, last_ms: int) -> None:
+    run_id = stored(store, decisions(10_000))
+    in_window = [row for row in range(10_000) if first_ms <= row <= last_ms]
+    window = (first_ms / 1000, last_ms / 1000)
+    assert rows_of(store.decisions(run_id, None, *window)) == in_window
+    assert rows_of(store.decisions(run_id, "download/2", *window)) == [row for row in in_window if row % 3 == 1]
+
+
+@pytest.mark.parametrize(
+    ("t_from_s", "t_to_s", "rows"),
+    [
+        (None, 0.0015, [0, 1]),
+        (0.0075, None, [8, 9]),
+        (-math.inf, 0.001, [0, 1]),
+        (0.009, math.inf, [9]),
+        (0.005, 0.004, []),
+        (0.1 + 0.2 - 0.3 + 0.003, 0.003, [3]),  # a rounding error beyond 3 ms is no time
+        (20.0, 30.0, []),
+    ],
+)
+def test_windows_at_odd_places(store: Store, t_from_s: float | None, t_to_s: float | None, rows: list[int]) -> None:
+    assert rows_of(store.decisions(stored(store, decisions(10)), None, t_from_s, t_to_s)) == rows
+
+
+def damage_all_but(store: Store, *chunks: int) -> None:
+    """Make every other chunk unreadable."""
+    with store._writer.no_transaction() as connection:  # type: ignore[union-attr]
+        connection.exec_driver_sql("DROP TRIGGER event_chunk_fixed_update")
+        kept = ", ".join(map(str, chunks))
+        connection.exec_driver_sql(f"UPDATE event_chunk SET data = x'00' WHERE idx NOT IN ({kept})")
+
+
+def test_a_window_reads_no_chunk_outside_it(file_store: Store) -> None:
+    run_id = stored(file_store, decisions(5 * EVENT_CHUNK))
+    damage_all_but(file_store, 2)
+    first, last = 2 * EVENT_CHUNK, 3 * EVENT_CHUNK - 1
+    assert rows_of(file_store.decisions(run_id, None, first / 1000, last / 1000)) == list(range(first, last + 1))
+
+
+def test_an_owner_with_few_rows_is_found_without_the_chunks_of_others(file_store: Store) -> None:
+    # "rare" has one row in the first chunk and one in the last.
+    rare = decisions(5 * EVENT_CHUNK, owners=("often", "rare"))
+    rare.columns["owner"][:] = 0
+    rare.columns["owner"][[7, 4 * EVENT_CHUNK + 7]] = 1
+    run_id = stored(file_store, rare)
+    damage_all_but(file_store, 0, 4)
+    late = (4 * EVENT_CHUNK - 1) / 1000
+    assert rows_of(file_store.decision_at(run_id, "rare", late)) == [7]
+    assert rows_of(file_store.decisions_around(run_id, "rare", late, after=1)) == [7, 4 * EVENT_CHUNK + 7]
+    assert rows_of(file_store.decisions(run_id, "rare")) == [7, 4 * EVENT_CHUNK + 7]
+
+
+# Neighbours
+
+
+@pytest.mark.parametrize(
+    ("t_ms", "before", "after", "rows"),
+    [
+        (6, 1, 0, [6]),
+        (8, 1, 0, [6]),
+        (5.9999, 1, 0, [3]),
+        (0, 3, 0, [0]),
+        (-1, 1, 0, []),
+        (-1, 1, 2, [0, 3]),
+        (7, 2, 2, [3, 6, 9, 12]),
+        (9999, 2, 5, [9996, 9999]),
+        (1e9, 1, 1, [9999]),
+        (6, 0, 0, []),
+        (6, 0, 1, [9]),
+        # 4096 is the first row of the second chunk; rows of the owner are multiples of 3: 4095, 4098.
+        (4096, 1, 1, [4095, 4098]),
+        (4098, 3, 1, [4092, 4095, 4098, 4101]),
+    ],
+)
+def test_neighbours_of_a_time(store: Store, t_ms: float, before: int, after: int, rows: list[int]) -> None:
+    run_id = stored(store, decisions(10_000))
+    found = store.decisions_around(run_id, "download/1", t_ms / 1000, before=before, after=after)
+    assert rows_of(found) == rows
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=60),
+    st.integers(-1, 100),
+    st.integers(0, 5),
+    st.integers(0, 5),
+    st.sampled_from("abcd"),
+)
+def test_neighbours_equal_brute_force(steps: list[int], t_ms: int, before: int, after: int, owner: str) -> None:
+    # Rows of the same instant, chunks of four, and owners that come in any order.
+    table = decisions(len(steps), owners=("a", "b", "c", "d"))
+    times = np.cumsum(steps)
+    table.columns["time_ns"][:] = times * 1_000_000
+    table.columns["owner"][:] = np.array(steps) * 7 % 4
+    mine = [row for row, each in enumerate(table.texts("owner")) if each == owner]
+    early = [row for row in mine if times[row] <= t_ms]
+    late = [row for row in mine if times[row] > t_ms]
+    with pytest.MonkeyPatch.context() as patch, open_store(":memory:") as store:
+        patch.setattr(event_ingest, "EVENT_CHUNK", 4)
+        run_id = stored(store, table)
+        found = store.decisions_around(run_id, owner, t_ms / 1000, before=before, after=after)
+    assert found["data_seq"].tolist() == early[max(0, len(early) - before) :] + late[:after]
+
+
+def test_a_run_tells_how_much_there_is_of_whom(store: Store) -> None:
+    run_id = stored(store, decisions(5000))
+    # 5000 rows in turn: 1667, 1667 and 1666; the last is row 4999 = 3 * 1666 + 1.
+    assert store.event_extents(run_id, "decision") == {
+        "download/1": EventExtent(1667, 0, 4_998_000_000),
+        "download/2": EventExtent(1667, 1_000_000, 4_999_000_000),
+        "download": EventExtent(1666, 2_000_000, 4_997_000_000),
+    }
+    assert store.event_extents(run_id, "interval") == {}
+
+
+# What cannot be
+
+
+def test_a_run_without_events_has_empty_tables(store: Store) -> None:
+    run_id = stored(store)
+    for table in (store.decisions(run_id), store.decisions(run_id, "x", 0.0, 1.0), store.decision_at(run_id, "x", 1.0)):
+        assert len(table) == 0
+        assert table.columns.keys() == DECISION.fields.keys()
+    assert store.intervals(run_id).columns.keys() == INTERVAL.fields.keys()
+
+
+def test_columns_that_an_older_version_did_not_have_are_unknown(store: Store) -> None:
+    run_id = stored(store, decisions(10))
+    with store._writer.no_transaction() as connection:  # type: ignore[union-attr]
+        connection.exec_driver_sql("DROP TRIGGER event_chunk_fixed_delete")
+        connection.exec_driver_sql("DELETE FROM event_chunk WHERE field IN ('number_8', 'data_seq')")
+    found = store.decisions(run_id, "download/1")
+    np.testing.assert_array_equal(found["number_8"], [math.nan] * 4)
+    assert found["data_seq"].tolist() == [0] * 4
+    assert found["number_7"].tolist() == [0, 3, 6, 9]
+
+
+def test_an_unknown_owner_has_no_rows(store: Store) -> None:
+    run_id = stored(store, decisions(10))
+    assert len(store.decisions(run_id, "nobody")) == 0
+    assert len(store.decisions_around(run_id, "nobody", 1.0, before=3, after=3)) == 0
+
+
+def test_events_of_a_run_that_is_not_there(store: Store) -> None:
+    for ask in (
+        lambda: store.decisions(77),
+        lambda: store.intervals(77),
+        lambda: store.decision_at(77, "x", 0.0),
+        lambda: store.event_extents(77, "decision"),
+    ):
+        with pytest.raises(RunNotFound, match="no run 77"):
+            ask()
+
+
+def test_rows_must_have_all_columns_and_follow_one_another(store: Store) -> None:
+    with store.start_run(start(), COLUMNS) as run:
+        with pytest.raises(ValueError, match="columns of a stream of intervals"):
+            run.add_events("interval", decisions(1))
+        short = intervals(3)
+        short.columns["tag"] = short["tag"][:2]  # type: ignore[index]
+        with pytest.raises(ValueError, match="differ in length"):
+            run.add_events("interval", short)
+        run.add_events("decision", decisions(10))
+        run.add_events("decision", decisions(0))
+        with pytest.raises(ValueError, match="do not follow one another"):
+            run.add_events("decision", decisions(3, first=8))
+        run.add_events("decision", decisions(3, first=9))
+        backwards = decisions(3, first=20)
+        backwards.columns["time_ns"][:] = backwards["time_ns"][::-1].copy()
+        with pytest.raises(ValueError, match="do not follow one another"):
+            run.add_events("decision", backwards)
+        run.finish("finished", SUMMARY)
+    with pytest.raises(RunClosed):
+        run.add_events("decision", decisions(1, first=50))
+    assert len(store.decisions(run.run_id)) == 13
+
+
+def test_a_table_is_copied(store: Store) -> None:
+    table = decisions(10)
+    with store.start_run(start(), COLUMNS) as run:
+        run.add_events("decision", table)
+        table.columns["chosen"][:] = -1
+        run.finish("finished", SUMMARY)
+    assert rows_of(store.decisions(run.run_id)) == list(range(10))
+
+
+def test_purging_removes_events_and_their_index(store: Store) -> None:
+    run_id = stored(store, decisions(10))
+    store.delete([run_id])
+    store.purge_deleted()
+    with store._database.reading() as reader:
+        for table in ("event_chunk", "event_name", "event_span"):
+            assert reader.raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
