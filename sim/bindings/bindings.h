@@ -7,6 +7,7 @@ namespace subflow::bindings {
 
 void bind_catalog(nanobind::module_& m);
 void bind_scenario(nanobind::module_& m);
+void bind_decisions(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
 
 }  // namespace subflow::bindings

@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "cc/controllers.h"
+#include "rules.h"
 #include "sched/schedulers.h"
 
 namespace nb = nanobind;
@@ -35,13 +36,29 @@ void bind_catalog(nb::module_& m) {
             return std::vector<std::string_view>(o.choices.begin(), o.choices.end());
         });
 
+    nb::class_<RuleInfo>(m, "RuleInfo")
+        .def_ro("name", &RuleInfo::name)
+        .def_ro("formula", &RuleInfo::formula)
+        .def_ro("source", &RuleInfo::source)
+        .def_prop_ro("numbers", [](const RuleInfo& r) {
+            return std::vector<std::string_view>(r.numbers.begin(),
+                                                 r.numbers.begin() + static_cast<std::ptrdiff_t>(r.number_count()));
+        });
+    m.def(
+        "all_rules", [] { return std::vector<const RuleInfo*>(all_rules().begin(), all_rules().end()); },
+        nb::rv_policy::reference, "A rule's position is its number in the column `rule` of decisions.");
+
     nb::class_<AlgorithmInfo>(m, "AlgorithmInfo")
         .def_ro("name", &AlgorithmInfo::name)
         .def_ro("summary", &AlgorithmInfo::summary)
         .def_ro("source", &AlgorithmInfo::source)
         .def_ro("is_coupled", &AlgorithmInfo::is_coupled)
-        .def_prop_ro("options", [](const AlgorithmInfo& a) {
-            return std::vector<OptionInfo>(a.options.begin(), a.options.end());
+        .def_prop_ro("options",
+                     [](const AlgorithmInfo& a) { return std::vector<OptionInfo>(a.options.begin(), a.options.end()); })
+        .def_prop_ro("rules", [](const AlgorithmInfo& a) {
+            std::vector<RuleInfo> rules;
+            for (const RuleInfo* rule : a.rules) rules.push_back(*rule);
+            return rules;
         });
 
     m.def("controller_infos", &controller_infos, nb::rv_policy::reference);

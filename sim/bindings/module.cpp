@@ -11,5 +11,6 @@ NB_MODULE(_core, m) {
     nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);
     subflow::bindings::bind_catalog(m);
     subflow::bindings::bind_scenario(m);
+    subflow::bindings::bind_decisions(m);
     subflow::bindings::bind_simulation(m);
 }

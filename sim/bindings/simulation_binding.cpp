@@ -1,5 +1,6 @@
 // Running a scenario and reading what came of it.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -131,6 +132,15 @@ void bind_simulation(nb::module_& m) {
         .def_prop_ro("sample_count", [](const Simulation& s) { return s.recorder().count(); })
         .def("values", &trace_values, "column"_a)
         .def("take_marks", [](Simulation& s) { return s.network().take_marks(); })
+        .def(
+            "record_decisions",
+            [](Simulation& s, std::uint32_t capacity, std::optional<std::int64_t> window_ns) {
+                s.network().record_decisions({capacity, window_ns ? Nanos(*window_ns) : kNever});
+            },
+            "capacity"_a, "window_ns"_a.none())
+        .def("take_decisions", [](Simulation& s) { return s.network().take_decisions(); })
+        .def_prop_ro("decisions_fill", [](const Simulation& s) { return s.network().decisions_fill(); })
+        .def_prop_ro("decisions_lost", [](const Simulation& s) { return s.network().decisions_lost(); })
         .def_prop_ro("marks_lost", [](const Simulation& s) { return s.network().marks_lost(); })
         .def(
             "flow_result", [](const Simulation& s, std::size_t i) { return s.network().flow_result(i); }, "flow"_a)

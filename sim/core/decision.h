@@ -83,17 +83,23 @@ public:
         Nanos window = kNever;  // before the latest decision
     };
 
+    // What is beyond them is forgotten with the next decision.
     void set_limits(const Limits& limits) { limits_ = limits; }
     const Limits& limits() const { return limits_; }
 
-    void add(const Decision& decision) {
-        if (ring_.size() >= limits_.capacity) {
+    // A new decision, for the caller to fill in.
+    Decision& add(Nanos at) {
+        while (ring_.size() >= limits_.capacity) {
             ring_.pop_front();
             ++dropped_;
         }
-        ring_.push_back(decision);
-        if (limits_.window == kNever) return;
-        while (ring_.front().at < decision.at - limits_.window) ring_.pop_front();
+        Decision& added = ring_.push_slot();
+        added = Decision();
+        added.at = at;
+        if (limits_.window != kNever) {
+            while (ring_.front().at < at - limits_.window) ring_.pop_front();
+        }
+        return added;
     }
 
     std::uint32_t size() const { return ring_.size(); }

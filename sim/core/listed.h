@@ -1,6 +1,9 @@
 // Working with a closed list of types held in a std::variant: making one by name, listing what there is.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,6 +24,23 @@ Variant make_by_name(const AlgorithmChoice& choice, const char* what) {
         throw ScenarioError(std::string("unknown ") + what + " '" + choice.name + "'");
     }
 }
+
+// Rules of several algorithms, each once.
+template <std::size_t kMost>
+class RuleList {
+public:
+    constexpr void add(std::span<const RuleInfo* const> more) {
+        for (const RuleInfo* rule : more) {
+            if (std::find(rules_.begin(), rules_.begin() + count_, rule) == rules_.begin() + count_)
+                rules_[count_++] = rule;
+        }
+    }
+    constexpr std::span<const RuleInfo* const> distinct() const { return std::span(rules_).first(count_); }
+
+private:
+    std::array<const RuleInfo*, kMost> rules_{};
+    std::size_t count_ = 0;
+};
 
 template <class Variant>
 std::vector<const AlgorithmInfo*> infos_of() {

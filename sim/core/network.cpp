@@ -322,7 +322,7 @@ void Network::establish(std::uint32_t index) {
     s.join_at = kNever;
     s.is_established = true;
     s.is_potentially_failed = false;
-    s.sender.start_clock(now_);
+    s.sender.start(now_);
     mark(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
     fill(connections_[s.connection]);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "connection.h"
+#include "decision_table.h"
 #include "event_queue.h"
 #include "link.h"
 #include "packet.h"
@@ -118,8 +119,15 @@ public:
     std::int64_t marks_lost() const { return marks_lost_; }
 
     // From now on the controllers and schedulers of all flows say why they do what they do: see decision.h. Changes
-    // nothing of what happens. The logs are those of the subflows' senders and of the connections.
+    // nothing of what happens. Each subflow and each connection of several has a log of its own; a copy of the network
+    // has copies of them.
     void record_decisions(const DecisionLog::Limits& limits);
+    // Empties the logs. Without record_decisions() there is nothing in them.
+    DecisionTable take_decisions();
+    // How full the fullest log is: 1 is its capacity.
+    double decisions_fill() const;
+    // Decisions since the start that their log had no room for.
+    std::int64_t decisions_lost() const;
 
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
     // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE
@@ -223,6 +231,9 @@ private:
     std::size_t ask_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
     Candidate describe_candidate(const Subflow& s) const;
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
+    template <class Visit>
+    void for_each_log(Visit&& visit) const;
+    void clear_decisions();
     void record_choice(Connection& connection, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice);
     void reinject(Connection& connection, const Subflow& from, bool again);
     void on_data_ack(Connection& connection, std::uint32_t data_ack);

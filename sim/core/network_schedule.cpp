@@ -60,8 +60,7 @@ std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::u
 }
 
 void Network::record_choice(Connection& c, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice) {
-    Decision decision;
-    decision.at = now_;
+    Decision& decision = c.decisions->add(now_);
     decision.cause = Cause::Schedule;
     decision.data_seq = data_seq;
     if (choice) decision.chosen = static_cast<std::uint8_t>(*choice);
@@ -74,16 +73,6 @@ void Network::record_choice(Connection& c, std::uint32_t data_seq, Reason why, s
         why.rule = available == 0 ? &kNoneAvailable : available == 1 ? &kOnlyAvailable : &sender_rules::kUnexplained;
     }
     decision.reason = why;
-    c.decisions->add(decision);
-}
-
-void Network::record_decisions(const DecisionLog::Limits& limits) {
-    for (Subflow& s : subflows_) s.sender.record_decisions(limits);
-    for (Connection& c : connections_) {
-        if (!c.is_multipath()) continue;
-        if (!c.decisions) c.decisions.emplace();
-        c.decisions->set_limits(limits);
-    }
 }
 
 void Network::reinject(Connection& c, const Subflow& from, bool again) {

@@ -188,7 +188,11 @@ public:
         stats.clock_seconds += elapsed_s;
         return stats;
     }
-    void start_clock(Nanos now) { cwnd_since_ = now; }
+    // The subflow is established.
+    void start(Nanos now) {
+        cwnd_since_ = now;
+        if (decisions_) record_start(now);
+    }
     // The counters and records of a predecessor on the same path go on.
     void continue_books(SubflowSender&& predecessor);
 
@@ -202,7 +206,9 @@ public:
     void record_decisions(const DecisionLog::Limits& limits);
     // What is recorded; nothing unless it was asked for.
     const Boxed<DecisionLog>& decisions() const { return decisions_; }
-    void clear_decisions() { decisions_->clear(); }
+    void clear_decisions() {
+        if (decisions_) decisions_->clear();
+    }
 
     // Throws InternalError unless the books balance: used by builds with SUBFLOW_VALIDATE and by tests.
     void check_invariants() const;
@@ -353,6 +359,7 @@ private:
         change(&why);
         record_decision(cause, now, fallback, before, why);
     }
+    void record_start(Nanos now);
     void record_decision(Cause cause, Nanos now, const RuleInfo& fallback, const Window& before, Reason why);
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);

@@ -53,21 +53,27 @@ void SubflowSender::record_decisions(const DecisionLog::Limits& limits) {
     wants_every_step_ = true;
 }
 
+void SubflowSender::record_start(Nanos now) {
+    Decision& decision = decisions_->add(now);
+    decision.cause = Cause::Start;
+    decision.reason.set(sender_rules::kInitialWindow, {window_.cwnd_pkts});
+    decision.cwnd_after_pkts = window_.cwnd_pkts;
+    decision.rate_after_pps = window_.pacing_pps;
+}
+
 void SubflowSender::record_decision(Cause cause, Nanos now, const RuleInfo& fallback, const Window& before,
                                     Reason why) {
     const bool is_changed = before.cwnd_pkts != window_.cwnd_pkts || before.ssthresh_pkts != window_.ssthresh_pkts ||
                             before.pacing_pps != window_.pacing_pps;
     if (!is_changed && why.rule == nullptr) return;
     if (why.rule == nullptr) why.rule = &fallback;
-    Decision decision;
-    decision.at = now;
+    Decision& decision = decisions_->add(now);
     decision.reason = why;
     decision.cwnd_before_pkts = before.cwnd_pkts;
     decision.cwnd_after_pkts = window_.cwnd_pkts;
     decision.rate_before_pps = before.pacing_pps;
     decision.rate_after_pps = window_.pacing_pps;
     decision.cause = cause;
-    decisions_->add(decision);
 }
 
 void SubflowSender::continue_books(SubflowSender&& predecessor) {

@@ -1,6 +1,8 @@
 // The rules by which the sender itself, and not the controller, changes a window.
 #pragma once
 
+#include <array>
+
 #include "decision.h"
 
 namespace subflow::sender_rules {
@@ -55,9 +57,9 @@ inline constexpr RuleInfo kIdleRestart{
 };
 inline constexpr RuleInfo kInitialWindow{
     .name = "initial_window",
-    .formula = "cwnd = the initial window, or what the controller begins with",
+    .formula = "cwnd = the initial window, and a rate if the controller begins with one",
     .source = "RFC 6928",
-    .numbers = {},
+    .numbers = {"initial_cwnd_pkts"},
 };
 // For what a controller does without saying why. A test keeps it from being needed.
 inline constexpr RuleInfo kUnexplained{
@@ -66,5 +68,8 @@ inline constexpr RuleInfo kUnexplained{
     .source = "",
     .numbers = {},
 };
+
+inline constexpr std::array kAll{&kUnexplained,   &kInitialWindow, &kRecoveryExit, &kProbeRepaired, &kSackRecovery,
+                                 &kRateReduction, &kTimeout,       &kUndo,         &kUnusedWindow,  &kIdleRestart};
 
 }  // namespace subflow::sender_rules

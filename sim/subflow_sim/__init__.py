@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from subflow_sim.catalog import controllers, schedulers
+    from subflow_sim.decisions import DecisionLimits, Decisions, Explanation
     from subflow_sim.errors import ParamError, Problem, ScenarioError, SimError, SimulationError, TooLargeError
     from subflow_sim.limits import Estimate, Limits, estimate
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Column",
+    "DecisionLimits",
+    "Decisions",
     "Estimate",
+    "Explanation",
     "Limits",
     "Mark",
     "ParamError",
@@ -41,7 +45,10 @@ __all__ = [
 
 _HOMES = {
     "Column": "trace",
+    "DecisionLimits": "decisions",
+    "Decisions": "decisions",
     "Estimate": "limits",
+    "Explanation": "decisions",
     "Limits": "limits",
     "Mark": "trace",
     "ParamError": "errors",

@@ -63,6 +63,22 @@ class OptionInfo:
     @property
     def choices(self) -> list[str]: ...
 
+class RuleInfo:
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def formula(self) -> str: ...
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def numbers(self) -> list[str]: ...
+
+def all_rules() -> list[RuleInfo]:
+    """A rule's position is its number in the column `rule` of decisions."""
+
 class AlgorithmInfo:
     @property
     def name(self) -> str: ...
@@ -78,6 +94,9 @@ class AlgorithmInfo:
 
     @property
     def options(self) -> list[OptionInfo]: ...
+
+    @property
+    def rules(self) -> list[RuleInfo]: ...
 
 def controller_infos() -> list[AlgorithmInfo]: ...
 
@@ -251,6 +270,63 @@ def poisson_arrivals(name: str, seed: int, mean_gap_ns: int, from_ns: int, until
     """
     When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.
     """
+
+class Cause(enum.Enum):
+    START = 0
+
+    ACK = 1
+
+    LOSS = 2
+
+    RTO = 3
+
+    RECOVERY_EXIT = 4
+
+    INTERVAL = 5
+
+    IDLE = 6
+
+    SCHEDULE = 7
+
+class DecisionTable:
+    @property
+    def time_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def owner(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def cause(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def rule(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def cwnd_before_pkts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def cwnd_after_pkts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def rate_before_bps(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def rate_after_bps(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def numbers(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def chosen(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def available(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def usable(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def data_seq(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
 
 class TraceScope(enum.Enum):
     FLOW = 0
@@ -455,6 +531,16 @@ class Simulation:
     def values(self, column: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
 
     def take_marks(self) -> list[Mark]: ...
+
+    def record_decisions(self, capacity: int, window_ns: int | None) -> None: ...
+
+    def take_decisions(self) -> DecisionTable: ...
+
+    @property
+    def decisions_fill(self) -> float: ...
+
+    @property
+    def decisions_lost(self) -> int: ...
 
     @property
     def marks_lost(self) -> int: ...

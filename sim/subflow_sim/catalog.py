@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from subflow_sim import _core
+from subflow_sim.decisions import rule_of
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.scenario_model import Choice
 
@@ -55,6 +56,7 @@ def _algorithm(info: _core.AlgorithmInfo) -> Algorithm:
         source=info.source,
         options=tuple(_param(option) for option in info.options),
         is_coupled=info.is_coupled,
+        rules=tuple(rule_of(rule) for rule in info.rules),
     )
 
 

@@ -39,6 +39,24 @@ MAX_PATHS = 32
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule by which something is decided.
+
+    Attributes:
+        name: "linked_increase".
+        formula: for people, in the terms of `numbers`.
+        source: RFC or paper, with the place in it; empty if there is none.
+        numbers: what goes into it, with units as endings: "acked_pkts". A name that ends in "_mask" is a set of the
+            connection's subflows: bit 0 stands for the first.
+    """
+
+    name: str
+    formula: str
+    source: str
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Algorithm:
     """A congestion controller or packet scheduler of this version.
 
@@ -48,6 +66,7 @@ class Algorithm:
         source: RFC or paper.
         options: what can be set, as keys of the table `{ name = "...", option = ... }`.
         is_coupled: runs over the subflows of a connection together, so it belongs to mptcp flows.
+        rules: by which it decides; `subflow_sim.decisions` has the decisions.
     """
 
     name: str
@@ -55,6 +74,7 @@ class Algorithm:
     source: str
     options: tuple[Param, ...] = ()
     is_coupled: bool = False
+    rules: tuple[Rule, ...] = ()
 
     def with_defaults(self, given: Mapping[str, OptionValue], profile: str) -> Choice:
         """The choice of this algorithm with all the options that apply: those given, else the profile's defaults.

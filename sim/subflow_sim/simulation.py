@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_sim import _core
+from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import SimulationError
 from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, nanos
@@ -49,6 +50,8 @@ class Simulation:
         seed: instead of the scenario's.
         sample_interval_s: simulated time between two samples, s.
         limits: what the run may take at most; None: `Limits.from_environment`.
+        decisions: how many decisions of controllers and schedulers to keep, from the start on; None: they are not
+            recorded, until `record_decisions`.
 
     Raises:
         SimulationError: if the core refuses the scenario (no finite rate on a path, …).
@@ -63,6 +66,7 @@ class Simulation:
         seed: int | None = None,
         sample_interval_s: float = 0.1,
         limits: Limits | None = None,
+        decisions: DecisionLimits | None = None,
     ) -> None:
         self.scenario = scenario
         self.seed = scenario.seed if seed is None else seed
@@ -81,6 +85,11 @@ class Simulation:
             Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), c.name, c.unit)
             for c in self._core.columns()
         )
+
+        self._flow_names = tuple(name for name, _ in self._lowered.flows)
+        self._subflow_names = tuple(name for name, _ in self._lowered.subflows)
+        if decisions is not None:
+            self.record_decisions(decisions)
 
     @property
     def now_s(self) -> float:
@@ -153,6 +162,28 @@ class Simulation:
     def marks_lost(self) -> int:
         """Marks that did not fit the buffer of 65 536 between two calls of `take_marks`."""
         return self._core.marks_lost
+
+    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
+        """From now on note why controllers and schedulers do what they do, for `take_decisions`.
+
+        It changes nothing of what happens. Within the limits at most, which are of each subflow and each connection.
+        """
+        chosen = limits or DecisionLimits()
+        self._core.record_decisions(chosen.capacity, None if chosen.window_s is None else nanos(chosen.window_s))
+
+    def take_decisions(self) -> Decisions:
+        """Decisions since the last call, in order of time, and forget them here; none if they are not recorded."""
+        return from_core(self._core.take_decisions(), self._subflow_names, self._flow_names)
+
+    @property
+    def decisions_fill(self) -> float:
+        """How full the fullest record of decisions is, 0 to 1: from 1 on, taking them late loses the oldest."""
+        return self._core.decisions_fill
+
+    @property
+    def decisions_lost(self) -> int:
+        """Decisions that did not fit within the capacity between two calls of `take_decisions`."""
+        return self._core.decisions_lost
 
     def signature(self) -> str:
         """Hash of everything that happened so far, 16 hexadecimal digits."""

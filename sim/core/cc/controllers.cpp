@@ -19,6 +19,12 @@ struct SinglePath<std::variant<Listed...>> {
     static constexpr std::size_t kOptions =
         (std::size_t{0} + ... + (Listed::kInfo.is_coupled ? 0 : Listed::kInfo.options.size()));
 
+    static constexpr auto rules() {
+        RuleList<(std::size_t{0} + ... + Listed::kInfo.rules.size())> all;
+        (all.add(Listed::kInfo.is_coupled ? std::span<const RuleInfo* const>() : Listed::kInfo.rules), ...);
+        return all;
+    }
+
     static constexpr std::array<std::string_view, kBases> bases() {
         std::array<std::string_view, kBases> names;
         std::size_t n = 0;
@@ -53,12 +59,14 @@ constexpr auto kUncoupledOptions = SinglePath<Controller>::options({
     .default_choice = NewReno::kInfo.name,
     .choices = kBases,
 });
+constexpr auto kUncoupledRules = SinglePath<Controller>::rules();
 constexpr AlgorithmInfo kUncoupledInfo{
     .name = "uncoupled",
     .summary = "A single-path controller on each subflow, with no coupling between them",
     .source = "Wischik et al., NSDI 2011, section 2",
     .is_coupled = true,
     .options = kUncoupledOptions,
+    .rules = kUncoupledRules.distinct(),
 };
 
 constexpr bool has_distinct_keys(std::span<const OptionInfo> options) {

@@ -1,6 +1,7 @@
 // What a packet scheduler is: given the subflows of a connection, the one the next packet goes to.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -105,5 +106,6 @@ inline constexpr RuleInfo kNoneAvailable{
     .source = "Linux MPTCP mptcp_sched.c",
     .numbers = {},
 };
+inline constexpr std::array kChoiceless{&kOnlyAvailable, &kNoneAvailable};
 
 }  // namespace subflow

@@ -1,0 +1,58 @@
+// Why controllers and schedulers did what they did.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings.h"
+#include "decision_table.h"
+
+namespace nb = nanobind;
+
+namespace subflow::bindings {
+
+namespace {
+
+template <class T>
+using Column = nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A view of a table's memory, which keeps the table alive.
+template <auto kMember>
+auto column(const DecisionTable& table) {
+    const auto& values = table.*kMember;
+    return Column<typename std::decay_t<decltype(values)>::value_type>(values.data(), {values.size()},
+                                                                       nb::find(&table));
+}
+
+}  // namespace
+
+void bind_decisions(nb::module_& m) {
+    nb::enum_<Cause>(m, "Cause")
+        .value("START", Cause::Start)
+        .value("ACK", Cause::Ack)
+        .value("LOSS", Cause::Loss)
+        .value("RTO", Cause::Timeout)
+        .value("RECOVERY_EXIT", Cause::RecoveryExit)
+        .value("INTERVAL", Cause::Interval)
+        .value("IDLE", Cause::Idle)
+        .value("SCHEDULE", Cause::Schedule);
+
+    nb::class_<DecisionTable>(m, "DecisionTable")
+        .def_prop_ro("time_ns", &column<&DecisionTable::time_ns>)
+        .def_prop_ro("owner", &column<&DecisionTable::owner>)
+        .def_prop_ro("cause", &column<&DecisionTable::cause>)
+        .def_prop_ro("rule", &column<&DecisionTable::rule>)
+        .def_prop_ro("cwnd_before_pkts", &column<&DecisionTable::cwnd_before_pkts>)
+        .def_prop_ro("cwnd_after_pkts", &column<&DecisionTable::cwnd_after_pkts>)
+        .def_prop_ro("rate_before_bps", &column<&DecisionTable::rate_before_bps>)
+        .def_prop_ro("rate_after_bps", &column<&DecisionTable::rate_after_bps>)
+        .def_prop_ro("numbers",
+                     [](const DecisionTable& table) {
+                         return Matrix(table.numbers.data(), {table.size(), kMaxDecisionNumbers}, nb::find(&table));
+                     })
+        .def_prop_ro("chosen", &column<&DecisionTable::chosen>)
+        .def_prop_ro("available", &column<&DecisionTable::available>)
+        .def_prop_ro("usable", &column<&DecisionTable::usable>)
+        .def_prop_ro("data_seq", &column<&DecisionTable::data_seq>);
+}
+
+}  // namespace subflow::bindings

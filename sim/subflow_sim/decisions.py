@@ -1,0 +1,351 @@
+"""Why controllers and schedulers did what they did: decisions in columns, found by owner and time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim import _core
+from subflow_sim.errors import ParamError
+from subflow_sim.params import Rule
+from subflow_sim.trace import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Ints: TypeAlias = NDArray[np.int64]
+
+CAUSES: tuple[str, ...] = tuple(
+    cause.name.lower() for cause in sorted(_core.Cause.__members__.values(), key=lambda cause: cause.value)
+)
+"""What happened that something had to be decided; a decision's `cause` is a position in it."""
+
+NOBODY = 0xFF
+"""`Decisions.chosen` where a scheduler chose no subflow, and of everything that is no scheduler's decision."""
+
+_CAUSE_TEXTS: Mapping[str, str] = {
+    "start": "the subflow begins",
+    "ack": "an acknowledgement",
+    "loss": "a loss",
+    "rto": "the retransmission timeout",
+    "recovery_exit": "the end of a recovery",
+    "interval": "a monitor interval",
+    "idle": "the end of a pause",
+    "schedule": "a packet wants a subflow",
+}
+# Endings of the names of numbers, and the symbols of their units
+_UNITS: Mapping[str, str] = {
+    "pkts": "pkt",
+    "pps": "pkt/s",
+    "bps": "bit/s",
+    "mbps": "Mbit/s",
+    "bytes": "B",
+    "ms": "ms",
+    "s": "s",
+}
+_MASK = "_mask"
+_LARGEST_CAPACITY = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLimits:
+    """How many decisions are kept until they are taken.
+
+    Attributes:
+        capacity: per subflow and per connection of several; the oldest make room, and are counted as lost.
+        window_s: decisions older than this before their owner's latest are forgotten, s; None: all are kept.
+
+    Raises:
+        ParamError: if the capacity is not within 1 and 2^24 or the window is not above 0.
+    """
+
+    capacity: int = 1 << 16
+    window_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.capacity <= _LARGEST_CAPACITY:
+            raise ParamError(f"the capacity of decisions is {self.capacity}", f"1 to {_LARGEST_CAPACITY}")
+        if self.window_s is not None and not 1e-9 <= self.window_s <= 1e9:
+            raise ParamError(f"the window of decisions is {self.window_s} s", "1 ns or more, or none")
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Every rule of this version; a decision's `rule` is a position in it."""
+    return tuple(rule_of(info) for info in _core.all_rules())
+
+
+def rule_of(info: _core.RuleInfo) -> Rule:
+    """A rule as the core declares it."""
+    return Rule(info.name, info.formula, info.source, tuple(info.numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One of the numbers that went into a decision.
+
+    Attributes:
+        name: without its unit: "acked".
+        unit: symbol of it, empty for a ratio or a count.
+        value: NaN: it was not defined then.
+        subflows: of a set of subflows, their numbers from 1 on; else None.
+    """
+
+    name: str
+    unit: str
+    value: float
+    subflows: tuple[int, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """For people: "acked = 2 pkt", "M = {1, 3}"."""
+        if self.subflows is not None:
+            return f"{self.name} = {{{', '.join(map(str, self.subflows))}}}"
+        return f"{self.name} = {_value_text(self.value)}{' ' + self.unit if self.unit else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A decision in words and numbers.
+
+    Attributes:
+        time_s: when.
+        owner: "download.1/2" (a subflow's window) or "download.1" (a connection's scheduler).
+        scope: which of the two.
+        cause: one of `CAUSES`.
+        rule: by which it was decided.
+        numbers: that went into it, in the rule's order.
+        cwnd_pkts: window before and after, packets; of subflows.
+        rate_bps: pacing rate before and after, bit/s on the wire; 0: unpaced; of subflows.
+        data_seq: number of the packet in question in the connection's data; of schedulers.
+        chosen: the subflow it went to, from 1 on; None: it was to wait, or this is no scheduler's decision.
+        available: the subflows that had room for it, from 1 on; of schedulers.
+        usable: the subflows that were established and not presumed dead, from 1 on; of schedulers.
+    """
+
+    time_s: float
+    owner: str
+    scope: Scope
+    cause: str
+    rule: Rule
+    numbers: tuple[Number, ...]
+    cwnd_pkts: tuple[float, float]
+    rate_bps: tuple[float, float]
+    data_seq: int
+    chosen: int | None
+    available: tuple[int, ...]
+    usable: tuple[int, ...]
+
+    @property
+    def effect(self) -> str:
+        """What became of it: "cwnd 10 -> 10.1 pkt", "packet 17 on subflow 2 of {1, 2}"."""
+        if self.scope == "flow":
+            where = f"waits, with room on {_set_text(self.available)}"
+            if self.chosen is not None:
+                where = f"on subflow {self.chosen} of {_set_text(self.available)}"
+            return f"packet {self.data_seq} {where}"
+        parts = [_change_text("cwnd", *self.cwnd_pkts, "pkt")]
+        before_bps, after_bps = self.rate_bps
+        if before_bps or after_bps:
+            parts.append(_change_text("rate", before_bps / 1e6, after_bps / 1e6, "Mbit/s"))
+        return ", ".join(parts)
+
+    @property
+    def text(self) -> str:
+        """The whole decision in a sentence."""
+        numbers = ", ".join(number.text for number in self.numbers)
+        source = f" ({self.rule.source})" if self.rule.source else ""
+        return (
+            f"{self.owner} at {self.time_s:.6f} s, {_CAUSE_TEXTS[self.cause]}: {self.effect}, "
+            f"by {self.rule.name}: {self.rule.formula}{source}{'; ' + numbers if numbers else ''}"
+        )
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions in order of time, a column per quantity: all arrays have the same length n.
+
+    A subflow's decisions are those of its controller and sender, on its window and rate; a flow's are those of its
+    scheduler. Only flows of several subflows have a scheduler that is asked.
+
+    Attributes:
+        owners: names of all subflows ("download.1/2"), then of all flows ("download.1").
+        scopes: what each of them is.
+        rules: what `rule` refers to.
+        time_ns: int64 [n], simulated time in ns.
+        owner: uint32 [n], position in `owners`.
+        cause: uint8 [n], position in `CAUSES`.
+        rule: uint16 [n], position in `rules`.
+        cwnd_before_pkts: float64 [n], packets; NaN at the start of a subflow and for flows.
+        cwnd_after_pkts: float64 [n], packets; NaN for flows.
+        rate_before_bps: float64 [n], pacing rate on the wire in bit/s; 0: unpaced.
+        rate_after_bps: float64 [n], likewise.
+        numbers: float64 [n, 8], in the order of the rule's `numbers`; NaN beyond them and where undefined.
+        chosen: uint8 [n], of flows: the subflow chosen, from 0 on, or `NOBODY`.
+        available: uint32 [n], of flows: a bit per subflow that had room for the packet, the first is bit 0.
+        usable: uint32 [n], of flows: a bit per subflow that was established and not presumed dead.
+        data_seq: uint32 [n], of flows: number of the packet in the connection's data.
+    """
+
+    owners: tuple[str, ...]
+    scopes: tuple[Scope, ...]
+    rules: tuple[Rule, ...]
+    time_ns: Ints
+    owner: NDArray[np.uint32]
+    cause: NDArray[np.uint8]
+    rule: NDArray[np.uint16]
+    cwnd_before_pkts: NDArray[np.float64]
+    cwnd_after_pkts: NDArray[np.float64]
+    rate_before_bps: NDArray[np.float64]
+    rate_after_bps: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+    chosen: NDArray[np.uint8]
+    available: NDArray[np.uint32]
+    usable: NDArray[np.uint32]
+    data_seq: NDArray[np.uint32]
+    _rows: dict[str, Ints] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.time_ns)
+
+    def rows(self, owner: str) -> Ints:
+        """The rows of one owner in order of time, int64: found once, then remembered.
+
+        Raises:
+            KeyError: if there is no such owner.
+        """
+        if owner not in self._rows:
+            if owner not in self.owners:
+                raise KeyError(owner)
+            self._rows[owner] = np.flatnonzero(self.owner == self.owners.index(owner))
+        return self._rows[owner]
+
+    def at(self, owner: str, time_s: float) -> int | None:
+        """The row of the owner's last decision at or before a time; None: there is none so early.
+
+        Raises:
+            KeyError: if there is no such owner.
+        """
+        rows = self.rows(owner)
+        position = self._position(rows, time_s, "right") - 1
+        return int(rows[position]) if position >= 0 else None
+
+    def between(self, owner: str, from_s: float, until_s: float) -> Ints:
+        """The rows of the owner's decisions from `from_s` to `until_s`, both included, in order of time.
+
+        Raises:
+            KeyError: if there is no such owner.
+        """
+        rows = self.rows(owner)
+        return rows[self._position(rows, from_s, "left") : self._position(rows, until_s, "right")]
+
+    def next_row(self, row: int) -> int | None:
+        """The row of the same owner's next decision; None: it was the last."""
+        return self._neighbour(row, 1)
+
+    def previous_row(self, row: int) -> int | None:
+        """The row of the same owner's decision before; None: it was the first."""
+        return self._neighbour(row, -1)
+
+    def explain(self, row: int) -> Explanation:
+        """One decision with all names, for people.
+
+        Raises:
+            IndexError: if there is no such row.
+        """
+        owner = int(self.owner[row])
+        rule = self.rules[int(self.rule[row])]
+        chosen = int(self.chosen[row])
+        return Explanation(
+            time_s=int(self.time_ns[row]) / 1e9,
+            owner=self.owners[owner],
+            scope=self.scopes[owner],
+            cause=CAUSES[int(self.cause[row])],
+            rule=rule,
+            numbers=tuple(
+                _number(name, float(value)) for name, value in zip(rule.numbers, self.numbers[row], strict=False)
+            ),
+            cwnd_pkts=(float(self.cwnd_before_pkts[row]), float(self.cwnd_after_pkts[row])),
+            rate_bps=(float(self.rate_before_bps[row]), float(self.rate_after_bps[row])),
+            data_seq=int(self.data_seq[row]),
+            chosen=None if chosen == NOBODY else chosen + 1,
+            available=_subflows(int(self.available[row])),
+            usable=_subflows(int(self.usable[row])),
+        )
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        """The names of the arrays."""
+        return tuple(each.name for each in fields(cls) if each.init)[3:]
+
+    @classmethod
+    def joined(cls, batches: Sequence[Decisions]) -> Decisions:
+        """Batches of one simulation, taken one after the other, as one.
+
+        Raises:
+            ValueError: if there is no batch or they are not of the same owners and rules.
+        """
+        if not batches:
+            raise ValueError("no batches to be joined")
+        first = batches[0]
+        if any((each.owners, each.rules) != (first.owners, first.rules) for each in batches):
+            raise ValueError("batches of different simulations cannot be joined")
+        arrays = {name: np.concatenate([getattr(each, name) for each in batches]) for name in cls.columns()}
+        return cls(first.owners, first.scopes, first.rules, **arrays)
+
+    def _position(self, rows: Ints, time_s: float, side: Literal["left", "right"]) -> int:
+        """Where a time belongs among the rows; the rows of all owners are in order of time."""
+        time_ns = round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))
+        return int(np.searchsorted(rows, np.searchsorted(self.time_ns, time_ns, side)))
+
+    def _neighbour(self, row: int, step: int) -> int | None:
+        rows = self.rows(self.owners[int(self.owner[row])])
+        position = int(np.searchsorted(rows, row)) + step
+        return int(rows[position]) if 0 <= position < len(rows) else None
+
+
+def from_core(table: _core.DecisionTable, subflow_names: tuple[str, ...], flow_names: tuple[str, ...]) -> Decisions:
+    """The decisions of a table, which the arrays keep alive."""
+    subflow: Scope = "subflow"
+    flow: Scope = "flow"
+    scopes = (subflow,) * len(subflow_names) + (flow,) * len(flow_names)
+    arrays = {name: getattr(table, name) for name in Decisions.columns()}
+    return Decisions((*subflow_names, *flow_names), scopes, rules(), **arrays)
+
+
+def _number(name: str, value: float) -> Number:
+    if name.endswith(_MASK):
+        return Number(name.removesuffix(_MASK), "", value, _subflows(int(value)))
+    stem, _, ending = name.rpartition("_")
+    return Number(stem, _UNITS[ending], value) if stem and ending in _UNITS else Number(name, "", value)
+
+
+def _subflows(mask: int) -> tuple[int, ...]:
+    """The numbers, from 1 on, of the subflows whose bits are set."""
+    return tuple(bit + 1 for bit in range(mask.bit_length()) if mask >> bit & 1)
+
+
+def _set_text(subflows: tuple[int, ...]) -> str:
+    return f"{{{', '.join(map(str, subflows))}}}" if subflows else "none"
+
+
+def _value_text(value: float) -> str:
+    if math.isnan(value):
+        return "none"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "-infinite"
+    return f"{value:.6g}"
+
+
+def _change_text(name: str, before: float, after: float, unit: str) -> str:
+    if math.isnan(before):
+        return f"{name} {_value_text(after)} {unit}"
+    if before == after:
+        return f"{name} stays {_value_text(after)} {unit}"
+    return f"{name} {_value_text(before)} -> {_value_text(after)} {unit}"
