@@ -1,0 +1,167 @@
+// Conformance of the lists: whatever congestion controller runs with whatever packet scheduler, the small networks are
+// mastered: invariants, books, every byte once and in order, finite transfers to their end, and one run per seed.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <set>
+#include <thread>
+
+#include "combinations.h"
+#include "scenario_checks.h"
+#include "sched/schedulers.h"
+
+namespace subflow::testing {
+namespace {
+
+std::uint64_t signature_of(const Scenario& scenario, std::uint64_t seed = 1) {
+    Network network(scenario, seed);
+    network.run_until(scenario.duration);
+    network.check_invariants();
+    return network.signature();
+}
+
+// The first flow has got through.
+void expect_delivery(const SmallNetwork& small, const Network& network) {
+    const FlowResult result = network.flow_result(0);
+    const std::optional<Bytes> size = small.scenario.flows.front().size;
+    if (size) {
+        EXPECT_EQ(network.connections().front().delivered_bytes, size->value);
+        EXPECT_TRUE(std::isfinite(result.completion_s));
+    } else {
+        EXPECT_GT(result.active_goodput_bps, small.least_goodput_bps);
+    }
+}
+
+void expect_conformance(const SmallNetwork& small, std::uint64_t seed) {
+    SCOPED_TRACE(small.name);
+    Draws draw(seed);
+    try {
+        expect_delivery(small, run_and_check(small.scenario, seed, draw));
+    } catch (const InternalError& error) {
+        ADD_FAILURE() << error.what() << '\n' << describe(small.scenario);
+    }
+}
+
+class EveryCombination : public ::testing::TestWithParam<Combination> {};
+
+TEST_P(EveryCombination, MastersEverySmallNetwork) {
+    for (const SmallNetwork& small : small_networks(GetParam())) expect_conformance(small, 1);
+}
+
+TEST_P(EveryCombination, RunsAsItsSeedSays) {
+    const Scenario scenario = storm(GetParam()).scenario;
+    const std::uint64_t signature = signature_of(scenario, 5);
+    EXPECT_EQ(signature_of(scenario, 5), signature);
+    EXPECT_NE(signature_of(scenario, 6), signature);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lists, EveryCombination, ::testing::ValuesIn(combinations()),
+                         [](const auto& tested) { return name_of(tested.param); });
+
+class EverySinglePathController : public ::testing::TestWithParam<AlgorithmChoice> {};
+
+// RFC 8684 adds a mapping and nothing else: a connection of one subflow sends the packets that TCP would.
+TEST_P(EverySinglePathController, SendsTheSameOverOneSubflowAsInTcpWhateverTheScheduler) {
+    const Combination combination{{"uncoupled", {{"base", GetParam().name}}}, {"minrtt", {}}};
+    for (const SmallNetwork& small : small_networks(combination)) {
+        SmallNetwork tcp{small.name, over_one_path(small.scenario, FlowKind::Tcp)};
+        tcp.scenario.flows.front().controller = GetParam();
+        expect_conformance(tcp, 1);
+        const std::uint64_t signature = signature_of(tcp.scenario);
+        for (const AlgorithmInfo* scheduler : scheduler_infos()) {
+            Scenario mptcp = over_one_path(small.scenario, FlowKind::Mptcp);
+            mptcp.flows.front().scheduler.name = scheduler->name;
+            EXPECT_EQ(signature_of(mptcp), signature) << small.name << ", " << scheduler->name;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lists, EverySinglePathController, ::testing::ValuesIn(single_path_controllers()),
+                         [](const auto& tested) { return name_of(tested.param); });
+
+std::string describe(const AlgorithmChoice& choice) {
+    std::ostringstream out;
+    out << choice.name;
+    for (const OptionValue& option : choice.options) {
+        out << ' ' << option.key << '=';
+        std::visit([&](const auto& value) { out << value; }, option.value);
+    }
+    return out.str();
+}
+
+// At an end of its range an option may spoil the goodput, but never the books.
+void expect_to_survive(const Combination& combination) {
+    Scenario scenario = storm(combination).scenario;
+    scenario.flows.front().size.reset();
+    scenario.duration = 3_s;
+    Draws draw(1);
+    try {
+        const Network network = run_and_check(scenario, 1, draw);
+        EXPECT_GT(network.packets_delivered(), 0) << describe(combination.controller);
+    } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what() << '\n'
+                      << describe(combination.controller) << ", " << describe(combination.scheduler);
+    }
+}
+
+TEST(Options, EveryValueOfEveryControllersSurvivesAStorm) {
+    for (const AlgorithmChoice& controller : controllers_with_each_option())
+        expect_to_survive({controller, {"minrtt", {}}});
+}
+
+// With windows and acknowledgements, and with pacing.
+TEST(Options, EveryValueOfEverySchedulersSurvivesAStorm) {
+    for (const AlgorithmChoice& scheduler : schedulers_with_each_option()) {
+        expect_to_survive({{"lia", {}}, scheduler});
+        expect_to_survive({{"uncoupled", {{"base", "bbr"}}}, scheduler});
+    }
+}
+
+TEST(Conformance, FourThreadsRunEveryCombinationAsOneDoesAlone) {
+    std::vector<Scenario> all;
+    std::vector<std::uint64_t> alone;
+    for (const Combination& combination : combinations()) {
+        all.push_back(storm(combination).scenario);
+        alone.push_back(signature_of(all.back()));
+    }
+    std::vector<std::uint64_t> together(all.size());
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::thread> workers;
+    for (int t = 0; t < 4; ++t) {
+        workers.emplace_back([&] {
+            for (std::size_t i; (i = next++) < all.size();) together[i] = signature_of(all[i]);
+        });
+    }
+    for (std::thread& worker : workers) worker.join();
+    EXPECT_EQ(together, alone);
+}
+
+// Of all small networks, one after the other.
+std::vector<std::uint64_t> signatures_of(const Combination& combination) {
+    std::vector<std::uint64_t> signatures;
+    for (const SmallNetwork& small : small_networks(combination)) signatures.push_back(signature_of(small.scenario));
+    return signatures;
+}
+
+// A name behind which another algorithm stands would pass everything else.
+TEST(Conformance, NoTwoControllersDoTheSame) {
+    std::set<std::vector<std::uint64_t>> seen;
+    for (const AlgorithmChoice& controller : multipath_controllers())
+        EXPECT_TRUE(seen.insert(signatures_of({controller, {"minrtt", {}}})).second) << describe(controller);
+}
+
+// Some differ only where pacing holds packets back.
+TEST(Conformance, NoTwoSchedulersDoTheSame) {
+    std::set<std::vector<std::uint64_t>> seen;
+    for (const AlgorithmInfo* info : scheduler_infos()) {
+        const AlgorithmChoice scheduler{std::string(info->name), {}};
+        std::vector<std::uint64_t> signatures = signatures_of({{"lia", {}}, scheduler});
+        for (const std::uint64_t paced : signatures_of({{"uncoupled", {{"base", "bbr"}}}, scheduler}))
+            signatures.push_back(paced);
+        EXPECT_TRUE(seen.insert(signatures).second) << info->name;
+    }
+}
+
+}  // namespace
+}  // namespace subflow::testing
