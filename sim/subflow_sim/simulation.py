@@ -248,6 +248,7 @@ class Simulation:
                     "controller": flow.controller.name,
                     "controller_options": dict(flow.controller.options),
                     "scheduler": flow.scheduler.name,
+                    "scheduler_options": dict(flow.scheduler.options),
                     "goodput_bps": result.goodput_bps,
                     "start_s": _defined(result.start_s),
                     "active_s": result.active_s,
