@@ -9,6 +9,7 @@
 #include "estimate.h"
 #include "network.h"
 #include "scenarios.h"
+#include "sched/schedulers.h"
 #include "traffic.h"
 
 namespace subflow::testing {
@@ -151,10 +152,11 @@ inline std::vector<OptionValue> random_options(const AlgorithmInfo& info, Draws&
 }
 
 // Options that do not go together, as those of a base that was not chosen, are left out.
-inline AlgorithmChoice random_choice(const AlgorithmInfo& info, Draws& draw) {
+template <class Make>
+AlgorithmChoice random_choice(const AlgorithmInfo& info, Draws& draw, Make make) {
     AlgorithmChoice choice{std::string(info.name), random_options(info, draw)};
     try {
-        make_controller(choice);
+        make(choice);
     } catch (const ScenarioError&) {
         choice.options.clear();
     }
@@ -183,7 +185,7 @@ inline void add_random_flow(Scenario& scenario, Draws& draw) {
     flow.name = "flow" + std::to_string(scenario.flows.size());
     flow.kind = random_kind(draw);
     const AlgorithmInfo& info = *infos[static_cast<std::size_t>(draw.between(0, std::ssize(infos) - 1))];
-    flow.controller = random_choice(info, draw);
+    flow.controller = random_choice(info, draw, make_controller);
     flow.scheduler.name = schedulers[static_cast<std::size_t>(draw.between(0, std::ssize(schedulers) - 1))]->name;
     const std::int64_t paths = flow.kind == FlowKind::Mptcp ? draw.between(1, 5) : 1;
     for (std::int64_t i = 0; i < paths; ++i) flow.paths.push_back(random_path(scenario, draw));
@@ -250,6 +252,16 @@ inline void add_random_events(Scenario& scenario, Draws& draw) {
     }
 }
 
+// What a connection of several subflows has beside its controller. Drawn last, so that the inputs kept from earlier
+// fuzzing stay the networks that they were.
+inline void add_random_choices_of_mptcp(Scenario& scenario, Draws& draw) {
+    for (FlowSpec& flow : scenario.flows) {
+        if (flow.kind != FlowKind::Mptcp) continue;
+        for (const AlgorithmInfo* info : scheduler_infos())
+            if (info->name == flow.scheduler.name) flow.scheduler = random_choice(*info, draw, make_scheduler);
+    }
+}
+
 // Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
 // detours, paths that use a link twice.
 inline Scenario random_scenario(Draws& draw) {
@@ -260,6 +272,7 @@ inline Scenario random_scenario(Draws& draw) {
     for (std::int64_t i = draw.between(1, 8); i > 0; --i) add_random_flow(scenario, draw);
     if (draw.chance(0.2)) add_random_arrivals(scenario, draw);
     add_random_events(scenario, draw);
+    add_random_choices_of_mptcp(scenario, draw);
     return scenario;
 }
 
@@ -284,6 +297,7 @@ inline Scenario random_dumbbell(Draws& draw) {
             path = routes[static_cast<std::size_t>(draw.between(0, std::ssize(routes) - 1))];
     }
     add_random_events(scenario, draw);
+    add_random_choices_of_mptcp(scenario, draw);
     return scenario;
 }
 

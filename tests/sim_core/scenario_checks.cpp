@@ -72,6 +72,7 @@ void check_books(const Network& network) {
 void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, const std::string& expected) {
     const Nanos interval(draw.between(1'000'000, 3'000'000'000));
     Simulation simulation(scenario, seed, interval);
+    if (draw.chance(0.5)) simulation.network().record_decisions({.capacity = 1000});
     std::optional<Simulation::Snapshot> snapshot;
     for (int stops = 0; !simulation.is_finished(); ++stops) {
         // Half of the steps end at a time, the others after some events; some at a time that has passed. Bytes that ask
@@ -88,7 +89,7 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
         if (!snapshot && draw.chance(0.2)) snapshot = simulation.snapshot();
     }
     require(results_of(simulation.network()) == expected,
-            "steps made a difference: " + results_of(simulation.network()) + " not " + expected);
+            "steps or records made a difference: " + results_of(simulation.network()) + " not " + expected);
     require(simulation.recorder().count() == static_cast<std::size_t>(scenario.duration / interval),
             "samples are missing");
     if (!snapshot) return;
@@ -117,6 +118,16 @@ Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw)
     return network;
 }
 
+std::string describe(const AlgorithmChoice& choice) {
+    std::ostringstream out;
+    out << choice.name;
+    for (const OptionValue& option : choice.options) {
+        out << ' ' << option.key << '=';
+        std::visit([&](const auto& value) { out << value; }, option.value);
+    }
+    return out.str();
+}
+
 std::string describe(const Scenario& scenario) {
     std::ostringstream out;
     const auto route = [&](const std::vector<std::uint32_t>& links) {
@@ -132,12 +143,8 @@ std::string describe(const Scenario& scenario) {
             << link.queue_limit_bytes.value_or(Bytes(-1)).value << " bytes, loss " << link.loss << '\n';
     }
     for (const FlowSpec& flow : scenario.flows) {
-        out << "flow " << flow.name << ", kind " << static_cast<int>(flow.kind) << ", " << flow.controller.name;
-        for (const OptionValue& option : flow.controller.options) {
-            out << ' ' << option.key << '=';
-            std::visit([&](const auto& value) { out << value; }, option.value);
-        }
-        out << ", " << flow.scheduler.name << ": " << flow.start.value << " to " << flow.stop.value << " ns, size "
+        out << "flow " << flow.name << ", kind " << static_cast<int>(flow.kind) << ", " << describe(flow.controller)
+            << ", " << describe(flow.scheduler) << ": " << flow.start.value << " to " << flow.stop.value << " ns, size "
             << flow.size.value_or(Bytes(-1)).value << ", buffer " << flow.recv_buffer.value_or(Bytes(-1)).value
             << ", lifetime " << flow.lifetime.value << " ns, datagrams of " << flow.datagrams.packet.value << " at "
             << flow.datagrams.rate.value << ", spacing " << static_cast<int>(flow.datagrams.spacing) << ", on "

@@ -13,6 +13,8 @@ namespace subflow::testing {
 // estimate that was not too low. Returns the network at its end, which refers to the scenario.
 Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw);
 
+// "cubic hystart=off"
+std::string describe(const AlgorithmChoice& choice);
 // The scenario in words, enough to build it again by hand.
 std::string describe(const Scenario& scenario);
 

@@ -80,16 +80,6 @@ TEST_P(EverySinglePathController, SendsTheSameOverOneSubflowAsInTcpWhateverTheSc
 INSTANTIATE_TEST_SUITE_P(Lists, EverySinglePathController, ::testing::ValuesIn(single_path_controllers()),
                          [](const auto& tested) { return name_of(tested.param); });
 
-std::string describe(const AlgorithmChoice& choice) {
-    std::ostringstream out;
-    out << choice.name;
-    for (const OptionValue& option : choice.options) {
-        out << ' ' << option.key << '=';
-        std::visit([&](const auto& value) { out << value; }, option.value);
-    }
-    return out.str();
-}
-
 // At an end of its range an option may spoil the goodput, but never the books.
 void expect_to_survive(const Combination& combination) {
     Scenario scenario = storm(combination).scenario;
