@@ -316,6 +316,12 @@ Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
                               .acked_between_losses_pkts = s.sender.acked_between_losses_pkts()};
     }
     view.all = std::span(siblings_).first(count);
+    if (count != c.subflow_count) [[unlikely]] {
+        for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+            const Subflow& s = subflows_[c.first_subflow + i];
+            if (!s.is_established || !s.sender.rtt().has_sample()) view.absent |= 1u << i;
+        }
+    }
     return view;
 }
 

@@ -29,8 +29,8 @@ void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
         std::visit(
             [&]<class C>(C& controller) {
                 if constexpr (FollowsIdle<C>)
-                    decide(Cause::Idle, now, sender_rules::kIdleRestart,
-                           [&](Reason*) { controller.on_idle_restart(window_, now); });
+                    decide(Cause::Idle, now, sender_rules::kUnexplained,
+                           [&](Reason* why) { controller.on_idle_restart(window_, now, why); });
             },
             controller_);
     }

@@ -64,7 +64,7 @@ void SubflowSender::record_start(Nanos now) {
 void SubflowSender::record_decision(Cause cause, Nanos now, const RuleInfo& fallback, const Window& before,
                                     Reason why) {
     const bool is_changed = before.cwnd_pkts != window_.cwnd_pkts || before.ssthresh_pkts != window_.ssthresh_pkts ||
-                            before.pacing_pps != window_.pacing_pps;
+                            before.pacing_pps != window_.pacing_pps;  // what siblings are told is no decision
     if (!is_changed && why.rule == nullptr) return;
     if (why.rule == nullptr) why.rule = &fallback;
     Decision& decision = decisions_->add(now);

@@ -266,7 +266,7 @@ TEST_F(BbrTest, AfterIdlenessItGoesOnAtTheBottlenecksRate) {
     reach_probe_bw();
     while (bbr.pacing_gain() != 1.25) ack(1, kRate, 100);
     now += 20_s;
-    bbr.on_idle_restart(window, now);
+    bbr.on_idle_restart(window, now, nullptr);
     EXPECT_NEAR(window.pacing_pps, 0.99 * kRate, 1e-6);
     // The RTT is older than ten seconds, but idleness has drained the queue: no need for a probe.
     ack(1, kRate, 100);

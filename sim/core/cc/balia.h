@@ -19,12 +19,29 @@ public:
             .default_number = 0,
         },
     };
+    static constexpr RuleInfo kBalancedIncrease{
+        .name = "balanced_increase",
+        .formula =
+            "cwnd + acked * x_r / rtt_r / total_rate^2 * (1 + alpha) / 2 * (4 + alpha) / 5, alpha = max(x_i) / "
+            "x_r, total_rate = sum(x_i)",
+        .source = "draft-walid-mptcp-congestion-control-04 section 3.1",
+        .numbers = {"acked_pkts", "cwnd_pkts", "alpha", "x_r_pps", "total_rate_pps", "srtt_s", "increase_pkts"},
+    };
+    static constexpr RuleInfo kBalancedDecrease{
+        .name = "balanced_decrease",
+        .formula = "ssthresh = max(cwnd - cwnd / 2 * min(alpha, 1.5), 1), alpha = max(x_i) / x_r",
+        .source = "draft-walid-mptcp-congestion-control-04 section 3.1",
+        .numbers = {"cwnd_pkts", "alpha", "x_r_pps", "ssthresh_pkts"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &kBalancedIncrease, &kBalancedDecrease, &NewReno::kAdditiveIncrease,
+                                       &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "balia",
         .summary = "Balanced linked adaptation: between LIA's responsiveness and OLIA's load balancing",
         .source = "Peng et al., IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04",
         .is_coupled = true,
         .options = kOptions,
+        .rules = kRules,
     };
 
     explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0) {}
@@ -38,38 +55,61 @@ public:
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(const Siblings& siblings) {
-        double total_rate = 0;
-        for (const Sibling& s : siblings.all) total_rate += s.cwnd_pkts / s.srtt_s;
+        return increase_per_ack(siblings, alpha(siblings), total_rate_pps(siblings));
+    }
+    static double increase_per_ack(const Siblings& siblings, double a, double total_rate) {
         const Sibling& own = siblings.own();
-        const double a = alpha(siblings);
         // draft-walid-mptcp-congestion-control-04 section 3.1
         const double coupled = own.cwnd_pkts / (own.srtt_s * own.srtt_s) / (total_rate * total_rate);
         return coupled * ((1 + a) / 2) * ((4 + a) / 5);
     }
 
     // What an event takes from a window, in packets: from a half to three quarters of it.
+    static double decrease(double cwnd_pkts, double alpha) { return cwnd_pkts / 2 * std::min(alpha, 1.5); }
     static double decrease(double cwnd_pkts, const Siblings& siblings, bool kernel_int) {
-        const double a = alpha(siblings);
-        return cwnd_pkts / 2 * std::min(kernel_int ? std::floor(a) : a, 1.5);
+        return decrease(cwnd_pkts, alpha_of_decrease(siblings, kernel_int));
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (!siblings.has_others()) return NewReno::grow(window, ack);
         const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
         if (acked == 0) return;
-        window.cwnd_pkts += acked * increase_per_ack(siblings);
+        const double a = alpha(siblings);
+        const double total_rate = total_rate_pps(siblings);
+        const double increase = increase_per_ack(siblings, a, total_rate);
+        if (ack.why != nullptr) {
+            const Sibling& own = siblings.own();
+            ack.why->set(kBalancedIncrease,
+                         {acked, window.cwnd_pkts, a, own.cwnd_pkts / own.srtt_s, total_rate, own.srtt_s, increase});
+        }
+        window.cwnd_pkts += acked * increase;
     }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) const {
         if (!siblings.has_others() || event.kind == CongestionKind::Timeout) {
             NewReno::halve(window, event, siblings.has_others() ? 1.0 : 2.0);
         } else {
-            const double lost = decrease(window.cwnd_pkts, siblings, kernel_int_);
-            window.ssthresh_pkts = std::max(window.cwnd_pkts - lost, 1.0);
+            const double a = alpha_of_decrease(siblings, kernel_int_);
+            window.ssthresh_pkts = std::max(window.cwnd_pkts - decrease(window.cwnd_pkts, a), 1.0);
+            if (event.why != nullptr) {
+                const Sibling& own = siblings.own();
+                event.why->set(kBalancedDecrease,
+                               {window.cwnd_pkts, a, own.cwnd_pkts / own.srtt_s, window.ssthresh_pkts});
+            }
         }
     }
 
 private:
+    static double total_rate_pps(const Siblings& siblings) {
+        double total = 0;
+        for (const Sibling& s : siblings.all) total += s.cwnd_pkts / s.srtt_s;
+        return total;
+    }
+
+    static double alpha_of_decrease(const Siblings& siblings, bool kernel_int) {
+        return kernel_int ? std::floor(alpha(siblings)) : alpha(siblings);
+    }
+
     bool kernel_int_;
 };
 static_assert(CongestionController<Balia>);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace subflow {
 
@@ -16,6 +17,7 @@ void Bbr::on_start(Window& window, std::uint64_t luck) {
 }
 
 void Bbr::on_delivery(Window& window, const DeliverySample& sample, const Siblings&) {
+    const Window before = window;
     update_rate(sample);
     update_aggregation(window, sample);
     update_cycle(window, sample);
@@ -31,7 +33,18 @@ void Bbr::on_delivery(Window& window, const DeliverySample& sample, const Siblin
         window.pacing_pps = kHighGain * kPacingMargin * window.cwnd_pkts / srtt_s;
     }
     set_pacing(window, pacing_gain_);
-    set_cwnd(window, sample);
+    const double target = set_cwnd(window, sample);
+    if (sample.why != nullptr && window != before) explain(*sample.why, sample, target);
+}
+
+void Bbr::explain(Reason& why, const DeliverySample& sample, double target) const {
+    const RuleInfo* const rule = conserves_packets_       ? &bbr_rules::kConservation
+                                 : mode_ == Mode::Startup ? &bbr_rules::kStartup
+                                 : mode_ == Mode::Drain   ? &bbr_rules::kDrain
+                                 : mode_ == Mode::ProbeBw ? &bbr_rules::kProbeBw
+                                                          : &bbr_rules::kProbeRtt;
+    why.set(*rule, {pacing_gain_, cwnd_gain_, max_rate_.value(), to_seconds(min_rtt_), bdp_pkts(), target,
+                    sample.newly_delivered_pkts, sample.inflight_pkts});
 }
 
 void Bbr::update_rate(const DeliverySample& sample) {
@@ -194,7 +207,7 @@ void Bbr::set_pacing(Window& window, double gain) const {
     if (rate_pps > 0 && (has_filled_pipe() || rate_pps > window.pacing_pps)) window.pacing_pps = rate_pps;
 }
 
-void Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
+double Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
     const double acked = sample.newly_delivered_pkts;
     const double conserved = sample.inflight_pkts + acked;
     double cwnd = std::max(window.cwnd_pkts - sample.newly_lost_pkts, 1.0);
@@ -210,10 +223,11 @@ void Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
     }
     was_recovering_ = is_recovering;
 
+    double target = std::numeric_limits<double>::quiet_NaN();
     if (conserves_packets_) {
         cwnd = std::max(cwnd, conserved);
     } else {
-        double target = window_target(window, cwnd_gain_);
+        target = window_target(window, cwnd_gain_);
         if (has_filled_pipe()) {
             target += std::min(std::max(excess_[0], excess_[1]), max_rate_.value() * kMaxAggregation_s);
             cwnd = std::min(cwnd + acked, target);
@@ -224,6 +238,7 @@ void Bbr::set_cwnd(Window& window, const DeliverySample& sample) {
     }
     if (mode_ == Mode::ProbeRtt) cwnd = std::min(cwnd, kMinCwnd);
     window.cwnd_pkts = cwnd;
+    return target;
 }
 
 void Bbr::save_cwnd(const Window& window) {
@@ -234,13 +249,15 @@ void Bbr::save_cwnd(const Window& window) {
 
 void Bbr::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
     save_cwnd(window);
+    if (event.why != nullptr) event.why->set(bbr_rules::kNoReduction, {saved_cwnd_});
     if (event.kind != CongestionKind::Timeout) return;
     was_recovering_ = true;
     conserves_packets_ = false;
     full_rate_pps_ = 0;  // whether the pipe is full is to be seen anew, if it was not known yet
 }
 
-void Bbr::on_idle_restart(Window& window, Nanos now) {
+void Bbr::on_idle_restart(Window& window, Nanos now, Reason* why) {
+    if (why != nullptr) why->set(bbr_rules::kIdleRestart, {max_rate_.value(), saved_cwnd_});
     restarts_from_idle_ = true;
     epoch_at_ = now;
     epoch_acked_ = 0;

@@ -13,6 +13,41 @@
 
 namespace subflow {
 
+namespace bbr_rules {
+
+// Rate and window, by mode
+constexpr RuleInfo mode_rule(std::string_view name, std::string_view formula) {
+    return {.name = name,
+            .formula = formula,
+            .source = "Cardwell et al., ACM Queue 2016; Linux tcp_bbr.c",
+            .numbers = {"pacing_gain", "cwnd_gain", "max_rate_pps", "min_rtt_s", "bdp_pkts", "target_pkts",
+                        "acked_pkts", "inflight_pkts"}};
+}
+inline constexpr RuleInfo kStartup = mode_rule(
+    "bbr_startup", "rate = pacing_gain * 0.99 * max_rate, never less than before; cwnd + acked, up to the target");
+inline constexpr RuleInfo kDrain =
+    mode_rule("bbr_drain", "rate = pacing_gain * 0.99 * max_rate, until no more than the bdp is in flight");
+inline constexpr RuleInfo kProbeBw =
+    mode_rule("bbr_probe_bw", "rate = pacing_gain * 0.99 * max_rate; cwnd + acked, up to the target of two bdp");
+inline constexpr RuleInfo kProbeRtt =
+    mode_rule("bbr_probe_rtt", "rate = 0.99 * max_rate; cwnd = 4 packets: let the queue drain to see min_rtt");
+inline constexpr RuleInfo kConservation =
+    mode_rule("bbr_conservation", "cwnd = in flight + acked, in the first round trip of a recovery");
+inline constexpr RuleInfo kNoReduction{
+    .name = "bbr_no_reduction",
+    .formula = "a loss changes neither rate nor cwnd, which is kept for the end of the recovery",
+    .source = "Linux tcp_bbr.c (bbr_ssthresh)",
+    .numbers = {"saved_cwnd_pkts"},
+};
+inline constexpr RuleInfo kIdleRestart{
+    .name = "bbr_idle_restart",
+    .formula = "rate = 0.99 * max_rate; a probe of the RTT is over if its time is",
+    .source = "Linux tcp_bbr.c (bbr_cwnd_event)",
+    .numbers = {"max_rate_pps", "saved_cwnd_pkts"},
+};
+
+}  // namespace bbr_rules
+
 // DEVIATION from Linux: no long-term sampling for token-bucket policers; real-valued gains and windows.
 class Bbr {
 public:
@@ -38,11 +73,15 @@ public:
             .choices = kQuantizations,
         },
     };
+    static constexpr std::array kRules{&bbr_rules::kStartup,    &bbr_rules::kDrain,        &bbr_rules::kProbeBw,
+                                       &bbr_rules::kProbeRtt,   &bbr_rules::kConservation, &bbr_rules::kNoReduction,
+                                       &bbr_rules::kIdleRestart};
     static constexpr AlgorithmInfo kInfo{
         .name = "bbr",
         .summary = "Paces at the measured bottleneck rate, two bandwidth-delay products in flight at most; version 1",
         .source = "Cardwell et al., ACM Queue 2016; Linux tcp_bbr.c",
         .options = kOptions,
+        .rules = kRules,
     };
     static constexpr bool kGovernsRecovery = true;
 
@@ -76,7 +115,7 @@ public:
     void on_start(Window& window, std::uint64_t luck);
     void on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings);
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
-    void on_idle_restart(Window& window, Nanos now);
+    void on_idle_restart(Window& window, Nanos now, Reason* why);
 
     Mode mode() const { return mode_; }
     double pacing_gain() const { return pacing_gain_; }
@@ -102,7 +141,9 @@ private:
     void leave_probe_rtt_if_done(Window& window, Nanos now);
     void save_cwnd(const Window& window);
     void set_pacing(Window& window, double gain) const;
-    void set_cwnd(Window& window, const DeliverySample& sample);
+    // Returns the window that it aims at; NaN while packets are conserved.
+    double set_cwnd(Window& window, const DeliverySample& sample);
+    void explain(Reason& why, const DeliverySample& sample, double target) const;
 
     bool has_ack_aggregation_;
     bool has_linux_quanta_;

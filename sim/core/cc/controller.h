@@ -25,6 +25,7 @@ struct Window {
     double advertised_pps = 0;  // the rate that siblings are told, for controllers that coordinate by one
 
     bool in_slow_start() const { return cwnd_pkts < ssthresh_pkts; }
+    bool operator==(const Window&) const = default;
 };
 
 // One acknowledgement, outside recovery.
@@ -73,11 +74,24 @@ struct Sibling {
 struct Siblings {
     std::span<const Sibling> all;
     std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in it yet
+    std::uint32_t absent = 0;                                    // subflows of the connection not in it, a bit each
 
     // There is another subflow to be coupled with, and enough is known to do so. Without, a coupled controller does
     // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
     bool has_others() const { return all.size() > 1 && self < all.size(); }
     const Sibling& own() const { return all[self]; }
+    // The subflows for which is_member(sibling) holds, a bit each: that of the connection's first is 1.
+    template <class IsMember>
+    double mask_of(IsMember&& is_member) const {
+        std::uint32_t mask = 0;
+        std::uint32_t bit = 1;
+        for (const Sibling& sibling : all) {
+            while (absent & bit) bit <<= 1;
+            if (is_member(sibling)) mask |= bit;
+            bit <<= 1;
+        }
+        return mask;
+    }
 };
 
 // The hooks that a controller may have. The sender calls those it finds.
@@ -114,10 +128,11 @@ concept FollowsRecovery = requires(T controller, Window& window, const AckSample
     controller.on_recovery_exit(window, ack, siblings);
 };
 
-// on_idle_restart(window, now): a packet is about to leave after the application had nothing to send and everything
-// was acknowledged. Only for controllers that sample deliveries.
+// on_idle_restart(window, now, why): a packet is about to leave after the application had nothing to send and
+// everything was acknowledged. Only for controllers that sample deliveries.
 template <class T>
-concept FollowsIdle = requires(T controller, Window& window, Nanos now) { controller.on_idle_restart(window, now); };
+concept FollowsIdle =
+    requires(T controller, Window& window, Nanos now, Reason* why) { controller.on_idle_restart(window, now, why); };
 
 // plan_interval(window, moment) and on_interval(window, record, moment, siblings): the controller sends by monitor
 // intervals (monitor_interval.h). The first is asked when an interval begins, with the packet about to leave; the

@@ -11,6 +11,36 @@
 
 namespace subflow {
 
+namespace cubic_rules {
+
+// Growth, by region of the curve. RFC 9438 sections 4.3 to 4.5
+constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula, std::string_view source) {
+    return {.name = name,
+            .formula = formula,
+            .source = source,
+            .numbers = {"acked_pkts", "cwnd_pkts", "t_s", "K_s", "W_max_pkts", "W_cubic_pkts", "W_est_pkts",
+                        "target_pkts"}};
+}
+inline constexpr RuleInfo kFriendly =
+    growth_rule("cubic_reno_friendly", "max(cwnd, W_est): W_cubic = 0.4 (t - K)^3 + W_max is below what Reno has",
+                "RFC 9438 section 4.3");
+inline constexpr RuleInfo kConcave =
+    growth_rule("cubic_concave", "cwnd + acked * (target - cwnd) / cwnd, target = W_cubic(t + RTT) <= 1.5 cwnd",
+                "RFC 9438 section 4.4");
+inline constexpr RuleInfo kConvex =
+    growth_rule("cubic_convex", "cwnd + acked * (target - cwnd) / cwnd, target = W_cubic(t + RTT) <= 1.5 cwnd",
+                "RFC 9438 section 4.5");
+inline constexpr RuleInfo kDecrease{
+    .name = "cubic_decrease",
+    .formula =
+        "ssthresh = max(beta * cwnd, 2); W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd had not come back to "
+        "the W_max before",
+    .source = "RFC 9438 sections 4.6 and 4.7",
+    .numbers = {"cwnd_pkts", "beta", "W_max_before_pkts", "W_max_pkts", "ssthresh_pkts"},
+};
+
+}  // namespace cubic_rules
+
 class Cubic {
 public:
     static constexpr std::array<std::string_view, 3> kHyStarts{"off", "linux", "rfc9406"};
@@ -47,11 +77,24 @@ public:
             .choices = kHyStarts,
         },
     };
+    static constexpr std::array kRules{&kSlowStart,
+                                       &HyStart::kExit,
+                                       &HyStartPlusPlus::kGrowth,
+                                       &HyStartPlusPlus::kExit,
+                                       &cubic_rules::kFriendly,
+                                       &cubic_rules::kConcave,
+                                       &cubic_rules::kConvex,
+                                       &linux_cubic_rules::kFriendly,
+                                       &linux_cubic_rules::kConcave,
+                                       &linux_cubic_rules::kConvex,
+                                       &cubic_rules::kDecrease,
+                                       &linux_cubic_rules::kDecrease};
     static constexpr AlgorithmInfo kInfo{
         .name = "cubic",
         .summary = "A cubic curve over the time since the last loss: quickly back, then probing",
         .source = "RFC 9438; Linux tcp_cubic.c; HyStart: Linux tcp_cubic.c, RFC 9406",
         .options = kOptions,
+        .rules = kRules,
     };
 
     static constexpr double kC = 0.4;     // packets per second cubed (section 5)
@@ -101,24 +144,39 @@ public:
         if (window.in_slow_start()) {
             has_epoch_ = false;
             linux_.leave_slow_start();
-            acked = slow_start(window, slow_start_growth(acked), ack.why);
+            const auto* plus_plus = std::get_if<HyStartPlusPlus>(&hystart_);
+            const bool is_slower = plus_plus != nullptr && watches_slow_start_;
+            const double growth = is_slower ? plus_plus->slow_start_growth(acked) : acked;
+            const double ssthresh = window.ssthresh_pkts;
+            const double left = slow_start(window, growth, ack.why);
+            if (is_slower && ack.why != nullptr)
+                ack.why->set(HyStartPlusPlus::kGrowth,
+                             {acked, growth, plus_plus->is_conservative() ? 1.0 : 0.0, ssthresh});
+            acked = left;
             if (acked == 0) return;
         }
         if (has_linux_arithmetic_) {
-            window.cwnd_pkts = linux_.grown(window.cwnd_pkts, acked, ack.now, ack.min_rtt, reno_friendly_);
+            window.cwnd_pkts = linux_.grown(window.cwnd_pkts, acked, ack.now, ack.min_rtt, reno_friendly_, ack.why);
             return;
         }
         if (!has_epoch_) begin_epoch(window, ack.now);
         // RFC 9438 section 4.3, figure 4: Reno's own pace once the window before the reduction is reached again
         w_est_ += (w_est_ >= cwnd_prior_ ? 1.0 : kAlpha) * acked / window.cwnd_pkts;
         const double t_s = to_seconds(ack.now - epoch_start_);
-        if (reno_friendly_ && window_at(t_s, k_s_, origin_) < w_est_) {
+        const double w_cubic = window_at(t_s, k_s_, origin_);
+        if (reno_friendly_ && w_cubic < w_est_) {
+            if (ack.why != nullptr)
+                ack.why->set(cubic_rules::kFriendly,
+                             {acked, window.cwnd_pkts, t_s, k_s_, origin_, w_cubic, w_est_, w_est_});
             window.cwnd_pkts = std::max(window.cwnd_pkts, w_est_);
             return;
         }
         // RFC 9438 section 4.2: where the curve will be a round trip from now, at most half as much again
         const double w = window.cwnd_pkts;
         const double target = std::clamp(window_at(t_s + to_seconds(ack.srtt), k_s_, origin_), w, 1.5 * w);
+        if (ack.why != nullptr)
+            ack.why->set(w < origin_ ? cubic_rules::kConcave : cubic_rules::kConvex,
+                         {acked, w, t_s, k_s_, origin_, w_cubic, w_est_, target});
         window.cwnd_pkts += acked * (target - w) / w;
     }
 
@@ -128,15 +186,22 @@ public:
         // Linux starts over after a timeout (bictcp_reset); RFC 9406 is for the first slow start only.
         watches_slow_start_ = is_timeout && std::holds_alternative<HyStart>(hystart_);
         if (has_linux_arithmetic_) {
+            const double w_max = linux_.w_max_pkts();
             window.ssthresh_pkts = LinuxCubic::reduced(w);
             linux_.on_loss(w, fast_convergence_);
             if (is_timeout) linux_.on_timeout();
+            if (event.why != nullptr)
+                event.why->set(linux_cubic_rules::kDecrease,
+                               {w, LinuxCubic::kBeta, w_max, linux_.w_max_pkts(), window.ssthresh_pkts});
             return;
         }
         cwnd_prior_ = w;
+        const double w_max_before = w_max_;
         // RFC 9438 section 4.7, fast convergence
         w_max_ = fast_convergence_ && w < w_max_ ? w * (1 + kBeta) / 2 : w;
         window.ssthresh_pkts = std::max(kBeta * w, 2.0);
+        if (event.why != nullptr)
+            event.why->set(cubic_rules::kDecrease, {w, kBeta, w_max_before, w_max_, window.ssthresh_pkts});
         has_epoch_ = false;
         is_after_timeout_ = is_timeout;
     }
@@ -173,11 +238,6 @@ private:
     void shift_epoch(Nanos by) {
         epoch_start_ += by;
         linux_.shift_epoch(by);
-    }
-
-    double slow_start_growth(double acked_pkts) const {
-        const auto* plus_plus = std::get_if<HyStartPlusPlus>(&hystart_);
-        return plus_plus && watches_slow_start_ ? plus_plus->slow_start_growth(acked_pkts) : acked_pkts;
     }
 
     double w_max_ = 0;   // 0: no loss so far

@@ -21,12 +21,21 @@ public:
             .choices = kWeights,
         },
     };
+    static constexpr RuleInfo kWeightedIncrease{
+        .name = "weighted_increase",
+        .formula = "cwnd + acked * a / cwnd",
+        .source = "Honda et al., PFLDNeT 2009",
+        .numbers = {"acked_pkts", "cwnd_pkts", "a", "n"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &kWeightedIncrease, &NewReno::kAdditiveIncrease,
+                                       &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "ewtcp",
         .summary = "Equally weighted: each of n subflows takes an n-th of a TCP on its path",
         .source = "Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011, section 2",
         .is_coupled = true,
         .options = kOptions,
+        .rules = kRules,
     };
 
     explicit Ewtcp(const Options& options)
@@ -48,14 +57,19 @@ public:
     }
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
+    static double increase_per_ack(double cwnd_pkts, double a) { return a / cwnd_pkts; }
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings, Weight weight) {
-        return a(weight, siblings.all.size()) / cwnd_pkts;
+        return increase_per_ack(cwnd_pkts, a(weight, siblings.all.size()));
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (!siblings.has_others()) return NewReno::grow(window, ack);
         const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
-        window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, siblings, weight_);
+        const std::size_t n = siblings.all.size();
+        const double weight = a(weight_, n);
+        if (ack.why != nullptr && acked > 0)
+            ack.why->set(kWeightedIncrease, {acked, window.cwnd_pkts, weight, static_cast<double>(n)});
+        window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, weight);
     }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {

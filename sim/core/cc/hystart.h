@@ -16,6 +16,15 @@ constexpr Nanos hystart_delay_threshold(Nanos reference) {
 // (hystart_update).
 class HyStart {
 public:
+    static constexpr RuleInfo kExit{
+        .name = "hystart",
+        .formula =
+            "ssthresh = cwnd: ACKs came closely spaced for longer than train_limit, or the lowest RTT of the "
+            "round is above min_rtt + threshold",
+        .source = "Linux tcp_cubic.c (hystart_update)",
+        .numbers = {"cwnd_pkts", "train_s", "train_limit_s", "round_rtt_s", "min_rtt_s", "threshold_s"},
+    };
+
     static constexpr double kLowWindow = 16;
     static constexpr std::uint32_t kMinSamples = 8;
     static constexpr Nanos kAckSpacing{2'000'000};
@@ -32,20 +41,23 @@ public:
         }
         if (window.cwnd_pkts < kLowWindow) return false;
         bool is_full = false;
+        const Nanos train_limit = (ack.min_rtt + kAckDelayAllowance) / 2;
         if (ack.now - last_ack_ <= kAckSpacing) {
             last_ack_ = ack.now;
-            is_full = ack.now - round_start_ > (ack.min_rtt + kAckDelayAllowance) / 2;
+            is_full = ack.now - round_start_ > train_limit;
         }
         lowest_rtt_ = std::min(lowest_rtt_, ack.rtt);
+        const Nanos threshold = hystart_delay_threshold(ack.min_rtt);
         if (samples_ < kMinSamples) {
             ++samples_;
         } else {
-            is_full |= lowest_rtt_ > ack.min_rtt + hystart_delay_threshold(ack.min_rtt);
+            is_full |= lowest_rtt_ > ack.min_rtt + threshold;
         }
+        if (is_full && ack.why != nullptr)
+            ack.why->set(kExit, {window.cwnd_pkts, to_seconds(last_ack_ - round_start_), to_seconds(train_limit),
+                                 to_seconds(lowest_rtt_), to_seconds(ack.min_rtt), to_seconds(threshold)});
         return is_full;
     }
-
-    double slow_start_growth(double acked_pkts) const { return acked_pkts; }
 
 private:
     Nanos round_start_{};
@@ -58,6 +70,19 @@ private:
 // after five rounds unless the RTT falls back. For the first slow start only. Source: RFC 9406 section 4.
 class HyStartPlusPlus {
 public:
+    static constexpr RuleInfo kExit{
+        .name = "hystart_plus_plus",
+        .formula = "ssthresh = cwnd: the RTT stayed up for five rounds of conservative slow start",
+        .source = "RFC 9406 section 4.2",
+        .numbers = {"cwnd_pkts", "rounds", "baseline_rtt_s", "round_rtt_s"},
+    };
+    static constexpr RuleInfo kGrowth{
+        .name = "hystart_plus_plus_slow_start",
+        .formula = "cwnd + growth, up to ssthresh; growth = min(acked, 8), a fourth of it in conservative slow start",
+        .source = "RFC 9406 section 4.2",
+        .numbers = {"acked_pkts", "growth_pkts", "is_conservative", "ssthresh_pkts"},
+    };
+
     static constexpr std::uint32_t kMinSamples = 8;  // N_RTT_SAMPLE
     static constexpr double kCssGrowthDivisor = 4;   // CSS_GROWTH_DIVISOR
     static constexpr std::uint32_t kCssRounds = 5;   // CSS_ROUNDS
@@ -66,13 +91,18 @@ public:
     bool is_conservative() const { return is_conservative_; }
 
     // True when slow start should end.
-    bool on_ack(const Window&, const AckSample& ack) {
+    bool on_ack(const Window& window, const AckSample& ack) {
         if (ack.begins_round) {
             last_round_rtt_ = lowest_rtt_;
             lowest_rtt_ = kNever;
             samples_ = 0;
             // The part of a round in which it began counts as its first.
-            if (is_conservative_ && ++conservative_rounds_ >= kCssRounds) return true;
+            if (is_conservative_ && ++conservative_rounds_ >= kCssRounds) {
+                if (ack.why != nullptr)
+                    ack.why->set(kExit, {window.cwnd_pkts, static_cast<double>(conservative_rounds_),
+                                         to_seconds(baseline_rtt_), to_seconds(last_round_rtt_)});
+                return true;
+            }
         }
         lowest_rtt_ = std::min(lowest_rtt_, ack.rtt);
         ++samples_;

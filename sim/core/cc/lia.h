@@ -1,23 +1,51 @@
 // LIA, the Linked Increases Algorithm of MPTCP. Source: RFC 6356.
 #pragma once
 
+#include <array>
+
 #include "newreno.h"
 
 namespace subflow {
 
 class Lia {
 public:
+    static constexpr RuleInfo kLinkedIncrease{
+        .name = "linked_increase",
+        .formula =
+            "cwnd + acked * min(alpha / cwnd_total, 1 / cwnd), alpha = cwnd_total * best / total_rate^2, best = "
+            "max(cwnd_i / rtt_i^2), total_rate = sum(cwnd_i / rtt_i)",
+        .source = "RFC 6356 section 3",
+        .numbers = {"acked_pkts", "cwnd_pkts", "alpha", "cwnd_total_pkts", "best_pkts_per_s2", "total_rate_pps",
+                    "increase_pkts", "is_capped"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &kLinkedIncrease, &NewReno::kAdditiveIncrease, &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "lia",
         .summary = "Linked increases: all subflows together take what one TCP would on the best path",
         .source = "RFC 6356",
         .is_coupled = true,
+        .rules = kRules,
     };
 
     explicit Lia(const Options&) {}
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
+        return increase(cwnd_pkts, siblings, 1, nullptr);
+    }
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
+        if (!siblings.has_others()) return NewReno::grow(window, ack);
+        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+        window.cwnd_pkts += acked * increase(window.cwnd_pkts, siblings, acked, ack.why);
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+        NewReno::halve(window, event);
+    }
+
+private:
+    static double increase(double cwnd_pkts, const Siblings& siblings, double acked_pkts, Reason* why) {
         double best = 0;
         double total_rate = 0;
         for (const Sibling& s : siblings.all) {
@@ -26,17 +54,15 @@ public:
             total_rate += rate;
         }
         // RFC 6356 section 3: alpha / cwnd_total, capped so that no subflow is more aggressive than TCP on its path
-        return std::min(best / (total_rate * total_rate), 1 / cwnd_pkts);
-    }
-
-    void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
-        if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
-        window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, siblings);
-    }
-
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
-        NewReno::halve(window, event);
+        const double linked = best / (total_rate * total_rate);
+        const double increase = std::min(linked, 1 / cwnd_pkts);
+        if (why != nullptr && acked_pkts > 0) {
+            double total = 0;
+            for (const Sibling& s : siblings.all) total += s.cwnd_pkts;
+            why->set(kLinkedIncrease, {acked_pkts, cwnd_pkts, total * linked, total, best, total_rate, increase,
+                                       increase < linked ? 1.0 : 0.0});
+        }
+        return increase;
     }
 };
 static_assert(CongestionController<Lia>);

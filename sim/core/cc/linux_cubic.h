@@ -6,10 +6,38 @@
 #include <cmath>
 #include <cstdint>
 
+#include "../decision.h"
 #include "../units.h"
 #include "cube_root.h"
 
 namespace subflow {
+
+namespace linux_cubic_rules {
+
+// Growth, by what sets its pace: the curve below or above its inflection point, or Reno's window
+constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula) {
+    return {.name = name,
+            .formula = formula,
+            .source = "Linux tcp_cubic.c (bictcp_update), tcp_cong_avoid_ai",
+            .numbers = {"acked_pkts", "credit_pkts", "acks_per_packet", "t_s", "K_s", "W_max_pkts", "W_cubic_pkts",
+                        "W_est_pkts"}};
+}
+inline constexpr RuleInfo kConcave =
+    growth_rule("linux_cubic_concave", "a packet per cwnd / (W_cubic - cwnd) acknowledged; before t reaches K");
+inline constexpr RuleInfo kConvex =
+    growth_rule("linux_cubic_convex", "a packet per cwnd / (W_cubic - cwnd) acknowledged; after t has reached K");
+inline constexpr RuleInfo kFriendly =
+    growth_rule("linux_cubic_friendly", "a packet per cwnd / (W_est - cwnd) acknowledged: Reno would be faster");
+inline constexpr RuleInfo kDecrease{
+    .name = "linux_cubic_decrease",
+    .formula =
+        "ssthresh = max(floor(beta * cwnd), 2) for whole packets; W_max = cwnd, or cwnd (1 + beta) / 2 if "
+        "cwnd had not come back to the W_max before; forgotten after a timeout",
+    .source = "Linux tcp_cubic.c (bictcp_recalc_ssthresh, bictcp_reset)",
+    .numbers = {"cwnd_pkts", "beta", "W_max_before_pkts", "W_max_pkts", "ssthresh_pkts"},
+};
+
+}  // namespace linux_cubic_rules
 
 // Where windows are small its roundings count: at 2 % loss a tenth to a third of the goodput. The growth towards Reno's
 // window stays at 8/15 of a packet per round trip; RFC 9438 goes on with one as soon as the old window is back.
@@ -19,6 +47,7 @@ public:
     static constexpr Nanos kTick{1'000'000'000 / kHz};
     static constexpr std::int64_t kLooksPerSecond = 32;  // at the curve, while the window stays
     static constexpr double kC = 410.0 / 1024;           // 0.4, in steps of 1/1024
+    static constexpr double kBeta = 717.0 / 1024;        // 0.7, likewise
 
     // The window after a loss: down to a whole packet, two at least.
     static double reduced(double cwnd_pkts) {
@@ -38,12 +67,14 @@ public:
     // Linux forgets everything after a timeout (bictcp_reset).
     void on_timeout() { *this = LinuxCubic(); }
     void leave_slow_start() { has_epoch_ = false; }
+    double w_max_pkts() const { return static_cast<double>(w_max_); }  // 0: no loss so far
     void shift_epoch(Nanos by) { epoch_start_ += by; }
 
     // Congestion avoidance: the window after that many packets have been acknowledged.
-    double grown(double cwnd_pkts, double acked_pkts, Nanos now, Nanos min_rtt, bool reno_friendly) {
+    double grown(double cwnd_pkts, double acked_pkts, Nanos now, Nanos min_rtt, bool reno_friendly, Reason* why) {
         std::int64_t cwnd = whole(cwnd_pkts);
         const std::int64_t acked = whole(acked_pkts + 0.5);
+        const std::int64_t credit = credit_;
         update(cwnd, acked, now, min_rtt, reno_friendly);
         if (credit_ >= acks_per_packet_) {  // gathered when more were asked for: applied gently
             credit_ = 0;
@@ -54,6 +85,11 @@ public:
             cwnd += credit_ / acks_per_packet_;
             credit_ %= acks_per_packet_;
         }
+        // An acknowledgement that only adds to the credit changes nothing.
+        if (why != nullptr && static_cast<double>(cwnd) != cwnd_pkts)
+            why->set(*rule_, {static_cast<double>(acked), static_cast<double>(credit),
+                              static_cast<double>(acks_per_packet_), look_s_, k_s_, static_cast<double>(origin_),
+                              static_cast<double>(target_), static_cast<double>(reno_cwnd_)});
         return static_cast<double>(cwnd);
     }
 
@@ -72,11 +108,12 @@ private:
             if (!has_epoch_) begin_epoch(cwnd, acked, now);
             // The curve where it will be a round trip from now, at the least
             const Nanos ahead = min_rtt + kTick - Nanos(1);
-            const double t = static_cast<double>(ticks(now - epoch_start_) + ticks(ahead)) / kHz;
-            const double d = t - k_s_;
+            look_s_ = static_cast<double>(ticks(now - epoch_start_) + ticks(ahead)) / kHz;
+            const double d = look_s_ - k_s_;
             const auto rise = static_cast<std::int64_t>(kC * std::abs(d * d * d));
-            const std::int64_t target = d < 0 ? origin_ - rise : origin_ + rise;
-            acks_per_packet_ = target > cwnd ? cwnd / (target - cwnd) : 100 * cwnd;
+            target_ = d < 0 ? origin_ - rise : origin_ + rise;
+            acks_per_packet_ = target_ > cwnd ? cwnd / (target_ - cwnd) : 100 * cwnd;
+            rule_ = d < 0 ? &linux_cubic_rules::kConcave : &linux_cubic_rules::kConvex;
             if (w_max_ == 0) acks_per_packet_ = std::min<std::int64_t>(acks_per_packet_, 20);
         }
         if (reno_friendly) {
@@ -85,7 +122,10 @@ private:
                 epoch_acked_ -= per_packet;
                 ++reno_cwnd_;
             }
-            if (reno_cwnd_ > cwnd) acks_per_packet_ = std::min(acks_per_packet_, cwnd / (reno_cwnd_ - cwnd));
+            if (reno_cwnd_ > cwnd && cwnd / (reno_cwnd_ - cwnd) < acks_per_packet_) {
+                acks_per_packet_ = cwnd / (reno_cwnd_ - cwnd);
+                rule_ = &linux_cubic_rules::kFriendly;
+            }
         }
         acks_per_packet_ = std::max<std::int64_t>(acks_per_packet_, 2);  // half as much again per round trip, at most
     }
@@ -109,6 +149,10 @@ private:
     std::int64_t last_tick_ = 0;
     double k_s_ = 0;
     Nanos epoch_start_{};
+    // At the last look at the curve: the time in the epoch, what the curve had there, and what set the pace since
+    double look_s_ = 0;
+    std::int64_t target_ = 0;
+    const RuleInfo* rule_ = &linux_cubic_rules::kConcave;
     bool has_epoch_ = false;
 };
 

@@ -23,12 +23,24 @@ public:
             .choices = kRanks,
         },
     };
+    static constexpr RuleInfo kOpportunisticIncrease{
+        .name = "opportunistic_linked_increase",
+        .formula =
+            "max(cwnd + acked * (coupled + alpha / cwnd), 1), coupled = cwnd_r / rtt_r^2 / (sum(cwnd_i / "
+            "rtt_i))^2; alpha: 1 / (n |B - M|) in B - M, -1 / (n |M|) in M if there is such a path, else 0; B: "
+            "best by l, M: largest window",
+        .source = "Khalili et al., CoNEXT 2012, equations (5) and (6)",
+        .numbers = {"acked_pkts", "cwnd_pkts", "coupled_pkts", "alpha", "n", "l_pkts", "B_mask", "M_mask"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &kOpportunisticIncrease, &NewReno::kAdditiveIncrease,
+                                       &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "olia",
         .summary = "Opportunistic linked increases: traffic on the best paths only, a probe on the others",
         .source = "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05",
         .is_coupled = true,
         .options = kOptions,
+        .rules = kRules,
     };
 
     // Ranks this close are equal: round-trip times are never the same to the nanosecond.
@@ -36,29 +48,40 @@ public:
 
     explicit Olia(const Options& options) : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft) {}
 
+    // The best paths (B) and those with the largest window (M).
+    class Sets {
+    public:
+        Sets(const Siblings& siblings, Rank rank) : rank_(rank) {
+            for (const Sibling& s : siblings.all) {
+                best_rank_ = std::max(best_rank_, rank_of(s, rank));
+                largest_ = std::max(largest_, whole(s));
+            }
+        }
+        bool is_best(const Sibling& s) const { return rank_of(s, rank_) >= best_rank_ * (1 - kRankTolerance); }
+        bool is_largest(const Sibling& s) const { return whole(s) == largest_; }
+
+    private:
+        Rank rank_;
+        double best_rank_ = 0;
+        double largest_ = 0;
+    };
+
     // alpha of the own subflow: 1 / (n |B \ M|) for the best paths with less than the largest window (B \ M), taken
     // from those with the largest window (M); nil where every best path has the largest window.
-    static double alpha(const Siblings& siblings, Rank rank) {
-        double best_rank = 0;
-        double largest = 0;
-        for (const Sibling& s : siblings.all) {
-            best_rank = std::max(best_rank, rank_of(s, rank));
-            largest = std::max(largest, whole(s));
-        }
-        const auto is_collected = [&](const Sibling& s) {
-            return rank_of(s, rank) >= best_rank * (1 - kRankTolerance) && whole(s) < largest;
-        };
+    static double alpha(const Siblings& siblings, const Sets& sets) {
+        const auto is_collected = [&](const Sibling& s) { return sets.is_best(s) && !sets.is_largest(s); };
         double largest_count = 0;
         double collected_count = 0;
         for (const Sibling& s : siblings.all) {
-            largest_count += whole(s) == largest;
+            largest_count += sets.is_largest(s);
             collected_count += is_collected(s);
         }
         const auto n = static_cast<double>(siblings.all.size());
         if (collected_count == 0) return 0;
         if (is_collected(siblings.own())) return 1 / (n * collected_count);
-        return whole(siblings.own()) == largest ? -1 / (n * largest_count) : 0;
+        return sets.is_largest(siblings.own()) ? -1 / (n * largest_count) : 0;
     }
+    static double alpha(const Siblings& siblings, Rank rank) { return alpha(siblings, Sets(siblings, rank)); }
 
     // The first term of the increase: (w_r / rtt_r^2) / (sum_k w_k / rtt_k)^2.
     static double coupled_increase(const Siblings& siblings) {
@@ -77,7 +100,15 @@ public:
         if (!siblings.has_others()) return NewReno::grow(window, ack);
         const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
         if (acked == 0) return;
-        const double increase = acked * increase_per_ack(window.cwnd_pkts, siblings, rank_);
+        const Sets sets(siblings, rank_);
+        const double coupled = coupled_increase(siblings);
+        const double own_alpha = alpha(siblings, sets);
+        if (ack.why != nullptr)
+            ack.why->set(kOpportunisticIncrease,
+                         {acked, window.cwnd_pkts, coupled, own_alpha, static_cast<double>(siblings.all.size()),
+                          distance(siblings.own()), siblings.mask_of([&](const Sibling& s) { return sets.is_best(s); }),
+                          siblings.mask_of([&](const Sibling& s) { return sets.is_largest(s); })});
+        const double increase = acked * (coupled + own_alpha / window.cwnd_pkts);
         window.cwnd_pkts = std::max(window.cwnd_pkts + increase, 1.0);
     }
 
@@ -89,8 +120,11 @@ private:
     // Windows compare as whole packets, else the set of the largest would change with every ACK.
     static double whole(const Sibling& s) { return std::floor(s.cwnd_pkts); }
 
+    // l: packets acknowledged between two losses, or since the last one if these are more.
+    static double distance(const Sibling& s) { return std::max(s.acked_since_loss_pkts, s.acked_between_losses_pkts); }
+
     static double rank_of(const Sibling& s, Rank rank) {
-        const double l = std::max(s.acked_since_loss_pkts, s.acked_between_losses_pkts);
+        const double l = distance(s);
         return rank == Rank::Paper ? l / (s.srtt_s * s.srtt_s) : l * l / s.srtt_s;
     }
 

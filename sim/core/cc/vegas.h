@@ -35,11 +35,27 @@ public:
             .unit = "pkt",
         },
     };
+    static constexpr RuleInfo kRoundTrip{
+        .name = "vegas_round_trip",
+        .formula =
+            "diff = cwnd * (rtt - base_rtt) / rtt; cwnd + 1 if diff < alpha, cwnd - 1 if diff > beta, at least 2",
+        .source = "Brakmo, O'Malley, Peterson, SIGCOMM 1994; Linux tcp_vegas_cong_avoid",
+        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "diff_pkts", "alpha_pkts", "beta_pkts"},
+    };
+    static constexpr RuleInfo kSlowStartExit{
+        .name = "vegas_slow_start_exit",
+        .formula = "diff = cwnd * (rtt - base_rtt) / rtt > gamma: cwnd = min(cwnd, cwnd - diff + 1), at least 2",
+        .source = "Linux tcp_vegas_cong_avoid",
+        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "diff_pkts", "gamma_pkts"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &kSlowStartExit, &kRoundTrip, &NewReno::kAdditiveIncrease,
+                                       &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "vegas",
         .summary = "Two to four packets queued, judged by the RTT; backs off before packets are lost",
         .source = "Brakmo, O'Malley, Peterson, SIGCOMM 1994; Linux tcp_vegas.c",
         .options = kOptions,
+        .rules = kRules,
     };
 
     explicit Vegas(const Options& options)
@@ -54,11 +70,24 @@ public:
 
     // Ends slow start if more than `gamma` packets are queued: back to what the path holds, and one.
     // Returns false if slow start goes on. Source: Linux tcp_vegas_cong_avoid.
-    static bool leave_slow_start(Window& window, double queued, double gamma) {
+    static bool leave_slow_start(Window& window, double queued, double gamma, const AckSample& ack, Nanos round_rtt) {
         if (queued <= gamma) return false;
+        if (ack.why != nullptr)
+            ack.why->set(kSlowStartExit,
+                         {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt), queued, gamma});
         window.cwnd_pkts = std::min(window.cwnd_pkts, window.cwnd_pkts - queued + 1);
         window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
         return true;
+    }
+
+    // A packet less if more than `beta` are queued, one more if less than `alpha`.
+    static void step(Window& window, double queued, double alpha, double beta) {
+        if (queued > beta) {
+            window.cwnd_pkts -= 1;
+            window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
+        } else if (queued < alpha) {
+            window.cwnd_pkts += 1;
+        }
     }
 
     // After every decision: at least two packets, and a slow start threshold that keeps up with the window.
@@ -105,12 +134,12 @@ private:
     void judge(Window& window, const AckSample& ack) const {
         const double queued = queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
         if (window.in_slow_start()) {
-            if (!leave_slow_start(window, queued, gamma_)) slow_start(window, ack.acked_pkts, ack.why);
-        } else if (queued > beta_) {
-            window.cwnd_pkts -= 1;
-            window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
-        } else if (queued < alpha_) {
-            window.cwnd_pkts += 1;
+            if (!leave_slow_start(window, queued, gamma_, ack, round_rtt_)) slow_start(window, ack.acked_pkts, ack.why);
+        } else {
+            if (ack.why != nullptr)
+                ack.why->set(kRoundTrip, {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt_), queued,
+                                          alpha_, beta_});
+            step(window, queued, alpha_, beta_);
         }
         bound(window);
     }

@@ -18,12 +18,29 @@ public:
             .default_number = 1,
         },
     };
+    static constexpr RuleInfo kRoundTrip{
+        .name = "wvegas_round_trip",
+        .formula =
+            "diff = cwnd * (rtt - base_rtt) / rtt; cwnd + 1 if diff < alpha, cwnd - 1 if diff > alpha, at least "
+            "2; alpha = max(2, 10 * rate / total_rate), renewed with rate = cwnd / rtt where diff >= alpha",
+        .source = "draft-xu-mptcp-congestion-control-05",
+        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "diff_pkts", "alpha_pkts", "rate_pps"},
+    };
+    static constexpr RuleInfo kDrain{
+        .name = "wvegas_drain",
+        .formula = "after a step of one packet, cwnd * base_rtt / (2 rtt), at least 2: the queueing delay has doubled",
+        .source = "Linux MPTCP mptcp_wvegas_cong_avoid",
+        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "queueing_delay_s", "lowest_queueing_delay_s"},
+    };
+    static constexpr std::array kRules{&kSlowStart, &Vegas::kSlowStartExit,      &kRoundTrip,
+                                       &kDrain,     &NewReno::kAdditiveIncrease, &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{
         .name = "wvegas",
         .summary = "Weighted Vegas: ten packets queued in all, moved to where the queueing delay is lowest",
         .source = "Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control-05",
         .is_coupled = true,
         .options = kOptions,
+        .rules = kRules,
     };
 
     static constexpr double kTotalAlpha = 10;  // packets queued by the connection
@@ -88,30 +105,33 @@ private:
     void judge(Window& window, const AckSample& ack, const Siblings& siblings) {
         const double queued = Vegas::queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
         if (window.in_slow_start()) {
-            if (!Vegas::leave_slow_start(window, queued, kGamma)) slow_start(window, ack.acked_pkts, ack.why);
+            if (!Vegas::leave_slow_start(window, queued, kGamma, ack, round_rtt_))
+                slow_start(window, ack.acked_pkts, ack.why);
         } else {
             if (queued >= alpha_) {
                 window.advertised_pps = window.cwnd_pkts / to_seconds(round_rtt_);
                 alpha_ = alpha(window.advertised_pps, siblings);
             }
-            if (queued > alpha_) {
-                window.cwnd_pkts -= 1;
-                window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
-            } else if (queued < alpha_) {
-                window.cwnd_pkts += 1;
-            }
-            if (drains_) drain(window, ack.min_rtt);
+            if (ack.why != nullptr)
+                ack.why->set(kRoundTrip, {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt_), queued,
+                                          alpha_, window.advertised_pps});
+            Vegas::step(window, queued, alpha_, alpha_);
+            if (drains_) drain(window, ack);
         }
         Vegas::bound(window);
     }
 
     // Empties the queue once its delay has doubled, so that the lowest RTT is seen again.
     // Source: Linux MPTCP mptcp_wvegas_cong_avoid.
-    void drain(Window& window, Nanos base_rtt) {
+    void drain(Window& window, const AckSample& ack) {
+        const Nanos base_rtt = ack.min_rtt;
         const Nanos queueing_delay = round_rtt_ - base_rtt;
         if (lowest_queueing_delay_ == Nanos(0) || queueing_delay < lowest_queueing_delay_)
             lowest_queueing_delay_ = queueing_delay;
         if (queueing_delay < kLeastQueueingDelay || queueing_delay < lowest_queueing_delay_ * 2) return;
+        if (ack.why != nullptr)
+            ack.why->set(kDrain, {window.cwnd_pkts, to_seconds(base_rtt), to_seconds(round_rtt_),
+                                  to_seconds(queueing_delay), to_seconds(lowest_queueing_delay_)});
         window.cwnd_pkts *= static_cast<double>(base_rtt.value) / (2.0 * static_cast<double>(round_rtt_.value));
         lowest_queueing_delay_ = Nanos(0);
     }
