@@ -27,7 +27,7 @@ def test_every_algorithm_is_listed_with_summary_and_options(subflow: Subflow, co
     ("command", "name"),
     [("controllers", each.name) for each in controllers()] + [("schedulers", each.name) for each in schedulers()],
 )
-def test_every_algorithm_tells_its_options(subflow: Subflow, command: str, name: str) -> None:
+def test_every_algorithm_tells_its_options_and_rules(subflow: Subflow, command: str, name: str) -> None:
     document = subflow(command, name, "--json").document
     text = subflow(command, name).out
 
@@ -36,6 +36,10 @@ def test_every_algorithm_tells_its_options(subflow: Subflow, command: str, name:
     for option in document["options"]:
         assert option["help"] in text
         assert option.keys() >= {"name", "kind", "unit", "minimum", "maximum", "choices", "default"}
+    for rule in document["rules"]:
+        assert f"{rule['name']}: {rule['formula']}" in text
+        assert rule["source"] in text
+        assert ", ".join(rule["numbers"]) in text
 
 
 def test_unknown_algorithm_names_the_allowed_ones(subflow: Subflow) -> None:

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from subflow_sim.params import Algorithm, Param
 
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options of this one.")]
+Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options and rules of this one.")]
 
 
 def controllers(name: Name = None, as_json: Json = False) -> None:
-    """List the congestion controllers, or the options of one."""
+    """List the congestion controllers, or the options of one and the rules it decides by."""
     from subflow_sim.catalog import controllers as all_controllers
 
     _show_algorithms("controller", all_controllers(), name, as_json=as_json)
 
 
 def schedulers(name: Name = None, as_json: Json = False) -> None:
-    """List the packet schedulers, or the options of one."""
+    """List the packet schedulers, or the options of one and the rules it decides by."""
     from subflow_sim.catalog import schedulers as all_schedulers
 
     _show_algorithms("scheduler", all_schedulers(), name, as_json=as_json)
@@ -92,15 +92,30 @@ def _print_one(algorithm: Algorithm) -> None:
 
     print_line(f"{algorithm.name}: {algorithm.summary}")
     print_line(f"Source: {algorithm.source}")
-    if not algorithm.options:
+    if algorithm.options:
+        titles = ("Option", "Unit", "Range", "Default", "Meaning")
+        columns = tuple(TextColumn(title, is_number=False) for title in titles)
+        rows = tuple(
+            (option.key, option.unit, _range_text(option), option.format(option.default), _meaning(option))
+            for option in algorithm.options
+        )
+        print_tables(TextTable("", columns, rows))
+    else:
         print_line("It has no options.")
-        return
-    columns = tuple(TextColumn(title, is_number=False) for title in ("Option", "Unit", "Range", "Default", "Meaning"))
-    rows = tuple(
-        (option.key, option.unit, _range_text(option), option.format(option.default), _meaning(option))
-        for option in algorithm.options
-    )
-    print_tables(TextTable("", columns, rows))
+    if algorithm.rules:
+        _print_rules(algorithm)
+
+
+def _print_rules(algorithm: Algorithm) -> None:
+    """By what it decides, one rule per paragraph: formulas are too long for a table."""
+    print_line("")
+    print_line("Rules it decides by:")
+    for rule in algorithm.rules:
+        print_line(f"  {rule.name}: {rule.formula}")
+        if rule.source:
+            print_line(f"    Source: {rule.source}")
+        if rule.numbers:
+            print_line(f"    Numbers: {', '.join(rule.numbers)}")
 
 
 def _meaning(option: Param) -> str:
@@ -140,5 +155,9 @@ def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
                 "help": option.help,
             }
             for option in algorithm.options
+        ],
+        "rules": [
+            {"name": rule.name, "formula": rule.formula, "source": rule.source, "numbers": list(rule.numbers)}
+            for rule in algorithm.rules
         ],
     }
