@@ -5,11 +5,14 @@ The workloads are those on which the simulators of the field were compared; `sim
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from subflow_sim.decisions import DecisionLimits
+from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.simulation import Simulation
 
@@ -185,6 +188,69 @@ def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> 
         count += 1
     packets = simulation.packets
     return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())
+
+
+# How often recorded decisions are looked after, in simulated seconds: they are taken once their record is half full.
+_RECORDING_STEP_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingCost:
+    """What it costs a workload to record all its decisions and take them as arrays.
+
+    Attributes:
+        name: of the workload.
+        decisions: recorded in a run.
+        plain_cpu_s: CPU time of the fastest repetition without.
+        recorded_cpu_s: with.
+        ratio: the latter over the former.
+    """
+
+    name: str
+    decisions: int
+    plain_cpu_s: float
+    recorded_cpu_s: float
+    ratio: float
+
+
+def recording_cost(name: str, *, repetitions: int = 5, min_cpu_s: float = 0.3) -> RecordingCost:
+    """Time a workload with and without a record of its decisions, in turns, so that both see the same machine.
+
+    Args:
+        name: key of `WORKLOADS`.
+        repetitions: of each at least; the fastest of each count.
+        min_cpu_s: they are repeated until this much CPU time has gone into the runs without.
+
+    Raises:
+        KeyError: if there is no such workload.
+        SimulationError: if recording changed the run or decisions were lost.
+    """
+    scenario = WORKLOADS[name].scenario()
+    plain_s = recorded_s = math.inf
+    spent_s = 0.0
+    count = decisions = 0
+    while count < repetitions or spent_s < min_cpu_s:
+        cpu_s, plain = _timed(scenario)
+        plain_s = min(plain_s, cpu_s)
+        spent_s += cpu_s
+        cpu_s, recorded, decisions = _timed_recording(scenario)
+        recorded_s = min(recorded_s, cpu_s)
+        count += 1
+        if recorded.signature() != plain.signature() or recorded.decisions_lost:
+            raise SimulationError(f"recording the decisions of {name} changed its run or lost some of them")
+    return RecordingCost(name, decisions, plain_s, recorded_s, recorded_s / plain_s)
+
+
+def _timed_recording(scenario: Scenario) -> tuple[float, Simulation, int]:
+    simulation = Simulation(scenario, decisions=DecisionLimits())
+    taken = 0
+    started = time.process_time()
+    while not simulation.finished:
+        simulation.run_until(simulation.now_s + _RECORDING_STEP_S)
+        if simulation.decisions_fill >= 0.5:
+            taken += len(simulation.take_decisions())
+    taken += len(simulation.take_decisions())
+    return time.process_time() - started, simulation, taken
 
 
 def _timed(scenario: Scenario) -> tuple[float, Simulation]:

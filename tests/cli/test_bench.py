@@ -57,6 +57,16 @@ def test_instructions_are_counted_on_request_and_where_valgrind_is(
     assert "valgrind is not installed" in answer.err
 
 
+def test_what_recording_costs_is_measured_on_request(
+    subflow: Subflow, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "recording_cost", lambda name: bench.RecordingCost(name, 41_000, 0.5, 0.875, 1.75))
+    (entry,) = subflow("bench", "A", "--decisions", "--json").document["workloads"]
+    assert (entry["decisions"], entry["recording_ratio"]) == (41_000, 1.75)
+    assert "1.75" in subflow("bench", "A", "--decisions").out
+    assert "recording_ratio" not in subflow("bench", "A", "--json").document["workloads"][0]
+
+
 def test_named_workloads_only(subflow: Subflow, measured: list[str]) -> None:
     name = next(iter(bench.WORKLOADS))
     answer = subflow("bench", name, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subflow_sim import bench_instructions
-from subflow_sim.bench import WORKLOADS, run_workload
+from subflow_sim.bench import WORKLOADS, recording_cost, run_workload
 from subflow_sim.bench_batch import run_batch
 from subflow_sim.bench_instructions import instructions_per_packet
 
@@ -16,6 +16,13 @@ def test_a_workload_reports_packets_per_cpu_second() -> None:
     assert 0.98 * 83_333 < result.packets <= 83_333
     assert result.packets_per_cpu_s == pytest.approx(result.packets / result.cpu_s)
     assert result.signature == run_workload("A", repetitions=1).signature
+
+
+def test_recording_is_compared_with_the_same_run_without() -> None:
+    cost = recording_cost("A", repetitions=1, min_cpu_s=0)
+    # A delayed ACK for every two of 83 333 packets, each of which grows the window, and few more around losses
+    assert 0.95 < cost.decisions / (83_333 / 2) < 1.1
+    assert cost.ratio == pytest.approx(cost.recorded_cpu_s / cost.plain_cpu_s)
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

@@ -25,6 +25,9 @@ def bench(
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Also count instructions per packet; needs valgrind and minutes.")
     ] = False,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Also measure how much longer a run takes that records its decisions.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure packets per CPU-second for each named workload; `bench store` measures the database."""
@@ -39,7 +42,9 @@ def bench(
             raise InputError(f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, BATCH, STORE))}')
     if instructions and not has_valgrind():
         raise InputError("--instructions: valgrind is not installed")
-    documents = [_simulator_document(name, instructions=instructions) for name in names if name in WORKLOADS]
+    documents = [
+        _simulator_document(name, instructions=instructions, decisions=decisions) for name in names if name in WORKLOADS
+    ]
     if BATCH in names:
         documents.append(_batch_document())
     store_document = _store_document() if STORE in names else None
@@ -55,7 +60,7 @@ def bench(
         _print_store(store_document)
 
 
-def _simulator_document(name: str, *, instructions: bool) -> dict[str, Any]:
+def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> dict[str, Any]:
     from subflow_sim.bench import run_workload
 
     print_note(f"measuring {name} ...")
@@ -72,6 +77,12 @@ def _simulator_document(name: str, *, instructions: bool) -> dict[str, Any]:
 
         print_note(f"counting the instructions of {name} ...")
         document["instructions_per_packet"] = instructions_per_packet(name)
+    if decisions:
+        from subflow_sim.bench import recording_cost
+
+        print_note(f"recording the decisions of {name} ...")
+        cost = recording_cost(name)
+        document |= {"decisions": cost.decisions, "recording_ratio": cost.ratio}
     return document
 
 
@@ -102,6 +113,7 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
         TextColumn("Packets", "per CPU s"),
         TextColumn("Instructions", "per packet"),
         TextColumn("Scaling"),
+        TextColumn("Recording", "times"),
     )
     rows = tuple(
         (
@@ -112,6 +124,7 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
             count_text(document["packets_per_cpu_s"]),
             count_text(document.get("instructions_per_packet")),
             f"{document['scaling_efficiency']:.3f}" if "scaling_efficiency" in document else NOTHING,
+            f"{document['recording_ratio']:.2f}" if "recording_ratio" in document else NOTHING,
         )
         for document in documents
     )
