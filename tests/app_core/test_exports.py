@@ -153,8 +153,8 @@ def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(t
     scenario = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",), count=5))
     export_run(finished_traces(scenario), tmp_path, DATA_ONLY)
 
-    # Nine columns for each of the 5 × 2 + 5 subflows, and the time.
-    assert len(table(tmp_path / "subflows.csv")) == 1 + 9 * 15
+    # The time, nine columns for each of the 5 × 2 + 5 subflows, and the share of those that have siblings.
+    assert len(table(tmp_path / "subflows.csv")) == 1 + 9 * 15 + 5 * 2
     assert "mp.5/2:cwnd_pkts" in table(tmp_path / "subflows.csv")
 
 

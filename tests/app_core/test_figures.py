@@ -34,7 +34,8 @@ def drawn_for(plot: PlotSpec, curves: list[Curve], end_s: float) -> tuple[list, 
 @pytest.mark.parametrize(("suffix", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
 def test_every_plot_is_written_in_every_format(tmp_path: Path, plot: PlotSpec, suffix: str, magic: bytes) -> None:
-    path = save_figure(plot, [finished_traces()], tmp_path / f"figure.{suffix}")
+    rich = make_scenario(make_flow("download", controller="mpcc-loss"), duration_s=2.0)
+    path = save_figure(plot, [finished_traces(rich)], tmp_path / f"figure.{suffix}")
 
     assert path.read_bytes().startswith(magic)
 

@@ -12,12 +12,15 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app import plots
 from subflow_app.core import palette
-from subflow_app.core.traces import FLOW, SUBFLOW, find_key
+from subflow_app.core.traces import FLOW, SUBFLOW, LiveTraces, find_key
 from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, samples_to_average
+from subflow_app.plots.spec import CONNECTION, INTERVALS
 
 MIXED = make_scenario(
     make_flow("download", count=2), make_flow("cross", "tcp", ("wifi",)), make_flow("noise", "cbr", ("lte",))
 )
+# Every column that there is.
+RICH = make_scenario(make_flow("download", controller="mpcc-loss", count=2), make_flow("cross", "tcp", ("wifi",)))
 
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
@@ -29,7 +32,7 @@ def test_every_file_of_the_folder_is_in_the_list() -> None:
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
 def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -> None:
-    traces = finished_traces(MIXED)
+    traces = finished_traces(RICH)
 
     assert plot.unit in plot.axis_text
     assert plot.scale > 0
@@ -41,11 +44,45 @@ def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -
 def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> None:
     def names(until_s: float) -> list[tuple[str, str, palette.ColourKey]]:
         return [
-            (curve.owner, curve.kind, curve.colour) for curve in plot.curves(finished_traces(MIXED, until_s=until_s))
+            (curve.owner, curve.kind, curve.colour) for curve in plot.curves(finished_traces(RICH, until_s=until_s))
         ]
 
     assert names(0.0) == names(3.0) == names(10.0)
     assert len(set(names(0.0))) == len(names(0.0))
+
+
+def test_plots_that_few_runs_have_stand_in_groups() -> None:
+    everyday = finished_traces(make_scenario(make_flow("cross", "tcp", ("wifi",))))
+    several = finished_traces(MIXED)
+    rich = finished_traces(RICH)
+
+    def shown(traces: LiveTraces) -> dict[str, list[str]]:
+        groups: dict[str, list[str]] = {}
+        for plot in PLOTS:
+            if plot.series(traces):
+                groups.setdefault(plot.group, []).append(plot.id)
+        return groups
+
+    assert shown(everyday) == {"": ["throughput", "cwnd", "rtt", "queue"], CONNECTION: ["recv_buffer"]}
+    assert shown(several)[CONNECTION] == [
+        "schedule_share",
+        "reorder_queue",
+        "recv_buffer",
+        "hol_blocking",
+        "reinjections",
+    ]
+    assert shown(rich)[INTERVALS] == ["interval_rate", "interval_loss", "rtt_gradient", "utility"]
+
+
+def test_only_multipath_flows_have_shares() -> None:
+    curves = PLOTS_BY_ID["schedule_share"].curves(finished_traces(RICH))
+
+    assert [curve.owner for curve in curves] == ["download.1/1", "download.1/2", "download.2/1", "download.2/2"]
+
+
+def test_a_quantity_without_a_unit_has_none_on_its_axis() -> None:
+    assert PLOTS_BY_ID["utility"].axis_text == "Utility"
+    assert PLOTS_BY_ID["rtt_gradient"].axis_text == "RTT gradient (ms/s)"
 
 
 def test_throughput_shows_subflows_then_their_total_flow_by_flow() -> None:

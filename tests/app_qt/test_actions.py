@@ -16,7 +16,7 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.qt.actions import ACTIONS, ActionSpec, Scope, WindowState
 from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, TOOLBAR
+from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR
 
 # ecosystem conventions that a person brings along from other programs.
 CONVENTIONS = {
@@ -81,7 +81,8 @@ def test_redo_also_listens_to_ctrl_y(window: MainWindow) -> None:
 
 
 def test_every_action_is_in_a_menu_once() -> None:
-    entries = Counter(entry for menu in MENUS.values() for entry in menu if entry != "-" and not entry.startswith(">"))
+    menus = (MENUS | SUBMENUS).values()
+    entries = Counter(entry for menu in menus for entry in menu if entry != "-" and not entry.startswith(">"))
     assert set(entries) == {spec.id for spec in ACTIONS}
     assert set(entries.values()) == {1}
 
@@ -106,9 +107,11 @@ def test_actions_of_the_window_carry_what_the_table_says(window: MainWindow) -> 
 def test_menus_hold_what_the_table_says(window: MainWindow) -> None:
     menus = {menu.title(): menu for menu in window.menuBar().findChildren(QMenu) if menu.title() in MENUS}
     assert list(menus) == list(MENUS)
+    menus |= {menu.title(): menu for menu in window.findChildren(QMenu) if menu.title() in SUBMENUS}
+    assert set(menus) == set(MENUS) | set(SUBMENUS)
     for title, menu in menus.items():
         shown = [action.objectName() for action in menu.actions() if action.objectName()]
-        wanted = [entry for entry in MENUS[title] if entry != "-" and not entry.startswith(">")]
+        wanted = [entry for entry in (MENUS | SUBMENUS)[title] if entry != "-" and not entry.startswith(">")]
         assert [name for name in shown if not name.startswith("menu_")] == wanted
 
 
@@ -132,6 +135,11 @@ IDLE = WindowState(is_valid=True)
             WindowState(runs_selected=2, has_store=True, can_write=True),
             ["history.open", "history.tag", "history.delete"],
             ["history.rename", "history.note", "history.open_scenario", "history.export", "history.overlay"],
+        ),
+        (
+            WindowState(runs_shown=1, plots_without_data=frozenset({"utility"})),
+            ["view.plot_cwnd", "view.plot_recv_buffer"],
+            ["view.plot_utility"],
         ),
         (WindowState(runs_selected=1, has_store=True), ["history.open"], ["history.rename", "history.delete"]),
     ],

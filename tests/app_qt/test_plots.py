@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
@@ -68,13 +69,51 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
     assert view.stack.plots[-1].item.getAxis("bottom").labelText == "Time (s)"
 
 
+RICH = make_scenario(make_flow("download", controller="mpcc-loss"))
+
+
 def test_every_listed_plot_can_be_shown(view: PlotView) -> None:
-    show(view)
+    show(view, finished_traces(RICH))
     for spec in PLOTS:
         view.set_plot_shown(spec.id, True)
 
     assert [plot.spec.id for plot in view.stack.plots] == [spec.id for spec in PLOTS]
     assert len(view.stack.plots[-1].curves) > 0
+
+
+def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
+    view.set_plot_shown("utility", True)
+    show(view)
+    assert [spec.id for spec in view.specs] == ["throughput", "cwnd", "rtt"]
+    assert "utility" in view.without_data
+    assert "schedule_share" not in view.without_data
+
+    show(view, finished_traces(), finished_traces(RICH))
+    assert [plot.spec.id for plot in view.stack.plots] == ["throughput", "cwnd", "rtt", "utility"]
+    assert view.without_data == frozenset()
+    assert len(view.stack.plots[-1].curves) == 2
+
+    for spec_id in ("throughput", "cwnd", "rtt"):
+        view.set_plot_shown(spec_id, False)
+    show(view)
+    # Something has to be shown of a run.
+    assert [spec.id for spec in view.specs] == ["throughput"]
+    assert [spec.id for spec in view.wanted] == ["utility"]
+
+
+def test_values_that_may_be_negative_are_not_cut_at_zero(view: PlotView) -> None:
+    view.set_plot_shown("rtt_gradient", True)
+    show(view, finished_traces(RICH))
+    plot = view.stack.plots[-1]
+    QApplication.processEvents()
+
+    assert plot.spec.id == "rtt_gradient"
+    # A wave of 1 s/s around zero, in ms/s.
+    assert plot.view.viewRange()[1][0] < -500
+    view.set_log(True)
+    view.set_log(False)
+    QApplication.processEvents()
+    assert plot.view.viewRange()[1][0] < -500
 
 
 def test_last_plot_stays(view: PlotView) -> None:

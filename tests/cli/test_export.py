@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 from tests.cli.conftest import Subflow
 
+from subflow_app.core.traces import StoredTraces
+from subflow_app.plots import PLOTS
+from subflow_store import open_store
+
 
 def columns(path: Path) -> dict[str, np.ndarray]:
     with path.open(encoding="utf-8", newline="") as file:
@@ -66,13 +70,27 @@ def test_default_is_all_the_data_in_a_folder_of_the_runs_number(
 
 
 @pytest.mark.usefixtures("stored_run")
+@pytest.mark.parametrize(("words", "suffix"), [(["--format", "svg"], "svg"), (["--figure", "all"], "csv")])
+def test_all_figures_are_those_that_the_run_has(
+    subflow: Subflow, database: Path, tmp_path: Path, words: list[str], suffix: str
+) -> None:
+    answer = subflow("export", 1, "--db", database, "--out", tmp_path / "out", "--json", *words)
+    with open_store(database, read_only=True) as store:
+        traces = StoredTraces(store, 1)
+        expected = {f"{plot.id}.{suffix}" for plot in PLOTS if plot.series(traces)}
+
+    assert answer.code == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == expected
+    assert {f"{name}.{suffix}" for name in ("throughput", "cwnd", "rtt", "queue", "recv_buffer")} <= expected
+    assert f"utility.{suffix}" not in expected
+
+
+@pytest.mark.usefixtures("stored_run")
 @pytest.mark.parametrize(
     ("words", "files"),
     [
-        (["--format", "svg"], {"throughput.svg", "cwnd.svg", "rtt.svg", "queue.svg"}),
         (["--format", "svg,pdf,png", "--figure", "cwnd"], {"cwnd.svg", "cwnd.pdf", "cwnd.png"}),
         (["--figure", "cwnd,rtt"], {"cwnd.csv", "rtt.csv"}),
-        (["--figure", "all"], {"throughput.csv", "cwnd.csv", "rtt.csv", "queue.csv"}),
         (
             ["--figure", "rtt", "--format", "png", "--run-data"],
             {"rtt.png", "subflows.csv", "flows.csv", "links.csv", "marks.csv", "summary.json", "scenario.toml"},

@@ -22,6 +22,19 @@ SUBFLOW_COLUMNS = (
     ("losses_pkts", "pkt"),
 )
 FLOW_COLUMNS = (("goodput_bps", "bit/s"), ("recv_buffer_bytes", "B"))
+# Of flows with several paths, of their subflows, and of subflows that send by monitor intervals.
+MULTIPATH_COLUMNS = (("reorder_queue_bytes", "B"), ("hol_blocking_s", "s"), ("reinjections_pkts", "pkt"))
+SHARE_COLUMNS = (("schedule_share", ""),)
+INTERVAL_COLUMNS = (
+    ("interval_rate_bps", "bit/s"),
+    ("interval_throughput_bps", "bit/s"),
+    ("interval_loss_ratio", ""),
+    ("interval_rtt_s", "s"),
+    ("interval_min_rtt_s", "s"),
+    ("interval_rtt_gradient", ""),
+    ("utility", ""),
+)
+INTERVAL_CONTROLLERS = ("vivace", "mpcc-loss", "mpcc-latency")
 LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
 
 
@@ -45,13 +58,14 @@ def make_flow(
     paths: tuple[str, ...] = ("wifi", "lte"),
     count: int = 1,
     arrivals: Arrivals | None = None,
+    controller: str | None = None,
 ) -> Flow:
     return Flow(
         name=name,
         kind=kind,  # type: ignore[arg-type]
         source="server",
         destination="client",
-        controller=Choice("lia" if kind == "mptcp" else "newreno"),
+        controller=Choice(controller or ("lia" if kind == "mptcp" else "newreno")),
         scheduler=Choice("minrtt"),
         paths=tuple((path,) for path in paths),
         count=count,
@@ -107,10 +121,15 @@ class FakeSimulation:
         columns = []
         for flow in scenario.flows.values():
             for instance in flow.instances:
-                columns += [FakeColumn("flow", instance, name, unit) for name, unit in FLOW_COLUMNS]
+                is_multipath = len(flow.paths) > 1
+                of_flow = FLOW_COLUMNS + (MULTIPATH_COLUMNS if is_multipath else ())
+                of_subflow = SUBFLOW_COLUMNS + (SHARE_COLUMNS if is_multipath else ())
+                if flow.controller.name in INTERVAL_CONTROLLERS:
+                    of_subflow += INTERVAL_COLUMNS
+                columns += [FakeColumn("flow", instance, name, unit) for name, unit in of_flow]
                 for ordinal in range(1, len(flow.paths) + 1) if not flow.sends_datagrams else ():
                     owner = f"{instance}/{ordinal}"
-                    columns += [FakeColumn("subflow", owner, name, unit) for name, unit in SUBFLOW_COLUMNS]
+                    columns += [FakeColumn("subflow", owner, name, unit) for name, unit in of_subflow]
         for link in scenario.links.values():
             for direction in ("forward", "reverse"):
                 owner = f"{link.name}/{direction}"
@@ -118,7 +137,10 @@ class FakeSimulation:
         self.columns = tuple(columns)
         count = int(np.floor(self.duration_s / sample_interval_s + 1e-9))
         self._times = sample_interval_s * (1 + np.arange(count))
-        self._table = np.array([self._formula(c, index) for index, c in enumerate(columns)], dtype=np.float32)
+        # The phase of a column does not depend on how many special ones come before it.
+        common = {name for name, _ in (*FLOW_COLUMNS, *SUBFLOW_COLUMNS, *LINK_COLUMNS)}
+        phases = np.cumsum([column.name in common for column in columns]) - 1
+        self._table = np.array([self._formula(c, int(k)) for c, k in zip(columns, phases, strict=True)], np.float32)
 
     @property
     def finished(self) -> bool:
@@ -188,7 +210,13 @@ class FakeSimulation:
         """Smooth curves in a plausible range; each column has its own phase."""
         wave = np.sin(self._times / 3.0 + index)
         match column.name:
-            case "throughput_bps" | "goodput_bps":
+            case "schedule_share":
+                return np.asarray(0.5 + 0.5 * wave, np.float64)
+            case "reorder_queue_bytes" | "recv_buffer_bytes":
+                return np.asarray(1448.0 * np.round(10.0 + 10.0 * wave), np.float64)
+            case "interval_rtt_gradient" | "utility":
+                return np.asarray(np.where(self._times < 0.25, np.nan, wave), np.float64)
+            case "throughput_bps" | "goodput_bps" | "interval_rate_bps" | "interval_throughput_bps":
                 return np.asarray(3e6 + 1e6 * wave, np.float64)
             case "cwnd_pkts" | "inflight_pkts":
                 # A saw-tooth: up a packet per second, halved from 40.

@@ -23,7 +23,7 @@ def export(
         str, typer.Option("--format", metavar="LIST", help="Any of csv, svg, pdf, png; comma-separated.")
     ] = "csv",
     figure: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Any of throughput, cwnd, rtt, queue; or all.")
+        str | None, typer.Option(metavar="LIST", help="Any of throughput, cwnd, rtt, queue and those below; or all.")
     ] = None,
     run_data: Annotated[
         bool, typer.Option("--run-data", help="Also all the data of the run when --figure is given.")
@@ -36,6 +36,10 @@ def export(
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
     Several runs are overlaid in the figures, and the data of each is in a folder of its own.
+
+    Figures of multipath connections: schedule_share, reorder_queue, recv_buffer, hol_blocking, reinjections.
+    Figures of controllers that send by monitor intervals: interval_rate, interval_loss, rtt_gradient, utility; their
+    runs have an intervals.csv. Runs that kept their decisions have a decisions.csv and a decision_rules.json.
     """
     from subflow_app.core.exports import export_figures, export_run
     from subflow_app.core.traces import StoredTraces

@@ -37,6 +37,11 @@ class Curve:
     run_title: str = ""
 
 
+CONNECTION = "Connection"
+INTERVALS = "Monitor intervals"
+GROUPS = (CONNECTION, INTERVALS)
+"""Plots that only some runs have and fewer people want: they stand together, apart from the others."""
+
 CurvesOf = Callable[[Traces], list[Curve]]
 
 
@@ -48,13 +53,15 @@ class PlotSpec:
         id: name on the command line and in settings, e.g. ``"cwnd"``.
         title: heading, e.g. ``"Congestion window"``.
         y_label: axis text without the unit.
-        unit: unit that the axis shows.
+        unit: unit that the axis shows; empty for a quantity without one.
         scale: factor from SI to `unit`.
         columns: the (scope, column) pairs that the plot reads; a run without any of them has no such plot.
         curves: reads the traces and returns the curves; the same number in the same order at every call for a run.
         from_zero: whether the axis starts at zero, as quantities do whose size matters more than their change.
         is_rate: whether samples are means over the interval that ends there, so that the mean of several is the mean
             over the longer interval (`averaged`); states at an instant have no such meaning.
+        is_signed: whether values may be negative.
+        group: one of `GROUPS`, or empty.
     """
 
     id: str
@@ -66,11 +73,13 @@ class PlotSpec:
     curves: CurvesOf
     from_zero: bool = True
     is_rate: bool = False
+    is_signed: bool = False
+    group: str = ""
 
     @property
     def axis_text(self) -> str:
         """Axis text with its unit, e.g. ``"Throughput (Mbit/s)"``."""
-        return f"{self.y_label} ({self.unit})"
+        return f"{self.y_label} ({self.unit})" if self.unit else self.y_label
 
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
         """Curves of several runs in one plot: run k carries `run` = k, and with it dash pattern k."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 from subflow_app.core.errors import AppError
 from subflow_app.qt.actions import ACTIONS, SPEEDS, THEMES, ActionSpec, Scope, WindowState
 from subflow_app.qt.icons import icon
-from subflow_app.qt.menus import MENUS, TOOLBAR
+from subflow_app.qt.menus import MENUS, SUBMENUS, TOOLBAR
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
@@ -76,10 +76,11 @@ class ActionBar(QObject):
                 self._window.addAction(self._actions[spec.id])
             else:
                 scopes[spec.scope].addAction(self._actions[spec.id])
+        filled = {**self._submenus(), **submenus}
         for title, entries in MENUS.items():
             menu = self._window.menuBar().addMenu(title)
             menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
-            self.fill(menu, entries, submenus)
+            self.fill(menu, entries, filled)
         return self._make_toolbar()
 
     def fill(self, menu: QMenu, entries: Sequence[str], submenus: Mapping[str, QMenu] | None = None) -> None:
@@ -145,6 +146,15 @@ class ActionBar(QObject):
         if spec.group:
             action.toggled.connect(self._update_buttons)
         return action
+
+    def _submenus(self) -> dict[str, QMenu]:
+        menus = {}
+        for title, entries in SUBMENUS.items():
+            menus[title] = QMenu(title, self._window)
+            menus[title].setObjectName(f"menu_{title.replace(' ', '_').lower()}")
+            menus[title].setIcon(icon("plots"))
+            self.fill(menus[title], entries)
+        return menus
 
     def _run(self, spec: ActionSpec, is_on: bool) -> None:
         try:

@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from subflow_app.plots import PLOTS
+from subflow_app.plots import GROUPS, PLOTS
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 # The plots a person sees first; the others are one click away in the View menu.
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
+
+# With the number of the plot in its group.
+_PLOT_KEYS = dict(zip(("", *GROUPS), ("Alt", "Alt+Shift", "Ctrl+Alt"), strict=True))
 
 # Panels: object name -> (title, icon, shortcut). The plots are the centre and stay.
 PANELS = {
@@ -51,6 +54,7 @@ class WindowState:
     runs_selected: int = 0  # in the history
     has_store: bool = False
     can_write: bool = False  # to the store
+    plots_without_data: frozenset[str] = frozenset()  # that no run shown has
 
 
 class Scope(Enum):
@@ -191,6 +195,11 @@ def _file_rows() -> Iterator[ActionSpec]:
     )
 
 
+def _lower_first(title: str) -> str:
+    """A title in the middle of a sentence; an abbreviation at its start stays."""
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
+
+
 def _edit_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "edit.undo",
@@ -241,17 +250,19 @@ def _view_rows() -> Iterator[ActionSpec]:
         ("Ctrl+Shift+0",),
         lambda w, _: w.reset_layout(),
     )
-    for number, spec in enumerate(PLOTS, start=1):
-        yield ActionSpec(
-            f"view.plot_{spec.id}",
-            f"{spec.title} plot",
-            f"Show or hide the plot of the {spec.title.lower()}",
-            "plots",
-            (f"Alt+{number}",),
-            lambda w, on, plot_id=spec.id: w.set_plot_shown(plot_id, on),  # type: ignore[misc]
-            checkable=True,
-            is_on=spec.id in DEFAULT_PLOTS,
-        )
+    for group, keys in _PLOT_KEYS.items():
+        for number, spec in enumerate((spec for spec in PLOTS if spec.group == group), start=1):
+            yield ActionSpec(
+                f"view.plot_{spec.id}",
+                f"{spec.title} plot",
+                f"Show or hide the plot of the {_lower_first(spec.title)}",
+                "plots",
+                (f"{keys}+{number}",),
+                lambda w, on, plot_id=spec.id: w.set_plot_shown(plot_id, on),  # type: ignore[misc]
+                lambda s, plot_id=spec.id: plot_id not in s.plots_without_data,  # type: ignore[misc]
+                checkable=True,
+                is_on=spec.id in DEFAULT_PLOTS,
+            )
     yield ActionSpec(
         "view.legend",
         "&Legend",

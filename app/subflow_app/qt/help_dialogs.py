@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QTex
 from subflow_app import __version__
 from subflow_app.core.paths import log_path, settings_path
 from subflow_app.qt.actions import ACTIONS, ActionSpec, Scope
-from subflow_app.qt.menus import MENUS
+from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
 
 # Gestures and keys that are no actions: (where, what to do, what happens).
@@ -78,7 +78,7 @@ def _sections() -> list[tuple[str, list[tuple[str, str, str]]]]:
     specs = {spec.id: spec for spec in ACTIONS}
     sections = [
         (title.replace("&", ""), [_row(specs[entry]) for entry in entries if entry in specs and specs[entry].shortcuts])
-        for title, entries in MENUS.items()
+        for title, entries in (MENUS | SUBMENUS).items()
     ]
     mouse: dict[str, list[tuple[str, str, str]]] = {}
     for where, gesture, what in _GESTURES:

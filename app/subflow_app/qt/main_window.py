@@ -289,9 +289,9 @@ class MainWindow(QMainWindow):
         self._share_out()
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Shows or hides one plot; the last one stays."""
+        """Switches one plot on or off; the last one stays."""
         self.plots.set_plot_shown(plot_id, is_shown)
-        self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.specs))
+        self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
     def find_run(self) -> None:
         """Opens the history and puts the cursor into its search field."""
@@ -358,6 +358,7 @@ class MainWindow(QMainWindow):
                 runs_selected=len(self.history.selected()),
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
+                plots_without_data=self.plots.without_data,
             )
         )
         self.bar.set_undo_texts(group.undoText(), group.redoText())

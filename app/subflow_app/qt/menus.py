@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from subflow_app.plots import PLOTS
+from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.actions import PANELS, SPEEDS, THEMES
 
-# Menus as lists of action ids; "-" is a separator, ">" opens a submenu that the window fills, with its title.
+# Submenus of the menus below: the plots that only some runs have.
+SUBMENUS: dict[str, tuple[str, ...]] = {
+    f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
+}
+# Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
+# the window fills.
 MENUS: dict[str, tuple[str, ...]] = {
     "&File": (
         "file.new",
@@ -29,7 +34,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         *(f"view.{name}" for name in PANELS),
         "view.reset_layout",
         "-",
-        *(f"view.plot_{spec.id}" for spec in PLOTS),
+        *(f"view.plot_{spec.id}" for spec in PLOTS if not spec.group),
+        *(f">{title}" for title in SUBMENUS),
         "-",
         "view.legend",
         "view.crosshair",

@@ -37,7 +37,8 @@ class PlotView(QWidget):
         self._model = LegendModel(self)
         self._model.hidden_changed.connect(self._on_hidden_changed)
         self._runs: tuple[Traces, ...] = ()
-        self._specs: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
+        self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
+        self._specs = self._wanted
         self._legend_shown = True
         self._crosshair_shown = True
         self._marks_shown = True
@@ -108,6 +109,7 @@ class PlotView(QWidget):
             stack.show_runs(before)
             raise
         self._runs = tuple(runs)
+        self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
         self.runs_changed.emit()
 
@@ -131,16 +133,25 @@ class PlotView(QWidget):
 
     @property
     def specs(self) -> tuple[PlotSpec, ...]:
-        """The plots shown, from top to bottom."""
+        """The plots shown, from top to bottom: those wanted that some run has."""
         return self._specs
 
+    @property
+    def wanted(self) -> tuple[PlotSpec, ...]:
+        """The plots that are switched on."""
+        return self._wanted
+
+    @property
+    def without_data(self) -> frozenset[str]:
+        """Ids of the plots that none of the runs shown has; empty while none is shown."""
+        return frozenset(spec.id for spec in PLOTS if self._runs and not self._have(spec))
+
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Shows or hides one plot; the last one stays."""
-        wanted = tuple(s for s in PLOTS if (s in self._specs or s.id == plot_id) and (is_shown or s.id != plot_id))
-        if wanted and wanted != self._specs:
-            self._specs = wanted
-            if self._stack is not None:
-                self._stack.set_specs(wanted)
+        """Switches one plot on or off; the last one stays."""
+        wanted = tuple(s for s in PLOTS if (s in self._wanted or s.id == plot_id) and (is_shown or s.id != plot_id))
+        if wanted:
+            self._wanted = wanted
+            self._choose_specs()
 
     @property
     def hidden(self) -> frozenset[CurveId]:
@@ -203,6 +214,17 @@ class PlotView(QWidget):
             self._legend.apply_tokens(tokens)
 
     # ---- inside ----
+
+    def _have(self, spec: PlotSpec) -> bool:
+        return any(spec.series(traces) for traces in self._runs)
+
+    def _choose_specs(self) -> None:
+        """Shows the plots that are wanted and have something to show; the first of all if that is none."""
+        specs = tuple(spec for spec in self._wanted if not self._runs or self._have(spec)) or PLOTS[:1]
+        if specs != self._specs:
+            self._specs = specs
+            if self._stack is not None:
+                self._stack.set_specs(specs)
 
     def _loaded(self) -> PlotStack:
         assert self._stack is not None

@@ -28,6 +28,7 @@ PAPER_WIDTH = 1.2  # px at the resolution of the layout: 0.9 pt
 # The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
 _FLOOR = -1e-6
 _LOG_FLOOR = -300.0
+_LOWEST = -1e300
 _SIDES = ("left", "bottom", "top", "right")
 INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
 
@@ -93,7 +94,7 @@ class TimePlot:
         left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if self._paper else 0))
         if self._paper:
             left.setLabel(self.spec.axis_text, **self._label_style)
-        self.view.setLimits(yMin=_FLOOR)
+        self._limit_values(is_log=False)
 
     def show_time_axis(self, is_shown: bool) -> None:
         """Numbers and title along the bottom; only the lowest plot has them."""
@@ -165,12 +166,16 @@ class TimePlot:
     def set_log(self, is_log: bool) -> None:
         """Logarithmic or linear values."""
         self._log = is_log
-        # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
-        self.view.setLimits(yMin=_LOG_FLOOR if is_log else _FLOOR)
+        self._limit_values(is_log=is_log)
         self.item.setLogMode(False, is_log)
         for item in self.curves.values():
             item.set_log(is_log)
         self.view.enableAutoRange(y=True)
+
+    def _limit_values(self, *, is_log: bool) -> None:
+        # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
+        floor = _LOWEST if self.spec.is_signed else _FLOOR
+        self.view.setLimits(yMin=_LOG_FLOOR if is_log else floor)
 
     def fit_values(self) -> None:
         """Lets the value axis follow the curves again."""
