@@ -47,7 +47,9 @@ void bind_simulation(nb::module_& m) {
         .value("COMPLETED", MarkKind::Completed)
         .value("LINK_UP", MarkKind::LinkUp)
         .value("LINK_DOWN", MarkKind::LinkDown)
-        .value("LINK_CHANGE", MarkKind::LinkChange);
+        .value("LINK_CHANGE", MarkKind::LinkChange)
+        .value("PENALISED", MarkKind::Penalised)
+        .value("META_RTO", MarkKind::MetaTimeout);
     nb::class_<Mark>(m, "Mark")
         .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
         .def_ro("value", &Mark::value)
@@ -62,7 +64,8 @@ void bind_simulation(nb::module_& m) {
         .def_ro("loss_ratio", &SubflowResult::loss_ratio)
         .def_ro("retransmits", &SubflowResult::retransmits)
         .def_ro("timeouts", &SubflowResult::timeouts)
-        .def_ro("packets_sent", &SubflowResult::packets_sent);
+        .def_ro("packets_sent", &SubflowResult::packets_sent)
+        .def_ro("schedule_share", &SubflowResult::schedule_share);
     nb::class_<FlowResult>(m, "FlowResult")
         .def_ro("goodput_bps", &FlowResult::goodput_bps)
         .def_ro("completion_s", &FlowResult::completion_s)
@@ -72,7 +75,11 @@ void bind_simulation(nb::module_& m) {
         .def_ro("mean_rtt_s", &FlowResult::mean_rtt_s)
         .def_ro("p95_rtt_s", &FlowResult::p95_rtt_s)
         .def_ro("loss_ratio", &FlowResult::loss_ratio)
-        .def_ro("retransmits", &FlowResult::retransmits);
+        .def_ro("retransmits", &FlowResult::retransmits)
+        .def_ro("reinjections", &FlowResult::reinjections)
+        .def_ro("duplicates", &FlowResult::duplicates)
+        .def_ro("mean_hol_blocking_s", &FlowResult::mean_hol_blocking_s)
+        .def_ro("max_reorder_queue_bytes", &FlowResult::max_reorder_queue_bytes);
     nb::class_<LinkResult>(m, "LinkResult")
         .def_ro("utilisation", &LinkResult::utilisation)
         .def_ro("drops_queue", &LinkResult::drops_queue)

@@ -49,14 +49,25 @@ private:
     std::uint64_t count_ = 0;
 };
 
+// The retransmission timer of the connection as a whole. It is not touched by acknowledgements: when it fires, it finds
+// out how long it is since the last progress.
+struct MetaTimer {
+    Nanos backed_off{};               // the timeout since the last expiry; nil: none since the last progress
+    Nanos expired_at{};               // when that was
+    std::uint32_t una_at_expiry = 0;  // and what was DATA_ACKed then
+    std::int64_t expiries = 0;
+};
+
 struct Connection {
     FlowKind kind = FlowKind::Tcp;
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
     bool is_coupled = false;  // the controllers want to see their siblings
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
-    bool is_work_conserving = false;  // the scheduler takes the only subflow that is available
-    Boxed<DecisionLog> decisions;     // of the scheduler, if they are recorded; only over several subflows
+    bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
+    bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
+    bool has_backups = false;
+    Boxed<DecisionLog> decisions;  // of the scheduler, if they are recorded; only over several subflows
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;
@@ -65,14 +76,18 @@ struct Connection {
     std::uint32_t data_nxt = 0;
     std::uint32_t data_end = Reassembly::kUnlimited;  // one past the last; the stop time lowers it to data_nxt
     std::uint32_t right_edge = Reassembly::kUnlimited;
-    std::uint32_t payload_bytes = 0;       // of a full packet
-    std::uint32_t header_bytes = 0;        // of a data packet
-    std::uint32_t last_payload_bytes = 0;  // of packet data_end - 1 of a finite transfer
+    std::uint32_t send_buffer_pkts = Reassembly::kUnlimited;  // handed out and not DATA_ACKed, at most
+    std::uint32_t payload_bytes = 0;                          // of a full packet
+    std::uint32_t header_bytes = 0;                           // of a data packet
+    std::uint32_t last_payload_bytes = 0;                     // of packet data_end - 1 of a finite transfer
     std::uint32_t last_data_seq = Reassembly::kUnlimited;
     std::uint32_t final_data_seq = Reassembly::kUnlimited;  // last_data_seq, or what the stop time left it at
     bool is_stopped = false;                                // was told to send nothing new any more
-    Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, and kReinjected; multipath only
+    Ring<std::uint64_t> sent_on;       // [data_una, data_nxt): mask of subflows, kReinjected, kQueued; multipath only
     Ring<std::uint32_t> reinjections;  // data numbers to send again on another subflow
+    std::int64_t reinjected_pkts = 0;  // handed to a subflow although they had been sent before
+    Nanos data_acked_at{};             // when the DATA_ACK moved last, or the flow started; multipath only
+    MetaTimer meta_timer;
 
     // Receiving end
     Reassembly reassembly;
@@ -84,9 +99,13 @@ struct Connection {
 
     DatagramSource datagrams;  // of a flow that sends them
 
-    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;
+    static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // once after a timeout
+    static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // waits among the reinjections
 
     bool is_multipath() const { return subflow_count > 1; }
+    bool send_buffer_is_full() const { return data_nxt - data_una >= send_buffer_pkts; }
+    // There is new data, and neither the receiver nor the send buffer keeps it from being sent.
+    bool has_new_data() const { return data_nxt < data_end && data_nxt < right_edge && !send_buffer_is_full(); }
     std::uint32_t payload_of(std::uint32_t data_seq) const {
         return data_seq == last_data_seq ? last_payload_bytes : payload_bytes;
     }
@@ -104,10 +123,12 @@ struct Subflow {
     std::uint8_t incarnation = 0;  // counts re-openings
     bool is_established = false;
     bool is_potentially_failed = false;  // timed out and not heard of since (Linux MPTCP's pf)
+    bool is_backup = false;              // carries data only while no other subflow is usable
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t luck = 0;  // random stream of this subflow
-    Nanos join_at = kNever;  // establishment under way
+    std::uint64_t luck = 0;                            // random stream of this subflow
+    Nanos join_at = kNever;                            // establishment under way
+    Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
 
     std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
     std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow

@@ -17,10 +17,10 @@ namespace {
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 // What an entry of the rings weighs: a link's copy of the packet and its place in the queue; a sender's record of it; a
-// connection's mask of subflows and the receiver's byte.
+// connection's mask of subflows and the receiver's note of the arrival.
 constexpr double kLinkEntryBytes = 56;
 constexpr double kSenderEntryBytes = 32;
-constexpr double kConnectionEntryBytes = 9;
+constexpr double kConnectionEntryBytes = 16;
 
 // Slow start finds the limit of a path by overshooting it, and new packets go out while the old ones are repaired.
 constexpr double kOvershoot = 2;
@@ -183,8 +183,9 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
     if (delivery < 1)
         load.window_pkts = std::min(load.window_pkts, std::max(kLossDistances / (1 - delivery), base_pkts));
     if (flow.size) load.sent_pkts = std::min(load.sent_pkts, repetitions * packets_of(*flow.size, scenario.mss));
-    if (flow.recv_buffer) {
-        const double buffer_pkts = packets_of(*flow.recv_buffer, scenario.mss);
+    for (const std::optional<Bytes> buffer : {flow.recv_buffer, flow.send_buffer}) {
+        if (!buffer) continue;
+        const double buffer_pkts = packets_of(*buffer, scenario.mss);
         load.window_pkts = std::min(load.window_pkts, kOvershoot * buffer_pkts);
         if (least_rtt_s > 0)
             load.sent_pkts = std::min(load.sent_pkts, 1 + repetitions * buffer_pkts / least_rtt_s * active_s);
@@ -288,8 +289,9 @@ private:
         }
         if (flow.paths.size() > 1) {
             ahead_pkts += kStallRoundTrips * rate_pps * slowest_rtt_s;
-            if (flow.recv_buffer)
-                ahead_pkts = std::min(ahead_pkts, static_cast<double>(*flow.recv_buffer / scenario_.mss));
+            for (const std::optional<Bytes> buffer : {flow.recv_buffer, flow.send_buffer}) {
+                if (buffer) ahead_pkts = std::min(ahead_pkts, static_cast<double>(*buffer / scenario_.mss));
+            }
             bytes += ring_bytes(std::min(ahead_pkts, sent_pkts), kConnectionEntryBytes);
             // All its subflows together send no more than there is, some of it twice.
             const double there_is = flow.size ? 2 * packets_of(*flow.size, scenario_.mss) : kUnlimited;

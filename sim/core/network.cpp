@@ -40,7 +40,9 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
+        connection.has_backups = std::ranges::any_of(flow.paths, &PathSpec::is_backup);
         connection.is_work_conserving =
+            !connection.has_backups &&
             std::visit([]<class S>(const S&) { return WorkConserving<S>; }, connection.scheduler);
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
@@ -61,11 +63,16 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             connection.reassembly = Reassembly(static_cast<std::uint32_t>(std::min<std::int64_t>(limit, 0x7fffffff)));
             connection.right_edge = connection.reassembly.advertise();
         }
+        if (flow.send_buffer)
+            connection.send_buffer_pkts =
+                static_cast<std::uint32_t>(std::clamp<std::int64_t>(flow.send_buffer->value / payload, 1, 0x7fffffff));
+        connection.is_plain = !connection.is_multipath() && !flow.send_buffer;
         for (std::size_t i = 0; i < flow.paths.size(); ++i) {
             const PathSpec& path = flow.paths[i];
             Subflow s;
             s.connection = static_cast<std::uint32_t>(connections_.size());
             s.ordinal = static_cast<std::uint8_t>(i);
+            s.is_backup = path.is_backup;
             s.hops = static_cast<std::uint8_t>(path.forward.size());
             s.ack_hops = static_cast<std::uint8_t>(path.reverse.size());
             s.route = static_cast<std::uint32_t>(hops_.size());
@@ -83,7 +90,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     const auto subflow_count = static_cast<std::uint32_t>(subflows_.size());
     first_timer_ = link_count;
     first_ack_timer_ = first_timer_ + subflow_count;
-    events_ = EventQueue(first_ack_timer_ + subflow_count);
+    first_meta_timer_ = first_ack_timer_ + subflow_count;
+    events_ = EventQueue(first_meta_timer_ + connections_.size());
     marks_.reserve(kMarkCapacity);
     build_timeline();
     plan_lookahead();
@@ -157,7 +165,8 @@ Nanos Network::on_event(std::uint32_t source) {
     if (source < first_timer_) [[likely]]
         return on_link_event(source);
     if (source < first_ack_timer_) return on_subflow_timer(source - first_timer_);
-    return on_ack_timer(source - first_ack_timer_);
+    if (source < first_meta_timer_) return on_ack_timer(source - first_ack_timer_);
+    return on_meta_timer(source - first_meta_timer_);
 }
 
 void Network::on_timeline() {
@@ -232,6 +241,7 @@ void Network::start_flow(std::uint32_t flow) {
     if (now_ >= scenario_->flows[flow].stop) return;  // the start jitter outlasted it
     c.is_started = true;
     c.started_at = now_;
+    if (c.is_multipath()) start_meta_timer(flow);
     // The first subflow is the connection: `start` is when its first packet may leave. The others join afterwards.
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         const std::uint32_t subflow = c.first_subflow + i;

@@ -27,13 +27,15 @@ enum class MarkKind : std::uint8_t {
     LinkUp,
     LinkDown,
     LinkChange,
+    Penalised,    // its window was halved because what it holds blocks the connection's window
+    MetaTimeout,  // of a flow: the data-level head is retransmitted
 };
 
-// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed, else
-// subflows.
+// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed and
+// MetaTimeout, else subflows.
 struct Mark {
     Nanos time;
-    double value = 0;  // window after it in packets; seconds for Completed
+    double value = 0;  // window after it in packets; seconds since the start for Completed, waited for MetaTimeout
     std::uint32_t owner = 0;
     MarkKind kind = MarkKind::Loss;
 };
@@ -48,6 +50,7 @@ struct SubflowResult {
     std::int64_t retransmits = 0;
     std::int64_t timeouts = 0;
     std::int64_t packets_sent = 0;
+    double schedule_share = 0;  // of the packets that the connection handed out; NaN without, or over a single path
 };
 
 struct FlowResult {
@@ -60,6 +63,10 @@ struct FlowResult {
     double p95_rtt_s = 0;
     double loss_ratio = 0;
     std::int64_t retransmits = 0;
+    std::int64_t reinjections = 0;   // packets handed to a subflow although they had been sent before
+    std::int64_t duplicates = 0;     // arrivals discarded because another packet had brought the same data
+    double mean_hol_blocking_s = 0;  // that packets waited for earlier ones; NaN if none was delivered
+    std::int64_t max_reorder_queue_bytes = 0;
 };
 
 struct LinkResult {
@@ -150,6 +157,10 @@ private:
     struct FlowBaseline {
         std::int64_t delivered_bytes = 0;
         std::uint64_t datagrams_sent = 0;
+        std::int64_t reinjected_pkts = 0;
+        std::int64_t duplicates = 0;
+        double waited_s = 0;
+        std::uint32_t delivered_pkts = 0;
     };
     struct LinkBaseline {
         LinkStats stats;
@@ -168,10 +179,11 @@ private:
         Leads leads = Leads::ToTheClock;
     };
 
-    // Sources of events, in the order that decides ties: links, subflow timers, ACK timers.
+    // Sources of events, in the order that decides ties: links, subflow timers, ACK timers, connections' timers.
     std::uint32_t link_source(std::uint32_t link) const { return link; }
     std::uint32_t timer_source(std::uint32_t subflow) const { return first_timer_ + subflow; }
     std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
+    std::uint32_t meta_timer_source(std::uint32_t flow) const { return first_meta_timer_ + flow; }
 
     void build_timeline();
     bool process_events(Nanos until, std::int64_t& max_events);
@@ -189,6 +201,7 @@ private:
     Nanos on_subflow_timer(std::uint32_t subflow);
     void on_timed_out(std::uint32_t subflow);
     Nanos on_ack_timer(std::uint32_t subflow);
+    Nanos on_meta_timer(std::uint32_t flow);
 
     void begin_measurement();
     void start_flow(std::uint32_t flow);
@@ -229,13 +242,26 @@ private:
     }
     std::size_t choose_subflow(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
     std::size_t ask_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
+    std::optional<std::size_t> consult_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on,
+                                                 Reason* why);
     Candidate describe_candidate(const Subflow& s) const;
+    void bar_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     template <class Visit>
     void for_each_log(Visit&& visit) const;
     void clear_decisions();
     void record_choice(Connection& connection, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice);
-    void reinject(Connection& connection, const Subflow& from, bool again);
+    void reinject(Connection& connection, const Subflow& from, bool is_closed);
+    void send_again(Connection& connection, std::size_t position, std::uint32_t data_seq);
+
+    // network_meta.cpp: what the connection as a whole does when its window or a subflow stalls
+    void act_when_blocked(Connection& connection);
+    void penalise_holders(Connection& connection, std::size_t fast);
+    bool is_held_up_elsewhere(const Connection& connection, std::size_t fast) const;
+    bool has_room(const Connection& connection) const;
+    void start_meta_timer(std::uint32_t flow);
+    Nanos shortest_meta_timeout() const;
+    Nanos meta_timeout(const Connection& connection) const;
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void end_if_delivered(Connection& connection, Nanos at);
     Siblings gather_siblings(const Connection& connection, std::uint32_t self);
@@ -260,6 +286,7 @@ private:
     EventQueue events_;
     std::uint32_t first_timer_ = 0;
     std::uint32_t first_ack_timer_ = 0;
+    std::uint32_t first_meta_timer_ = 0;
     std::vector<Link> links_;
     std::vector<Subflow> subflows_;
     std::vector<Connection> connections_;

@@ -29,32 +29,49 @@ Candidate Network::describe_candidate(const Subflow& s) const {
 SendMoment Network::describe_send(const Connection& c, bool is_reinjection) const {
     constexpr double kEndless = std::numeric_limits<double>::infinity();
     const bool is_limited = c.right_edge != Reassembly::kUnlimited;
-    const bool is_endless = c.data_end == Reassembly::kUnlimited;
+    // What the application has written and nobody has taken yet: as much as the send buffer has room for.
+    const std::uint64_t written = std::min(std::uint64_t{c.data_end}, std::uint64_t{c.data_una} + c.send_buffer_pkts);
+    const bool is_endless = c.data_end == Reassembly::kUnlimited && c.send_buffer_pkts == Reassembly::kUnlimited;
     return {.now = now_,
             .window_pkts = is_limited ? static_cast<double>(c.right_edge - c.data_una) : kEndless,
             .outstanding_pkts = static_cast<double>(c.data_nxt - c.data_una),
-            .unsent_pkts = is_endless ? kEndless : static_cast<double>(c.data_end - c.data_nxt),
+            .unsent_pkts = is_endless ? kEndless : static_cast<double>(written - c.data_nxt),
             .is_reinjection = is_reinjection};
 }
 
-std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
-    bool has_fresh = false;
+// Nothing goes to a backup while another subflow is usable. Source: RFC 8684 section 3.3.8.
+void Network::bar_backups(const Connection& c) {
+    const auto is_backup = [&](std::uint32_t i) { return subflows_[c.first_subflow + i].is_backup; };
+    bool has_other = false;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) has_other |= candidates_[i].is_usable && !is_backup(i);
+    if (!has_other) return;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i)
+        if (is_backup(i)) candidates_[i].is_usable = candidates_[i].is_available = false;
+}
+
+// What the scheduler chooses for a packet that was sent on the subflows in `sent_on`; `why` as in SendMoment.
+std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
+                                                      Reason* why) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-        Candidate& candidate = candidates_[i];
-        candidate = describe_candidate(subflows_[c.first_subflow + i]);
-        candidate.has_sent_this = (sent_on >> i & 1) != 0;
-        has_fresh |= candidate.is_usable && !candidate.has_sent_this;
+        candidates_[i] = describe_candidate(subflows_[c.first_subflow + i]);
+        candidates_[i].has_sent_this = (sent_on >> i & 1) != 0;
     }
+    if (c.has_backups) bar_backups(c);
+    bool has_fresh = false;
     const std::span all = std::span(candidates_).first(c.subflow_count);
+    for (const Candidate& candidate : all) has_fresh |= candidate.is_usable && !candidate.has_sent_this;
     // A packet goes out again on a subflow it was sent on only if no other is usable (Linux MPTCP's path mask).
     if (has_fresh) {
         for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
     }
     SendMoment moment = describe_send(c, data_seq < c.data_nxt);
+    moment.why = why;
+    return std::visit([&](auto& scheduler) { return scheduler.select(all, moment); }, c.scheduler);
+}
+
+std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
     Reason why;
-    if (c.decisions) moment.why = &why;
-    const std::optional<std::size_t> choice =
-        std::visit([&](auto& scheduler) { return scheduler.select(all, moment); }, c.scheduler);
+    const std::optional<std::size_t> choice = consult_scheduler(c, data_seq, sent_on, c.decisions ? &why : nullptr);
     if (c.decisions) record_choice(c, data_seq, why, choice);
     return choice.value_or(c.subflow_count);
 }
@@ -75,16 +92,23 @@ void Network::record_choice(Connection& c, std::uint32_t data_seq, Reason why, s
     decision.reason = why;
 }
 
-void Network::reinject(Connection& c, const Subflow& from, bool again) {
+void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
     from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
         if (data_seq < c.data_una) return;
         if (c.is_multipath()) {
+            std::uint64_t& sent_on = c.sent_on[data_seq];
             // After a timeout once each is enough; after a close there is no one else to repeat it.
-            if ((c.sent_on[data_seq] & Connection::kReinjected) && !again) return;
-            c.sent_on[data_seq] |= Connection::kReinjected;
+            if ((sent_on & Connection::kReinjected) && !is_closed) return;
+            sent_on |= Connection::kReinjected;
+            if (sent_on & Connection::kQueued) return;
+            sent_on |= Connection::kQueued;
         }
         c.reinjections.push_back(data_seq);
     });
+    if (!is_closed || !c.is_multipath()) return;
+    // What is opened in its place has not sent any of it.
+    for (std::uint32_t seq = c.sent_on.begin_pos(); seq != c.sent_on.end_pos(); ++seq)
+        c.sent_on[seq] &= ~(std::uint64_t{1} << from.ordinal);
 }
 
 }  // namespace subflow

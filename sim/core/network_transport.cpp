@@ -124,7 +124,7 @@ void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
 
 void Network::fill(Connection& c) {
     if (!c.is_started) return;
-    if (!c.is_multipath() && c.reinjections.empty()) [[likely]] {
+    if (c.is_plain && c.reinjections.empty()) [[likely]] {
         fill_single_path(c);
         return;
     }
@@ -136,7 +136,9 @@ void Network::fill(Connection& c) {
     while (send_next(c)) {
     }
     // What is left over when everything was handed out
-    const bool has_data = !c.reinjections.empty() || (c.data_nxt < c.data_end && c.data_nxt < c.right_edge);
+    const bool has_data = !c.reinjections.empty() || c.has_new_data();
+    if (!has_data && c.data_nxt < c.data_end && c.is_multipath()) [[unlikely]]
+        act_when_blocked(c);
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
         if (!s.is_established) continue;
@@ -168,7 +170,7 @@ void Network::fill_single_path(Connection& c) {
 void Network::send_probe(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
-    const bool has_new = !c.is_multipath() && c.reinjections.empty() && c.data_nxt < std::min(c.data_end, c.right_edge);
+    const bool has_new = !c.is_multipath() && c.reinjections.empty() && c.has_new_data();
     transmit(c, s, index,
              has_new ? s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport)
                      : s.sender.probe_with_last(now_, scenario_->transport));
@@ -178,24 +180,41 @@ bool Network::send_next(Connection& c) {
     // Reinjections first; those that have been acknowledged meanwhile are done.
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
     const bool is_reinjection = !c.reinjections.empty();
-    if (!is_reinjection && (c.data_nxt >= c.data_end || c.data_nxt >= c.right_edge)) return false;
+    if (!is_reinjection && !c.has_new_data()) return false;
     const std::uint32_t data_seq = is_reinjection ? c.reinjections.front() : c.data_nxt;
 
     const std::uint64_t sent_on = is_reinjection && c.is_multipath() ? c.sent_on[data_seq] : 0;
     const std::size_t choice = choose_subflow(c, data_seq, sent_on);
     if (choice >= c.subflow_count) return false;
 
-    if (is_reinjection) {
+    if (is_reinjection) [[unlikely]] {
         c.reinjections.pop_front();
-    } else {
-        ++c.data_nxt;
-        if (c.is_multipath()) c.sent_on.push_back(0);
+        if (c.is_multipath()) c.sent_on[data_seq] &= ~Connection::kQueued;
+        send_again(c, choice, data_seq);
+        return true;
     }
-    if (c.is_multipath()) c.sent_on[data_seq] |= std::uint64_t{1} << choice;
+    ++c.data_nxt;
+    if (c.is_multipath()) c.sent_on.push_back(std::uint64_t{1} << choice);
     const auto index = static_cast<std::uint32_t>(c.first_subflow + choice);
     Subflow& s = subflows_[index];
     transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
     return true;
+}
+
+// A packet that was sent before goes out by the subflow at that position.
+void Network::send_again(Connection& c, std::size_t position, std::uint32_t data_seq) {
+    ++c.reinjected_pkts;
+    if (c.is_multipath()) {
+        const std::uint64_t here = std::uint64_t{1} << position;
+        std::uint64_t& sent_on = c.sent_on[data_seq];
+        // It comes here again because it has been everywhere: its mask begins anew (Linux MPTCP's path_mask).
+        if (sent_on & here) sent_on &= Connection::kReinjected | Connection::kQueued;
+        sent_on |= here;
+    }
+    const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
+    Subflow& s = subflows_[index];
+    transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
+    events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
@@ -220,11 +239,13 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     const SubflowReceiver::Decision decision =
         s.receiver.on_data(packet.seq, packet.sent_time, at, scenario_->transport);
     if (decision.is_new) [[likely]] {
-        s.received_bytes += c.payload_of(packet.data_seq);
-        c.reassembly.on_data(packet.data_seq, s.ordinal, [&](std::uint32_t data_seq, std::uint8_t origin) {
+        const std::uint32_t arrived = c.payload_of(packet.data_seq);
+        s.received_bytes += arrived;
+        c.reassembly.on_data(packet.data_seq, arrived, s.ordinal, at, [&](std::uint32_t data_seq, std::uint8_t origin) {
             const std::uint32_t payload = c.payload_of(data_seq);
             c.delivered_bytes += payload;
             subflows_[c.first_subflow + origin].goodput_bytes += payload;
+            return payload;
         });
         if (c.final_data_seq != Reassembly::kUnlimited) [[unlikely]]
             end_if_delivered(c, at);
@@ -297,6 +318,7 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack) {
     if (data_ack <= c.data_una) return;
     c.data_una = data_ack;
     if (!c.is_multipath()) return;
+    c.data_acked_at = now_;
     while (c.sent_on.begin_pos() != data_ack) c.sent_on.pop_front();
 }
 

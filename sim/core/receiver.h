@@ -127,37 +127,61 @@ private:
 };
 
 // Connection level: holds data that arrived ahead of order and hands the rest on.
+//
+// What head-of-line blocking costs is counted packet by packet, from arrival to delivery: the integral of what is held
+// would give the same mean in the end, but would charge a wait to the intervals in which it went by and not to the one
+// in which the packet was delivered.
 class Reassembly {
 public:
     explicit Reassembly(std::uint32_t limit_pkts = kUnlimited) : limit_pkts_(limit_pkts), right_edge_(limit_pkts) {}
 
     static constexpr std::uint32_t kUnlimited = 0xffffffff;
 
-    // Takes packet `data_seq` that came by subflow `origin` of the connection. Calls deliver(data_seq, origin) for
-    // every packet that is now in order. Returns false for a duplicate.
+    // Takes packet `data_seq` of `payload` bytes that came by subflow `origin` of the connection at `at`. For every
+    // packet that is now in order, calls deliver(data_seq, origin), which answers with its payload. Returns false for a
+    // duplicate.
     template <class Deliver>
-    SF_INLINE bool on_data(std::uint32_t data_seq, std::uint8_t origin, Deliver&& deliver) {
-        if (data_seq < next()) return false;
+    SF_INLINE bool on_data(std::uint32_t data_seq, std::uint32_t payload, std::uint8_t origin, Nanos at,
+                           Deliver&& deliver) {
+        if (data_seq < next()) {
+            ++duplicates_;
+            return false;
+        }
         if (data_seq == next() && held_.empty()) [[likely]] {
             held_.reset(data_seq + 1);
             deliver(data_seq, origin);
             return true;
         }
         while (held_.end_pos() <= data_seq) held_.push_back(kMissing);
-        std::uint8_t& slot = held_[data_seq];
-        if (slot != kMissing) return false;
-        slot = origin;
+        std::uint64_t& slot = held_[data_seq];
+        if (slot != kMissing) {
+            ++duplicates_;
+            return false;
+        }
+        slot = static_cast<std::uint64_t>(at.value) << 8 | origin;
         ++held_pkts_;
+        held_bytes_ += payload;
         while (!held_.empty() && held_.front() != kMissing) {
-            deliver(held_.begin_pos(), held_.front());
+            const std::uint64_t front = held_.front();
+            held_bytes_ -= deliver(held_.begin_pos(), static_cast<std::uint8_t>(front & 0xff));
+            waited_ns_ += static_cast<double>(at.value - static_cast<std::int64_t>(front >> 8));
             held_.pop_front();
             --held_pkts_;
         }
+        max_held_bytes_ = std::max(max_held_bytes_, held_bytes_);
         return true;
     }
 
     std::uint32_t next() const { return held_.begin_pos(); }
     std::uint32_t held_pkts() const { return held_pkts_; }
+    std::int64_t held_bytes() const { return held_bytes_; }
+    // The most since the last restart_max().
+    std::int64_t max_held_bytes() const { return max_held_bytes_; }
+    void restart_max() { max_held_bytes_ = held_bytes_; }
+    // How long the packets delivered so far were held, all of them together.
+    double waited_s() const { return waited_ns_ * 1e-9; }
+    // Arrivals discarded because another packet had brought the same data.
+    std::int64_t duplicates() const { return duplicates_; }
     bool is_limited() const { return limit_pkts_ != kUnlimited; }
 
     // One past the last packet the sender may send: buffer less what waits out of order, and it never shrinks.
@@ -168,12 +192,17 @@ public:
     }
 
 private:
-    static constexpr std::uint8_t kMissing = 0xff;
+    static constexpr std::uint64_t kMissing = ~std::uint64_t{0};
 
-    Ring<std::uint8_t> held_;  // from next(): which subflow brought the packet, or kMissing
+    // From next(): when the packet arrived (ns, in 56 bits) and by which subflow (in 8), or kMissing
+    Ring<std::uint64_t> held_;
     std::uint32_t held_pkts_ = 0;
     std::uint32_t limit_pkts_;
     std::uint32_t right_edge_;
+    std::int64_t held_bytes_ = 0;
+    std::int64_t max_held_bytes_ = 0;
+    double waited_ns_ = 0;  // as a fraction: the sum over many packets may exceed 64 bits of nanoseconds
+    std::int64_t duplicates_ = 0;
 };
 
 }  // namespace subflow

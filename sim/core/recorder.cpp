@@ -15,6 +15,13 @@ constexpr std::pair<std::string_view, std::string_view> kFlowColumns[] = {
     {"goodput_bps", "bit/s"},
     {"recv_buffer_bytes", "B"},
 };
+// Of flows with several subflows only, behind those; and of these subflows.
+constexpr std::pair<std::string_view, std::string_view> kMultipathColumns[] = {
+    {"reorder_queue_bytes", "B"},
+    {"hol_blocking_s", "s"},
+    {"reinjections_pkts", "pkt"},
+};
+constexpr std::pair<std::string_view, std::string_view> kShareColumn{"schedule_share", ""};
 constexpr std::pair<std::string_view, std::string_view> kSubflowColumns[] = {
     {"throughput_bps", "bit/s"},
     {"goodput_bps", "bit/s"},
@@ -36,6 +43,15 @@ std::int64_t drops_of(const LinkStats& s) {
     return s.drops_queue + s.drops_random + s.drops_down;
 }
 
+// Over all subflows of a connection that has several.
+std::int64_t handed_pkts(const Network& network, const Connection& c) {
+    if (!c.is_multipath()) return 0;
+    std::int64_t pkts = 0;
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
+        pkts += network.subflows()[i].sender.stats().handed_pkts();
+    return pkts;
+}
+
 }  // namespace
 
 void check_interval(Nanos interval) {
@@ -47,17 +63,23 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
         scenario.flows.size() * std::size(kFlowColumns) + scenario.links.size() * std::size(kLinkColumns);
     for (const FlowSpec& flow : scenario.flows) {
         if (!sends_datagrams(flow.kind)) count += flow.paths.size() * std::size(kSubflowColumns);
+        if (flow.paths.size() > 1) count += std::size(kMultipathColumns) + flow.paths.size();
     }
     return count;
 }
 
 Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
     check_interval(interval);
-    for (std::uint32_t i = 0; i < network.connections().size(); ++i)
+    for (std::uint32_t i = 0; i < network.connections().size(); ++i) {
         for (const auto& [name, unit] : kFlowColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
+        if (!network.connections()[i].is_multipath()) continue;
+        for (const auto& [name, unit] : kMultipathColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
+    }
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
-        if (sends_datagrams(network.connections()[network.subflows()[i].connection].kind)) continue;
+        const Connection& c = network.connections()[network.subflows()[i].connection];
+        if (sends_datagrams(c.kind)) continue;
         for (const auto& [name, unit] : kSubflowColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
+        if (c.is_multipath()) columns_.push_back({TraceScope::Subflow, i, kShareColumn.first, kShareColumn.second});
     }
     for (std::uint32_t i = 0; i < network.links().size(); ++i)
         for (const auto& [name, unit] : kLinkColumns) columns_.push_back({TraceScope::Link, i, name, unit});
@@ -88,11 +110,16 @@ void Recorder::rewind(const Network& network) {
 }
 
 void Recorder::read_counters(const Network& network) {
-    delivered_bytes_.clear();
-    for (const Connection& c : network.connections()) delivered_bytes_.push_back(c.delivered_bytes);
+    flows_.clear();
+    for (const Connection& c : network.connections()) {
+        flows_.push_back({c.delivered_bytes, c.reassembly.next(), c.reassembly.waited_s(), c.reinjected_pkts,
+                          handed_pkts(network, c)});
+    }
     subflows_.clear();
-    for (const Subflow& s : network.subflows())
-        subflows_.push_back({s.received_bytes, s.goodput_bytes, s.sender.stats().marked_lost});
+    for (const Subflow& s : network.subflows()) {
+        const SenderStats& stats = s.sender.stats();
+        subflows_.push_back({s.received_bytes, s.goodput_bytes, stats.marked_lost, stats.handed_pkts()});
+    }
     links_.clear();
     for (const Link& l : network.links()) links_.push_back({drops_of(l.stats()), l.busy_until(network.now())});
 }
@@ -107,8 +134,13 @@ void Recorder::sample(const Network& network) {
 
     for (std::size_t i = 0; i < network.connections().size(); ++i) {
         const Connection& c = network.connections()[i];
-        put_rate(c.delivered_bytes - delivered_bytes_[i]);
+        put_rate(c.delivered_bytes - flows_[i].delivered_bytes);
         put(static_cast<double>(c.reassembly.held_pkts()) * c.payload_bytes);
+        if (!c.is_multipath()) continue;
+        put(static_cast<double>(c.reassembly.held_bytes()));
+        const auto delivered_pkts = static_cast<double>(c.reassembly.next() - flows_[i].delivered_pkts);
+        put(delivered_pkts > 0 ? (c.reassembly.waited_s() - flows_[i].waited_s) / delivered_pkts : kNaN);
+        put(static_cast<double>(c.reinjected_pkts - flows_[i].reinjected_pkts));
     }
     for (std::size_t i = 0; i < network.subflows().size(); ++i) {
         const Subflow& s = network.subflows()[i];
@@ -125,6 +157,11 @@ void Recorder::sample(const Network& network) {
         const double pacing_pps = sender.window().pacing_pps;
         put(pacing_pps > 0 ? pacing_pps * wire_bits : kNaN);  // NaN: clocked by ACKs
         put(static_cast<double>(sender.stats().marked_lost - subflows_[i].marked_lost));
+        const Connection& c = network.connections()[s.connection];
+        if (!c.is_multipath()) continue;
+        const std::int64_t all_pkts = handed_pkts(network, c) - flows_[s.connection].handed_pkts;
+        const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - subflows_[i].handed_pkts);
+        put(all_pkts > 0 ? own_pkts / static_cast<double>(all_pkts) : kNaN);
     }
     for (std::size_t i = 0; i < network.links().size(); ++i) {
         const Link& link = network.links()[i];

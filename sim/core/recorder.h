@@ -47,10 +47,18 @@ public:
     void rewind(const Network& network);
 
 private:
+    struct FlowCounters {
+        std::int64_t delivered_bytes = 0;
+        std::uint32_t delivered_pkts = 0;
+        double waited_s = 0;
+        std::int64_t reinjected_pkts = 0;
+        std::int64_t handed_pkts = 0;
+    };
     struct SubflowCounters {
         std::int64_t received_bytes = 0;
         std::int64_t goodput_bytes = 0;
         std::int64_t marked_lost = 0;
+        std::int64_t handed_pkts = 0;
     };
     struct LinkCounters {
         std::int64_t drops = 0;
@@ -68,7 +76,7 @@ private:
     std::atomic<std::size_t> count_ = 0;
 
     // Counters at the last sample
-    std::vector<std::int64_t> delivered_bytes_;
+    std::vector<FlowCounters> flows_;
     std::vector<SubflowCounters> subflows_;
     std::vector<LinkCounters> links_;
 };

@@ -40,7 +40,10 @@ void Network::begin_measurement() {
                                       s.goodput_bytes, s.dropped_pkts});
     flow_baselines_.clear();
     for (Connection& c : connections_) {
-        flow_baselines_.push_back({c.delivered_bytes, c.datagrams.sent()});
+        const Reassembly& r = c.reassembly;
+        flow_baselines_.push_back(
+            {c.delivered_bytes, c.datagrams.sent(), c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
+        c.reassembly.restart_max();
         c.rtt_histogram.clear();
     }
     link_baselines_.clear();
@@ -72,6 +75,14 @@ SubflowResult Network::subflow_result(std::size_t index) const {
         ratio(static_cast<double>(s.dropped_pkts - base.dropped_pkts), static_cast<double>(result.packets_sent));
     result.retransmits = stats.retransmits - base.sender.retransmits;
     result.timeouts = stats.timeouts - base.sender.timeouts;
+    const Connection& c = connections_[s.connection];
+    std::int64_t all = 0;
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
+        all += subflows_[i].sender.stats().handed_pkts() - subflow_baselines_[i].sender.handed_pkts();
+    result.schedule_share = kNaN;
+    if (c.is_multipath() && all > 0)
+        result.schedule_share =
+            static_cast<double>(stats.handed_pkts() - base.sender.handed_pkts()) / static_cast<double>(all);
     return result;
 }
 
@@ -105,6 +116,12 @@ FlowResult Network::flow_result(std::size_t index) const {
     if (sends_datagrams(c.kind)) sent = static_cast<double>(c.datagrams.sent() - flow_baselines_[index].datagrams_sent);
     result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
     result.loss_ratio = ratio(dropped, sent);
+    const FlowBaseline& base = flow_baselines_[index];
+    result.reinjections = c.reinjected_pkts - base.reinjected_pkts;
+    result.duplicates = c.reassembly.duplicates() - base.duplicates;
+    const auto delivered = static_cast<double>(c.reassembly.next() - base.delivered_pkts);
+    result.mean_hol_blocking_s = delivered > 0 ? (c.reassembly.waited_s() - base.waited_s) / delivered : kNaN;
+    result.max_reorder_queue_bytes = c.reassembly.max_held_bytes();
     return result;
 }
 

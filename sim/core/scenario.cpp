@@ -104,6 +104,7 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
     require(!flow.size || (flow.size->value > 0 && flow.size->value / scenario.mss.value < kMaxPackets),
             where + ": size must be positive and below 2^31 packets");
     require(!flow.recv_buffer || *flow.recv_buffer >= scenario.mss, where + ": the receive buffer must hold a packet");
+    require(!flow.send_buffer || *flow.send_buffer >= scenario.mss, where + ": the send buffer must hold a packet");
     for (const PathSpec& path : flow.paths) {
         require(!path.forward.empty(), where + ": a path needs a link");
         check_route(scenario, path.forward, where);

@@ -74,6 +74,7 @@ struct AlgorithmChoice {
 struct PathSpec {
     std::vector<std::uint32_t> forward;
     std::vector<std::uint32_t> reverse;
+    bool is_backup = false;  // of a subflow that carries data only while no other is usable (RFC 8684 section 3.3.8)
 };
 
 struct FlowSpec {
@@ -87,6 +88,7 @@ struct FlowSpec {
     Nanos lifetime = kNever;           // stops this long after it started, start jitter included, if that is earlier
     std::optional<Bytes> size;         // payload; none: endless
     std::optional<Bytes> recv_buffer;  // connection level; none: unlimited
+    std::optional<Bytes> send_buffer;  // holds data until it is DATA_ACKed; none: unlimited
     DatagramSpec datagrams;            // Cbr and OnOff only
 };
 

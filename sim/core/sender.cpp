@@ -460,6 +460,16 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
 #endif
 }
 
+void SubflowSender::penalise(Nanos now) {
+    account_cwnd(now);
+    decide(Cause::Schedule, now, sender_rules::kPenalised, [&](Reason* why) {
+        if (why != nullptr) why->set(sender_rules::kPenalised, {window_.cwnd_pkts, window_.ssthresh_pkts});
+        // A subflow in slow start has no idea of its path yet: its ssthresh stays.
+        if (!window_.in_slow_start()) window_.ssthresh_pkts = std::max(window_.ssthresh_pkts / 2, 2.0);
+        window_.cwnd_pkts = std::max(window_.cwnd_pkts / 2, 1.0);
+    });
+}
+
 void SubflowSender::check_invariants() const {
     std::uint32_t in_pipe = 0;
     std::uint32_t lost = 0;

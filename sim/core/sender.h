@@ -34,6 +34,9 @@ struct SenderStats {
     double clock_seconds = 0;  // time established
     double rtt_seconds = 0;    // sum of the RTT samples
     std::int64_t rtt_samples = 0;
+
+    // What the connection gave it to send.
+    std::int64_t handed_pkts() const { return packets_sent - retransmits; }
 };
 
 // What one ACK did, for the connection and the observers.
@@ -147,6 +150,10 @@ public:
         }
     }
 
+    // Half the window for a subflow that holds up a faster one. Source: Raiciu et al., NSDI 2012, section 4.2; Linux
+    // mptcp_rcv_buf_optimization.
+    void penalise(Nanos now);
+
     SenderState state() const { return state_; }
     const Window& window() const { return window_; }
     // The window as siblings should see it: ssthresh in recovery, as in Linux MPTCP's coupled controllers.
@@ -158,6 +165,8 @@ public:
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
+    // The retransmission timeout, not backed off.
+    Nanos rto(const TransportOptions& options) const { return rtt_.rto(options, 0); }
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
     Nanos reordering_deadline() const { return reordering_deadline_; }

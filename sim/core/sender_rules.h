@@ -55,6 +55,14 @@ inline constexpr RuleInfo kIdleRestart{
     .source = "RFC 5681 section 4.1; Linux tcp_cwnd_restart",
     .numbers = {"idle_s", "rto_s"},
 };
+inline constexpr RuleInfo kPenalised{
+    .name = "penalised",
+    .formula =
+        "cwnd = max(cwnd / 2, 1), ssthresh = max(ssthresh / 2, 2) unless in slow start: a faster subflow waits "
+        "for what this one holds",
+    .source = "Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization",
+    .numbers = {"cwnd_pkts", "ssthresh_pkts"},
+};
 inline constexpr RuleInfo kInitialWindow{
     .name = "initial_window",
     .formula = "cwnd = the initial window, and a rate if the controller begins with one",
@@ -69,7 +77,8 @@ inline constexpr RuleInfo kUnexplained{
     .numbers = {},
 };
 
-inline constexpr std::array kAll{&kUnexplained,   &kInitialWindow, &kRecoveryExit, &kProbeRepaired, &kSackRecovery,
-                                 &kRateReduction, &kTimeout,       &kUndo,         &kUnusedWindow,  &kIdleRestart};
+inline constexpr std::array kAll{&kUnexplained,  &kInitialWindow, &kRecoveryExit, &kProbeRepaired,
+                                 &kSackRecovery, &kRateReduction, &kTimeout,      &kUndo,
+                                 &kUnusedWindow, &kIdleRestart,   &kPenalised};
 
 }  // namespace subflow::sender_rules

@@ -257,6 +257,8 @@ inline void add_random_events(Scenario& scenario, Draws& draw) {
 inline void add_random_choices_of_mptcp(Scenario& scenario, Draws& draw) {
     for (FlowSpec& flow : scenario.flows) {
         if (flow.kind != FlowKind::Mptcp) continue;
+        if (draw.chance(0.2)) flow.send_buffer = Bytes(draw.between(1448, 300'000));
+        for (PathSpec& path : flow.paths) path.is_backup = draw.chance(0.15);
         for (const AlgorithmInfo* info : scheduler_infos())
             if (info->name == flow.scheduler.name) flow.scheduler = random_choice(*info, draw, make_scheduler);
     }

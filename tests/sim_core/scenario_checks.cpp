@@ -145,12 +145,13 @@ std::string describe(const Scenario& scenario) {
     for (const FlowSpec& flow : scenario.flows) {
         out << "flow " << flow.name << ", kind " << static_cast<int>(flow.kind) << ", " << describe(flow.controller)
             << ", " << describe(flow.scheduler) << ": " << flow.start.value << " to " << flow.stop.value << " ns, size "
-            << flow.size.value_or(Bytes(-1)).value << ", buffer " << flow.recv_buffer.value_or(Bytes(-1)).value
-            << ", lifetime " << flow.lifetime.value << " ns, datagrams of " << flow.datagrams.packet.value << " at "
-            << flow.datagrams.rate.value << ", spacing " << static_cast<int>(flow.datagrams.spacing) << ", on "
-            << flow.datagrams.mean_on.value << " ns, off " << flow.datagrams.mean_off.value << " ns";
+            << flow.size.value_or(Bytes(-1)).value << ", buffers " << flow.recv_buffer.value_or(Bytes(-1)).value << ' '
+            << flow.send_buffer.value_or(Bytes(-1)).value << ", lifetime " << flow.lifetime.value
+            << " ns, datagrams of " << flow.datagrams.packet.value << " at " << flow.datagrams.rate.value
+            << ", spacing " << static_cast<int>(flow.datagrams.spacing) << ", on " << flow.datagrams.mean_on.value
+            << " ns, off " << flow.datagrams.mean_off.value << " ns";
         for (const PathSpec& path : flow.paths) {
-            out << "; path";
+            out << (path.is_backup ? "; backup" : "; path");
             route(path.forward);
             out << " back";
             route(path.reverse);
@@ -195,7 +196,7 @@ void spoil(Scenario& scenario, Draws& draw) {
     for (std::int64_t i = draw.between(1, 3); i > 0; --i) {
         LinkSpec& link = pick(scenario.links);
         FlowSpec& flow = pick(scenario.flows);
-        switch (draw.between(0, 19)) {
+        switch (draw.between(0, 20)) {
             case 0:
                 scenario.duration = Nanos(whole());
                 break;
@@ -252,6 +253,9 @@ void spoil(Scenario& scenario, Draws& draw) {
                 break;
             case 18:
                 flow.recv_buffer = Bytes(whole());
+                break;
+            case 19:
+                flow.send_buffer = Bytes(whole());
                 break;
             default:
                 if (!scenario.events.empty()) {

@@ -338,15 +338,18 @@ TEST(Receiver, TheRfcDelaysEverySecondAckFromTheFirst) {
 TEST(Reassembly, DeliversInOrderOnceAndRemembersWhoBroughtWhat) {
     Reassembly reassembly;
     std::vector<std::pair<std::uint32_t, int>> delivered;
-    const auto take = [&](std::uint32_t data_seq, std::uint8_t origin) { delivered.emplace_back(data_seq, origin); };
-    EXPECT_TRUE(reassembly.on_data(1, 0, take));
-    EXPECT_TRUE(reassembly.on_data(3, 1, take));
-    EXPECT_FALSE(reassembly.on_data(1, 1, take));
+    const auto take = [&](std::uint32_t data_seq, std::uint8_t origin) {
+        delivered.emplace_back(data_seq, origin);
+        return 100u;
+    };
+    EXPECT_TRUE(reassembly.on_data(1, 100, 0, 0_ms, take));
+    EXPECT_TRUE(reassembly.on_data(3, 100, 1, 0_ms, take));
+    EXPECT_FALSE(reassembly.on_data(1, 100, 1, 0_ms, take));
     EXPECT_EQ(reassembly.held_pkts(), 2u);
-    EXPECT_TRUE(reassembly.on_data(0, 1, take));
+    EXPECT_TRUE(reassembly.on_data(0, 100, 1, 0_ms, take));
     EXPECT_EQ(delivered, (std::vector<std::pair<std::uint32_t, int>>{{0, 1}, {1, 0}}));
-    EXPECT_FALSE(reassembly.on_data(0, 0, take));
-    EXPECT_TRUE(reassembly.on_data(2, 0, take));
+    EXPECT_FALSE(reassembly.on_data(0, 100, 0, 0_ms, take));
+    EXPECT_TRUE(reassembly.on_data(2, 100, 0, 0_ms, take));
     EXPECT_EQ(delivered.back(), (std::pair<std::uint32_t, int>{3, 1}));
     EXPECT_EQ(reassembly.next(), 4u);
     EXPECT_EQ(reassembly.held_pkts(), 0u);
@@ -354,11 +357,11 @@ TEST(Reassembly, DeliversInOrderOnceAndRemembersWhoBroughtWhat) {
 
 TEST(Reassembly, TheAdvertisedEdgeCountsWhatWaitsAndNeverShrinks) {
     Reassembly reassembly(10);
-    const auto ignore = [](std::uint32_t, std::uint8_t) {};
+    const auto ignore = [](std::uint32_t, std::uint8_t) { return 100u; };
     EXPECT_EQ(reassembly.advertise(), 10u);
-    for (std::uint32_t seq = 1; seq < 10; ++seq) reassembly.on_data(seq, 0, ignore);
+    for (std::uint32_t seq = 1; seq < 10; ++seq) reassembly.on_data(seq, 100, 0, 0_ms, ignore);
     EXPECT_EQ(reassembly.advertise(), 10u);  // 0 + 10 - 9 would be a retreat
-    reassembly.on_data(0, 0, ignore);
+    reassembly.on_data(0, 100, 0, 0_ms, ignore);
     EXPECT_EQ(reassembly.advertise(), 20u);
 }
 

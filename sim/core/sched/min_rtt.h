@@ -18,16 +18,23 @@ public:
         .numbers = {"srtt_s", "next_srtt_s"},
     };
     static constexpr std::array kRules{&kLowestRtt};
+    static constexpr std::array kOptions{kRetransmissionOption, kPenalisationOption};
     static constexpr AlgorithmInfo kInfo{
         .name = "minrtt",
         .summary = "The available subflow with the lowest smoothed RTT; a new subflow is tried at once",
         .source = "Linux MPTCP default scheduler (mptcp_sched.c)",
+        .options = kOptions,
         .rules = kRules,
     };
 
     static constexpr bool kIsWorkConserving = true;
 
-    explicit MinRtt(const Options&) {}
+    explicit MinRtt(const Options& options)
+        : retransmits_(options.number("opportunistic_retransmission") != 0),
+          penalises_(options.number("penalisation") != 0) {}
+
+    bool retransmits_when_blocked() const { return retransmits_; }
+    bool penalises() const { return penalises_; }
 
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) const {
         const std::optional<std::size_t> best = fastest_available(subflows);
@@ -60,6 +67,9 @@ private:
         if (a.has_sent_this != b.has_sent_this) return b.has_sent_this;
         return a.srtt < b.srtt;
     }
+
+    bool retransmits_ = true;
+    bool penalises_ = true;
 };
 static_assert(PacketScheduler<MinRtt>);
 

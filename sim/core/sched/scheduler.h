@@ -106,6 +106,23 @@ inline constexpr RuleInfo kNoneAvailable{
     .source = "Linux MPTCP mptcp_sched.c",
     .numbers = {},
 };
-inline constexpr std::array kChoiceless{&kOnlyAvailable, &kNoneAvailable};
+
+// Of connections that stall (network_meta.cpp): the packet in question is the one that holds up the line.
+inline constexpr RuleInfo kOpportunisticRetransmission{
+    .name = "opportunistic_retransmission",
+    .formula =
+        "the head of the line goes out here as well: whoever holds it has cwnd <= 4 or srtt > 4 srtt of this one",
+    .source = "Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization",
+    .numbers = {"window_pkts", "outstanding_pkts"},
+};
+inline constexpr RuleInfo kMetaTimeout{
+    .name = "meta_timeout",
+    .formula = "the head of the line goes out again: no DATA_ACK moved for 2 max RTO, doubled per expiry",
+    .source = "Linux mptcp_meta_retransmit_timer",
+    .numbers = {"timeout_s", "expiries"},
+};
+
+// The rules that are not a scheduler's own.
+inline constexpr std::array kChoiceless{&kOnlyAvailable, &kNoneAvailable, &kOpportunisticRetransmission, &kMetaTimeout};
 
 }  // namespace subflow

@@ -1,0 +1,133 @@
+// The part of Network that acts when a connection as a whole stalls: its window or its send buffer is full of what one
+// subflow holds, or nothing is DATA_ACKed for too long.
+#include <algorithm>
+#include <span>
+
+#include "network.h"
+
+namespace subflow {
+
+namespace {
+
+// A tighter watch than this would cost more than being late by it.
+constexpr Nanos kLeastWatch{10'000'000};
+
+}  // namespace
+
+bool Network::has_room(const Connection& c) const {
+    const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
+    return std::ranges::any_of(all, [this](const Subflow& s) { return is_usable(s) && s.sender.may_send(now_); });
+}
+
+// New data is kept from leaving. If some subflow has room all the same, it takes over what the others hold up.
+// Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
+void Network::act_when_blocked(Connection& c) {
+    const bool retransmits = retransmits_when_blocked(c.scheduler);
+    // With a full send buffer nothing is wrong with the window: it is the application that has to wait.
+    const bool may_penalise = penalises(c.scheduler) && c.data_nxt >= c.right_edge;
+    if ((!retransmits && !may_penalise) || c.data_una == c.data_nxt) return;
+    if (!has_room(c)) return;
+    const std::optional<std::size_t> fast = consult_scheduler(c, c.data_nxt, 0, nullptr);
+    if (!fast) return;
+    if (may_penalise) penalise_holders(c, *fast);
+    if (!retransmits || (c.sent_on[c.data_una] >> *fast & 1) != 0 || !is_held_up_elsewhere(c, *fast)) return;
+    if (c.decisions) {
+        const SendMoment moment = describe_send(c, true);
+        Reason why;
+        why.set(kOpportunisticRetransmission, {moment.window_pkts, moment.outstanding_pkts});
+        record_choice(c, c.data_una, why, fast);
+    }
+    send_again(c, *fast, c.data_una);
+    tell_blocked_retransmission(c.scheduler, *fast);
+}
+
+// Halves the windows of slower subflows that hold the head of the line, once per round trip of the fast one.
+void Network::penalise_holders(Connection& c, std::size_t fast) {
+    Subflow& f = subflows_[c.first_subflow + fast];
+    // DEVIATION: Linux takes the RTT of a subflow without a sample for nil, and halves the windows of all others with
+    // each packet until it has one.
+    if (!f.sender.rtt().has_sample()) return;
+    const Nanos srtt = f.sender.rtt().srtt();
+    if (now_ - f.penalised_others_at < srtt) return;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        Subflow& s = subflows_[c.first_subflow + i];
+        if (i == fast || (c.sent_on[c.data_una] >> i & 1) == 0) continue;
+        if (srtt >= s.sender.rtt().srtt() || s.sender.state() != SenderState::Open) continue;
+        s.sender.penalise(now_);
+        f.penalised_others_at = now_;
+        mark(now_, MarkKind::Penalised, c.first_subflow + i, s.sender.window().cwnd_pkts);
+    }
+}
+
+// Whether the head of the line is worth a second copy: those who hold it are much slower, or have next to no window to
+// repair it with. The first one that says so, or that is nearly as fast, decides.
+bool Network::is_held_up_elsewhere(const Connection& c, std::size_t fast) const {
+    const Nanos srtt = subflows_[c.first_subflow + fast].sender.rtt().srtt();
+    bool is_slow = false;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        if (i == fast || (c.sent_on[c.data_una] >> i & 1) == 0) continue;
+        const SubflowSender& s = subflows_[c.first_subflow + i].sender;
+        if (s.window().cwnd_pkts <= 4) return true;
+        if (s.rtt().srtt() <= srtt * 4) return false;
+        is_slow = true;
+    }
+    return is_slow;
+}
+
+void Network::start_meta_timer(std::uint32_t flow) {
+    Connection& c = connections_[flow];
+    c.data_acked_at = now_;
+    events_.schedule(meta_timer_source(flow), now_ + shortest_meta_timeout());
+}
+
+Nanos Network::shortest_meta_timeout() const {
+    return std::max(scenario_->transport.rto_min * 2, kLeastWatch);
+}
+
+// Source: Linux mptcp_set_rto.
+// DEVIATION: Linux takes the timeouts with their back-off as they are at the last acknowledgement, so that a subflow
+// that has been dead for a minute puts off what the others could repair. Here back-off is each subflow's own affair.
+Nanos Network::meta_timeout(const Connection& c) const {
+    const TransportOptions& options = scenario_->transport;
+    Nanos longest{};
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        const Subflow& s = subflows_[i];
+        if (s.is_established) longest = std::max(longest, s.sender.rto(options));
+    }
+    return longest > Nanos(0) ? longest * 2 : options.rto_initial * 2;
+}
+
+// Acknowledgements only leave word of when they came. Hence the timer looks again at least as often as the shortest
+// timeout that there can be: an acknowledgement may have shortened the one it was set to.
+Nanos Network::on_meta_timer(std::uint32_t flow) {
+    Connection& c = connections_[flow];
+    MetaTimer& timer = c.meta_timer;
+    if (c.data_una >= c.data_end) return kNever;
+    const Nanos watch = shortest_meta_timeout();
+    if (c.data_una == c.data_nxt) return now_ + watch;
+    const bool is_backed_off = timer.backed_off > Nanos(0) && c.data_una == timer.una_at_expiry;
+    const Nanos timeout = is_backed_off ? timer.backed_off : meta_timeout(c);
+    const Nanos due = (is_backed_off ? timer.expired_at : c.data_acked_at) + timeout;
+    if (due > now_) return std::min(due, now_ + watch);
+
+    ++timer.expiries;
+    timer.expired_at = now_;
+    timer.una_at_expiry = c.data_una;
+    timer.backed_off = std::min(timeout * 2, std::max(scenario_->transport.rto_max, timeout));
+    mark(now_, MarkKind::MetaTimeout, flow, to_seconds(timeout));
+    const std::uint64_t sent_on = c.sent_on[c.data_una];
+    // What waits among the reinjections goes out as soon as it can.
+    if ((sent_on & Connection::kQueued) == 0 && has_room(c)) {
+        if (const std::optional<std::size_t> choice = consult_scheduler(c, c.data_una, sent_on, nullptr)) {
+            if (c.decisions) {
+                Reason why;
+                why.set(kMetaTimeout, {to_seconds(timeout), static_cast<double>(timer.expiries)});
+                record_choice(c, c.data_una, why, choice);
+            }
+            send_again(c, *choice, c.data_una);
+        }
+    }
+    return now_ + std::min(timer.backed_off, watch);
+}
+
+}  // namespace subflow
