@@ -89,6 +89,7 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
                      const std::string& controller, const OptionMap& controller_options, const std::string& scheduler,
                      const OptionMap& scheduler_options, std::int64_t start_ns, std::optional<std::int64_t> stop_ns,
                      std::optional<std::int64_t> size_bytes, std::optional<std::int64_t> recv_buffer_bytes,
+                     std::optional<std::int64_t> send_buffer_bytes, const std::vector<std::size_t>& backups,
                      std::optional<std::int64_t> lifetime_ns, double rate_bps, std::int64_t packet_bytes,
                      Spacing spacing, std::int64_t mean_on_ns, std::int64_t mean_off_ns) {
     FlowSpec flow;
@@ -101,6 +102,8 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
     if (stop_ns) flow.stop = Nanos(*stop_ns);
     flow.size = maybe<Bytes>(size_bytes);
     flow.recv_buffer = maybe<Bytes>(recv_buffer_bytes);
+    flow.send_buffer = maybe<Bytes>(send_buffer_bytes);
+    for (const std::size_t position : backups) flow.paths.at(position).is_backup = true;
     if (lifetime_ns) flow.lifetime = Nanos(*lifetime_ns);
     flow.datagrams = {BitsPerSec(rate_bps), Bytes(packet_bytes), spacing, Nanos(mean_on_ns), Nanos(mean_off_ns)};
     s.flows.push_back(std::move(flow));
@@ -232,8 +235,9 @@ void bind_scenario(nb::module_& m) {
              "Follow a delivery trace; the rate given before is its mean.")
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
-             "recv_buffer_bytes"_a.none(), "lifetime_ns"_a.none(), "rate_bps"_a, "packet_bytes"_a, "spacing"_a,
-             "mean_on_ns"_a, "mean_off_ns"_a, "Paths are (forward links, reverse links). Returns the index.")
+             "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),
+             "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a,
+             "Paths are (forward links, reverse links), backups positions among them. Returns the index.")
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
              "queue_limit_bytes"_a.none(), "up"_a.none())

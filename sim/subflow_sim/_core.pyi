@@ -259,8 +259,10 @@ class Scenario:
     def use_trace(self, link: int, opportunities_ms: Sequence[int]) -> None:
         """Follow a delivery trace; the rate given before is its mean."""
 
-    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int) -> int:
-        """Paths are (forward links, reverse links). Returns the index."""
+    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int) -> int:
+        """
+        Paths are (forward links, reverse links), backups positions among them. Returns the index.
+        """
 
     def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
 
@@ -367,6 +369,10 @@ class MarkKind(enum.Enum):
 
     LINK_CHANGE = 8
 
+    PENALISED = 9
+
+    META_RTO = 10
+
 class Mark:
     @property
     def time_ns(self) -> int: ...
@@ -405,6 +411,9 @@ class SubflowResult:
     @property
     def packets_sent(self) -> int: ...
 
+    @property
+    def schedule_share(self) -> float: ...
+
 class FlowResult:
     @property
     def goodput_bps(self) -> float: ...
@@ -432,6 +441,18 @@ class FlowResult:
 
     @property
     def retransmits(self) -> int: ...
+
+    @property
+    def reinjections(self) -> int: ...
+
+    @property
+    def duplicates(self) -> int: ...
+
+    @property
+    def mean_hol_blocking_s(self) -> float: ...
+
+    @property
+    def max_reorder_queue_bytes(self) -> int: ...
 
 class LinkResult:
     @property

@@ -65,8 +65,11 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     )
     _check_times(context, path, values)
     arrivals = _read_arrivals(context, path, table, values) if "arrivals" in table else None
-    _check_buffer(context, path, values)
+    _check_buffer(context, path, values, "recv_buffer", "received")
+    _check_buffer(context, path, values, "send_buffer", "sent")
     paths = _read_paths(context, links, path, values, known_kind)
+    if paths is not None:
+        _check_backup(context, path, values.get("backup"), len(paths))
     flow = Flow(
         name=name,
         kind=known_kind or "tcp",  # type: ignore[arg-type]  # one of the choices of its Param
@@ -81,6 +84,8 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         stop_s=values.get("stop"),
         size_bytes=values.get("size"),
         recv_buffer_bytes=None if values.get("recv_buffer", inf) == inf else values["recv_buffer"],
+        send_buffer_bytes=None if values.get("send_buffer", inf) == inf else values["send_buffer"],
+        backup=tuple(sorted(set(values.get("backup") or ()))),
         rate_bps=values.get("rate"),
         packet_bytes=values.get("packet", _PARAMS["packet"].default),
         spacing=values.get("spacing", "constant"),
@@ -132,11 +137,18 @@ def _read_arrivals(
     return Arrivals(gap_s, read["lifetime"], read["lifetime_distribution"], limit)
 
 
-def _check_buffer(context: Context, path: Path, values: Mapping[str, Any]) -> None:
-    buffer, mss = values.get("recv_buffer"), context.mss_bytes
+def _check_buffer(context: Context, path: Path, values: Mapping[str, Any], key: str, done: str) -> None:
+    buffer, mss = values.get(key), context.mss_bytes
     if buffer is not None and mss is not None and buffer < mss:
         allowed = f'at least the payload of a packet, "{mss}B", or "unlimited"'
-        context.report.add((*path, "recv_buffer"), "not even one packet fits, so nothing could be received", allowed)
+        context.report.add((*path, key), f"not even one packet fits, so nothing could be {done}", allowed)
+
+
+def _check_backup(context: Context, path: Path, backup: tuple[int, ...] | None, subflows: int) -> None:
+    for index, ordinal in enumerate(backup or ()):
+        if ordinal > subflows:
+            message = f"there is no subflow {ordinal}"
+            context.report.add((*path, "backup", index), message, f"a whole number from 1 to {subflows}")
 
 
 def _read_paths(

@@ -231,6 +231,8 @@ def _add_flow(core: _core.Scenario, instance: _Instance, flow: Flow, routes: lis
         stop_ns=None if flow.stop_s is None else nanos(flow.stop_s),
         size_bytes=flow.size_bytes,
         recv_buffer_bytes=flow.recv_buffer_bytes,
+        send_buffer_bytes=flow.send_buffer_bytes,
+        backups=[ordinal - 1 for ordinal in flow.backup],
         lifetime_ns=instance.lifetime_ns,
         rate_bps=flow.rate_bps or 0.0,
         packet_bytes=flow.packet_bytes,

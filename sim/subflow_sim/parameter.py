@@ -33,10 +33,13 @@ _SI_UNITS = {
     Dimension.SIZE: "B",
     Dimension.QUEUE: "pkt",
 }
-_WHOLE = (Dimension.SIZE, Dimension.COUNT)
+_WHOLE = (Dimension.SIZE, Dimension.COUNT, Dimension.COUNTS)
 _QUANTITIES = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.RATIO, Dimension.COUNT, Dimension.NUMBER)
 # Dimensions whose values are no strings in a file: text typed by a person is read as the TOML literal it spells.
-_LITERALS = (Dimension.COUNT, Dimension.NUMBER, Dimension.FLAG, Dimension.POINT, Dimension.PATHS, Dimension.LIST)
+_LITERALS = (
+    *(Dimension.COUNT, Dimension.NUMBER, Dimension.FLAG, Dimension.POINT, Dimension.PATHS, Dimension.LIST),
+    Dimension.COUNTS,
+)
 _NOUNS = {
     Dimension.RATE: "a rate",
     Dimension.TIME: "a time",
@@ -44,6 +47,7 @@ _NOUNS = {
     Dimension.QUEUE: "a queue length",
     Dimension.RATIO: "a ratio",
     Dimension.COUNT: "a whole number",
+    Dimension.COUNTS: "a whole number",
     Dimension.NUMBER: "a number",
 }
 
@@ -109,7 +113,8 @@ class Param:
 
         Returns:
             By dimension: rate, time, ratio, number -> float; size, count -> int; queue -> `QueueSpec`; flag -> bool;
-            point -> (x, y); name, text, choice -> str; list -> tuple of str; paths -> tuple of tuples of str.
+            point -> (x, y); name, text, choice -> str; list -> tuple of str; counts -> tuple of int; paths -> tuple of
+            tuples of str.
             "unlimited" is infinite (a queue then has no limits).
 
         Raises:
@@ -140,6 +145,8 @@ class Param:
                 return self._read_point(value)
             case Dimension.LIST:
                 return self._read_names(value)
+            case Dimension.COUNTS:
+                return self._read_counts(value)
             case _:
                 return self._read_paths(value)
 
@@ -184,6 +191,8 @@ class Param:
                 return "two numbers, e.g. [300, 0]"
             case Dimension.LIST:
                 return 'a list of names, e.g. ["client", "server"]'
+            case Dimension.COUNTS:
+                return f"a list of whole numbers{self._range_text()}, e.g. [2] or [2, 3]"
             case Dimension.PATHS:
                 return 'a list of paths, each a list of link names, e.g. [["wifi"], ["lte"]]'
         if self.minimum is not None and self.minimum == self.maximum:
@@ -207,10 +216,11 @@ class Param:
 
     def _quoted(self, value: float) -> str:
         """A bound as it would stand in a file."""
-        text = format_quantity(value, self.dimension)
         if value == 0:
             return "0"
-        return text if self.dimension in (Dimension.COUNT, Dimension.NUMBER) else f'"{text}"'
+        if self.dimension in (Dimension.COUNT, Dimension.COUNTS, Dimension.NUMBER):
+            return format_quantity(value, Dimension.NUMBER)
+        return f'"{format_quantity(value, self.dimension)}"'
 
     def _range_text(self) -> str:
         low, high = self.minimum, self.maximum
@@ -316,6 +326,10 @@ class Param:
         for item in items:
             self._expect(item, str, "a name in quotes")
         return tuple(items)
+
+    def _read_counts(self, value: object) -> tuple[float, ...]:
+        items = self._expect(value, (list, tuple), "a list of whole numbers")
+        return tuple(self._in_range(item) for item in items)
 
     def _read_paths(self, value: object) -> tuple[tuple[str, ...], ...]:
         items = self._expect(value, (list, tuple), "a list of paths")

@@ -248,6 +248,26 @@ _FLOW = (
         applies_to=_TRANSPORT,
     ),
     Param(
+        "send_buffer",
+        Dimension.SIZE,
+        "Send buffer of the connection: it holds data until the receiver has everything up to there, so that a small "
+        "one lets a slow path stall fast ones, too.",
+        default=math.inf,
+        minimum=1,
+        maximum=10**12,
+        allows_unlimited=True,
+        applies_to=_TRANSPORT,
+    ),
+    Param(
+        "backup",
+        Dimension.COUNTS,
+        "Subflows that only carry data while no other is usable, counted from 1 in the order of the paths. Left out: "
+        "none.",
+        minimum=1,
+        maximum=MAX_PATHS,
+        applies_to=("mptcp",),
+    ),
+    Param(
         "rate",
         Dimension.RATE,
         "Rate at which it sends, headers included; for onoff while it is on.",

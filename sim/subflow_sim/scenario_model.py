@@ -174,6 +174,8 @@ class Flow:
         stop_s: when it stops to send new data; None: at the end.
         size_bytes: payload after which it is complete; None: endless.
         recv_buffer_bytes: connection-level receive buffer; None: unlimited.
+        send_buffer_bytes: connection-level send buffer, which holds data until it is DATA_ACKed; None: unlimited.
+        backup: mptcp only, ordinals from 1 of the subflows that carry data while no other is usable, ascending.
         rate_bps: cbr and onoff only, wire bit/s, for onoff while it is on.
         packet_bytes: cbr and onoff only, size of a packet on the wire.
         spacing: cbr and onoff only, "constant" distances between packets or "poisson": exponential ones.
@@ -194,6 +196,8 @@ class Flow:
     stop_s: float | None = None
     size_bytes: int | None = None
     recv_buffer_bytes: int | None = None
+    send_buffer_bytes: int | None = None
+    backup: tuple[int, ...] = ()
     rate_bps: float | None = None
     packet_bytes: int = 1500
     spacing: Spacing = "constant"

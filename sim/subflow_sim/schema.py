@@ -262,6 +262,8 @@ def _plain(param: Param) -> Schema:
             return {"type": "array", "items": _bounds(param, "number"), "minItems": 2, "maxItems": 2}
         case Dimension.LIST:
             return {"type": "array", "items": _NAME}
+        case Dimension.COUNTS:
+            return {"type": "array", "items": _bounds(param, "integer"), "maxItems": MAX_PATHS}
         case Dimension.PATHS:
             path = {"type": "array", "items": _NAME, "minItems": 1}
             return {"type": "array", "items": path, "minItems": 1, "maxItems": MAX_PATHS}

@@ -28,6 +28,7 @@ _SCOPES: Mapping[_core.TraceScope, Scope] = {
 }
 _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
     _core.MarkKind.COMPLETED: "flow",
+    _core.MarkKind.META_RTO: "flow",
     _core.MarkKind.LINK_UP: "link",
     _core.MarkKind.LINK_DOWN: "link",
     _core.MarkKind.LINK_CHANGE: "link",
@@ -258,6 +259,10 @@ class Simulation:
                     "p95_rtt_s": _defined(result.p95_rtt_s),
                     "loss_ratio": result.loss_ratio,
                     "retransmits": result.retransmits,
+                    "reinjections": result.reinjections,
+                    "duplicates": result.duplicates,
+                    "mean_hol_blocking_s": _defined(result.mean_hol_blocking_s),
+                    "max_reorder_queue_bytes": result.max_reorder_queue_bytes,
                     "subflows": [] if flow.sends_datagrams else [self._subflow_summary(i) for i in subflow_indices],
                 }
             )
@@ -287,6 +292,7 @@ class Simulation:
             "loss_ratio": result.loss_ratio,
             "retransmits": result.retransmits,
             "timeouts": result.timeouts,
+            "schedule_share": _defined(result.schedule_share),
         }
 
     def _link_summary(self, index: int) -> dict[str, Any]:

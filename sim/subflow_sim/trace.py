@@ -33,10 +33,12 @@ class Mark:
     Attributes:
         time_s: when.
         owner: as in `Column`.
-        kind: "loss" (fast retransmit began), "rto", "recovered", "established", "closed" of subflows; "completed" of
-            flows; "link_up", "link_down", "link_change" of link directions.
+        kind: "loss" (fast retransmit began), "rto", "recovered", "established", "closed", "penalised" (its window was
+            halved because it held up a faster subflow) of subflows; "completed", "meta_rto" (nothing was DATA_ACKed
+            for so long that the connection itself retransmits) of flows; "link_up", "link_down", "link_change" of link
+            directions.
         value: for subflows a window in packets: ssthresh for "loss" and "rto", else cwnd; for "completed" the seconds
-            since the flow's start; otherwise 0.
+            since the flow's start, for "meta_rto" those since the last progress or expiry; otherwise 0.
         time_ns: the same time, exactly.
     """
 

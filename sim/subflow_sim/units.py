@@ -33,6 +33,7 @@ class Dimension(StrEnum):
     NAME = "name"
     PATHS = "paths"
     LIST = "list"
+    COUNTS = "counts"
 
 
 UNITS: Mapping[Dimension, Mapping[str, Decimal]] = MappingProxyType(

@@ -161,6 +161,14 @@ def test_what_was_added_to_links_and_flows_is_refused_until_it_is_mapped() -> No
         plan_network(replace(scenario, flows={**scenario.flows, "other": flow}), seed=1)
 
 
+@pytest.mark.parametrize(("key", "value"), [("send_buffer_bytes", 64_000), ("backup", (2,))])
+def test_what_the_kernel_has_no_counterpart_of_is_refused(key: str, value: object) -> None:
+    scenario = parse_scenario(SCENARIO)
+    changed = replace(scenario.flows["other"], **{key: value})
+    with pytest.raises(InputError, match=rf"flows\.other: {key} = "):
+        plan_network(replace(scenario, flows={**scenario.flows, "other": changed}), seed=1)
+
+
 def test_every_problem_is_told_at_once() -> None:
     text = refusal("flows.bulk.controller=lia", "start_jitter=1s")
     assert "flows.bulk" in text

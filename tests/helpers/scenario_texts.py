@@ -132,6 +132,8 @@ start = "1s"
 stop = "30s"
 size = "8MB"
 recv_buffer = "64kB"
+send_buffer = "128kB"
+backup = [2]
 
 [flows.noise]
 kind = "cbr"

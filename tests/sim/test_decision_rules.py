@@ -29,8 +29,10 @@ SENDER_RULES = {
     "undo",
     "unused_window",
     "idle_restart",
+    "penalised",
 }
-CHOICELESS_RULES = {"only_available", "none_available"}
+# Of connections, whatever their scheduler
+CHOICELESS_RULES = {"only_available", "none_available", "opportunistic_retransmission", "meta_timeout"}
 
 CONTROLLERS = single_path_choices() | multipath_choices()
 COUPLED = multipath_choices()

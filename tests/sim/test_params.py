@@ -45,6 +45,8 @@ def refusal(param: Param, value: object) -> ParamError:
         (FLOW["recv_buffer"], "unlimited", math.inf),
         (FLOW["count"], 5, 5),
         (FLOW["count"], "5", 5),
+        (FLOW["backup"], "[2, 3]", (2, 3)),
+        (FLOW["backup"], [], ()),
         (FLOW["paths"], '[["wifi", "x"], ["lte"]]', (("wifi", "x"), ("lte",))),
         (SCENARIO["seed"], 2**63 - 1, 2**63 - 1),
         (SCENARIO["name"], "Zwei Wege, ein Ziel", "Zwei Wege, ein Ziel"),
@@ -148,6 +150,7 @@ def finite_values_of(param: Param) -> st.SearchStrategy[Any]:
     paths = st.lists(st.lists(NAMES).map(tuple), min_size=1).map(tuple)
     strategies: dict[Dimension, st.SearchStrategy[Any]] = {
         Dimension.COUNT: st.integers(int(low), int(high)),
+        Dimension.COUNTS: st.lists(st.integers(int(low), int(high))).map(tuple),
         Dimension.SIZE: st.integers(int(low), int(high)),
         Dimension.QUEUE: st.builds(QueueSpec, limit_pkts=st.integers(1, 10**7))
         | st.builds(QueueSpec, limit_bytes=st.integers(1, 10**12)),

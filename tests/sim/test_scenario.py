@@ -42,6 +42,7 @@ def test_every_key_of_the_format_is_read():
     assert download.paths == (("wifi",), ("wifi",))
     assert (download.start_s, download.stop_s) == (1.0, 30.0)
     assert (download.size_bytes, download.recv_buffer_bytes) == (8_000_000, 64_000)
+    assert (download.send_buffer_bytes, download.backup) == (128_000, (2,))
     assert download.instances == ("download.1", "download.2", "download.3")
     assert (noise.kind, noise.rate_bps, noise.packet_bytes, noise.paths) == ("cbr", 1e6, 500, (("wifi",),))
     assert (noise.controller, noise.scheduler) == (NO_CHOICE, NO_CHOICE)

@@ -31,13 +31,20 @@ def test_columns_are_named_by_scope_owner_and_unit() -> None:
     by_scope: dict[str, list[str]] = {}
     for c in simulation.columns:
         by_scope.setdefault(c.scope, []).append(f"{c.owner} {c.name} {c.unit}")
-    assert by_scope["flow"] == ["download goodput_bps bit/s", "download recv_buffer_bytes B"]
+    assert by_scope["flow"] == [
+        "download goodput_bps bit/s",
+        "download recv_buffer_bytes B",
+        "download reorder_queue_bytes B",
+        "download hol_blocking_s s",
+        "download reinjections_pkts pkt",
+    ]
     assert by_scope["subflow"][:3] == [
         "download/1 throughput_bps bit/s",
         "download/1 goodput_bps bit/s",
         "download/1 cwnd_pkts pkt",
     ]
-    assert len(by_scope["subflow"]) == 2 * 9
+    assert by_scope["subflow"][9] == "download/1 schedule_share "
+    assert len(by_scope["subflow"]) == 2 * 10
     assert by_scope["link"][0] == "wifi/forward queue_pkts pkt"
     assert len(by_scope["link"]) == 4 * 3
 

@@ -28,6 +28,7 @@ _LABELS: Mapping[str, str] = {
     "on": "Mean time on",
     "packet": "Packet size",
     "prr": "PRR",
+    "backup": "Backup subflows",
     "recv_buffer": "Receive buffer",
     "rto": "RTO",
     "rto_max": "RTO max",
@@ -191,9 +192,9 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     kind = text_of(doc.value(f"{key}.kind"))
     groups = {
         "": ("kind", "from", "to", "count"),
-        "Transport": ("controller", "scheduler", "recv_buffer"),
+        "Transport": ("controller", "scheduler", "recv_buffer", "send_buffer"),
         "Rate": ("rate", "packet", "spacing", "on", "off"),
-        "Paths": ("paths",),
+        "Paths": ("paths", "backup"),
         "Time and size": ("start", "stop", "size"),
     }
     built = []
