@@ -13,11 +13,12 @@
 #include "newreno.h"
 #include "olia.h"
 #include "vegas.h"
+#include "vivace.h"
 #include "wvegas.h"
 
 namespace subflow {
 
-using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Ewtcp, Lia, Olia, Balia, WVegas>;
+using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();
@@ -25,5 +26,8 @@ std::vector<const AlgorithmInfo*> controller_infos();
 // Throws ScenarioError for an unknown name or option. `uncoupled` yields one instance of its base per subflow, to which
 // every other option given goes.
 Controller make_controller(const AlgorithmChoice& choice);
+
+// Whether it sends by monitor intervals.
+bool monitors_intervals(const Controller& controller);
 
 }  // namespace subflow

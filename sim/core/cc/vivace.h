@@ -1,0 +1,286 @@
+// PCC Vivace: tries rates, sees what becomes of the packets, and follows the gradient of a utility.
+// Source: Dong, Meng, Zarchy, Arslan, Gilad, Godfrey, Schapira, "PCC Vivace: Online-Learning Congestion Control", NSDI
+// 2018; the authors' PCC-Uspace for what the paper leaves open ("the code" below).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "../rng.h"
+#include "controller.h"
+
+namespace subflow {
+
+// Rates of this controller are those on the wire, in Mbit/s: the unit is part of the utility.
+class Vivace {
+public:
+    enum class Mode : std::uint8_t { Starting, Probing, Moving };
+
+    static constexpr std::array<std::string_view, 2> kUtilities{"latency", "loss"};
+    static constexpr std::array<std::string_view, 2> kProbings{"nsdi", "master"};
+    static constexpr std::array<std::string_view, 2> kAmplifiers{"paper", "code"};
+    static constexpr std::array<std::string_view, 2> kWaits{"keep", "half"};
+
+    // Utility: u = x^0.9 - 900 x dRTT/dt - 11.35 x L. NSDI 2018, equation (2) and section 6.
+    static constexpr double kExponent = 0.9;
+    static constexpr double kLatencyWeight = 900;
+    static constexpr double kLossWeight = 11.35;
+    // RTT gradients that are smaller are taken for noise: 1 to 3 % in the code.
+    static constexpr double kNoiseFloor = 0.01;
+
+    static constexpr double kProbeStep = 0.05;      // epsilon, section 4.1
+    static constexpr double kConversion_mbps = 1;   // theta_0: Mbit/s per unit of gradient
+    static constexpr double kFirstBound = 0.05;     // omega_0: a change of the rate is no larger than this part
+    static constexpr double kBoundStep = 0.1;       // delta: and as much more for each bound met in a row
+    static constexpr double kMinStep_mbps = 0.5;    // the code
+    static constexpr double kMinRate_mbps = 0.5;    // the code
+    static constexpr double kMinPacketsPerRtt = 2;  // the rate never falls below
+    static constexpr int kMaxUndone = 3;
+    static constexpr int kMaxSwingBuffer = 2;              // changes after a flip of direction that do not amplify
+    static constexpr std::uint32_t kMinIntervalPkts = 5;   // the code
+    static constexpr double kInitialRate_mbps = 1.2;       // the code: ten packets in a round trip of 100 ms
+    static constexpr Nanos kInitialInterval{100'000'000};  // until there is an RTT sample
+    // An interval says nothing of a rate that was not reached, because a window held packets back.
+    static constexpr double kReachedShare = 0.8;
+    // The window is a safety cap: what a sender may have in flight of which nothing is heard.
+    static constexpr double kCwndGain = 2.5;
+    static constexpr double kMinCwnd = 4;
+
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "utility",
+            .kind = OptionKind::Choice,
+            .help = "latency: growing RTTs count against a rate. loss: they do not (Vivace-loss), and queues fill.",
+            .default_choice = kUtilities[0],
+            .choices = kUtilities,
+        },
+        OptionInfo{
+            .key = "latency_weight",
+            .kind = OptionKind::Number,
+            .help = "Weight of the RTT's growth per second in the utility.",
+            .default_number = kLatencyWeight,
+            .minimum = 0,
+            .maximum = 1e6,
+        },
+        OptionInfo{
+            .key = "loss_weight",
+            .kind = OptionKind::Number,
+            .help =
+                "Weight of the loss ratio in the utility. At x Mbit/s the rate holds below a loss of 0.9 / weight / "
+                "x^0.1: 5 % at 100 Mbit/s and 11.35.",
+            .default_number = kLossWeight,
+            .minimum = 3,
+            .maximum = 1e6,
+        },
+        OptionInfo{
+            .key = "noise_floor",
+            .kind = OptionKind::Ratio,
+            .help = "RTT gradients that are smaller count as nil, as do those below their own standard error.",
+            .default_number = kNoiseFloor,
+            .minimum = 0,
+            .maximum = 1,
+        },
+        OptionInfo{
+            .key = "falling_rtt",
+            .kind = OptionKind::Flag,
+            .help = "Falling RTTs count in favour of a rate, as in the paper; in the authors' code they count as nil.",
+            .default_number = 0,
+        },
+        OptionInfo{
+            .key = "probing",
+            .kind = OptionKind::Choice,
+            .help = "nsdi: two pairs of intervals that agree. master: three pairs, of which two are enough to go up "
+                    "and all are needed to go down.",
+            .default_choice = kProbings[0],
+            .choices = kProbings,
+        },
+        OptionInfo{
+            .key = "amplifier",
+            .kind = OptionKind::Choice,
+            .help = "How steps grow with the n-th change in the same direction. paper: n, from the fourth on 2n - 3; "
+                    "code: ((n + 1) / 2)^1.2.",
+            .default_choice = kAmplifiers[0],
+            .choices = kAmplifiers,
+        },
+        OptionInfo{
+            .key = "bound_step",
+            .kind = OptionKind::Ratio,
+            .help = "Each time the bound of 5 % on a change is met, it widens by this: 10 % in the paper, 5 % in the "
+                    "authors' code.",
+            .default_number = kBoundStep,
+            .minimum = 0.001,
+            .maximum = 1,
+        },
+        OptionInfo{
+            .key = "start_wait",
+            .kind = OptionKind::Choice,
+            .help = "Until the results of a doubled rate are in, keep it, or send at half of it.",
+            .default_choice = kWaits[0],
+            .choices = kWaits,
+        },
+        OptionInfo{
+            .key = "initial_rate",
+            .kind = OptionKind::Rate,
+            .help = "On the wire; doubled while that pays.",
+            .default_number = kInitialRate_mbps * 1e6,
+            .minimum = 100e3,
+            .maximum = 1e9,
+        },
+        OptionInfo{
+            .key = "min_rate",
+            .kind = OptionKind::Rate,
+            .help = "The rate never falls below this, on the wire.",
+            .default_number = kMinRate_mbps * 1e6,
+            .minimum = 50e3,
+            .maximum = 100e6,
+        },
+    };
+
+    static constexpr RuleInfo kSafetyCap{
+        .name = "safety_cap",
+        .formula = "cwnd = max(2.5 rate srtt, 4)",
+        .source = "PCC-Uspace",
+        .numbers = {"rate_mbps", "srtt_s"},
+    };
+    static constexpr RuleInfo kInterval{
+        .name = "interval",
+        .formula = "the next interval at the base rate, a probe above or below it; purpose 0: waiting, 1: under test",
+        .source = "Dong et al. 2018, section 4.1",
+        .numbers = {"base_rate_mbps", "rate_mbps", "purpose"},
+    };
+    static constexpr RuleInfo kDoubling{
+        .name = "doubling",
+        .formula = "rate = 2 rate, as the utility grew",
+        .source = "Dong et al. 2018, section 4.1",
+        .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
+    };
+    static constexpr RuleInfo kEndOfDoubling{
+        .name = "end_of_doubling",
+        .formula = "rate = last rate, as the utility fell",
+        .source = "Dong et al. 2018, section 4.1",
+        .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
+    };
+    static constexpr RuleInfo kStep{
+        .name = "gradient_step",
+        .formula = "rate + clamp(theta_0 amplifier gradient, bound rate), at least 0.5 Mbit/s within the bound",
+        .source = "Dong et al. 2018, sections 4.2 and 4.3",
+        .numbers = {"gradient", "streak", "amplifier", "bound", "swing_buffer", "utility", "last_utility",
+                    "change_mbps"},
+    };
+    static constexpr RuleInfo kUndecided{
+        .name = "undecided_probes",
+        .formula = "rate stays: the pairs of probes do not agree",
+        .source = "Dong et al. 2018, section 4.1",
+        .numbers = {"rate_mbps", "gradient_1", "gradient_2", "gradient_3"},
+    };
+    static constexpr RuleInfo kUndoneStep{
+        .name = "undone_step",
+        .formula = "rate = last rate, as the utility fell",
+        .source = "Dong et al. 2018, section 4.1",
+        .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
+    };
+    static constexpr RuleInfo kIgnored{
+        .name = "ignored_interval",
+        .formula = "nothing is learned: there was too little to send, or a window held packets back",
+        .source = "PCC-Uspace",
+        .numbers = {"rate_mbps", "send_rate_mbps", "is_app_limited"},
+    };
+    static constexpr RuleInfo kSilence{
+        .name = "silence",
+        .formula = "what is being tried is given up: nothing was heard for a retransmission timeout",
+        .source = "PCC-Uspace",
+        .numbers = {"rate_mbps"},
+    };
+    static constexpr std::array kRules{&kSafetyCap, &kInterval,   &kDoubling, &kEndOfDoubling, &kStep,
+                                       &kUndecided, &kUndoneStep, &kIgnored,  &kSilence};
+    static constexpr AlgorithmInfo kInfo{
+        .name = "vivace",
+        .summary = "PCC Vivace: tries rates and follows the gradient of a utility of rate, RTT growth and loss",
+        .source = "Dong et al., NSDI 2018",
+        .options = kOptions,
+        .rules = kRules,
+    };
+    static constexpr bool kGovernsRecovery = true;
+
+    explicit Vivace(const Options& options);
+
+    // NSDI 2018, equation (2).
+    static double utility(double rate_mbps, double loss_ratio, double rtt_gradient,
+                          double latency_weight = kLatencyWeight, double loss_weight = kLossWeight);
+    // The loss ratio at which it stops to grow with the rate: 0.9 x^-0.1 / 11.35.
+    static double break_even_loss(double rate_mbps, double loss_weight = kLossWeight);
+    // m(n) for the n-th change in the same direction, n >= 1.
+    static double paper_amplifier(int streak) { return streak <= 3 ? streak : 2 * streak - 3; }
+    static double code_amplifier(int streak);
+
+    void on_start(Window& window, std::uint64_t luck);
+    IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
+    NextInterval on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
+                             const Siblings& siblings);
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings);
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
+
+    Mode mode() const { return mode_; }
+    double rate_mbps() const { return rate_mbps_; }  // decided upon, not tried
+    int streak() const { return streak_; }
+    int bounds_met() const { return bounds_met_; }
+    int swing_buffer() const { return swing_buffer_; }
+
+private:
+    static constexpr std::size_t kMaxPairs = 3;
+
+    struct Probe {
+        double rate_mbps = 0;
+        double utility = 0;
+    };
+
+    std::size_t probe_count() const { return is_three_pairs_ ? 6 : 4; }
+    double gradient_of(const IntervalRecord& record) const;
+    bool is_awaited(const IntervalRecord& record) const;
+    void await(IntervalPlan& plan, std::size_t position);
+    void set_rate(Window& window, double rate_mbps, const IntervalMoment& moment) const;
+    double least_rate_mbps(const IntervalMoment& moment) const;
+
+    void judge_start(const IntervalRecord& record, double gradient, const IntervalMoment& moment);
+    void judge_probes(const IntervalMoment& moment);
+    void judge_move(const IntervalRecord& record, double gradient, const IntervalMoment& moment);
+    void take_step(double gradient, double utility, double last_utility, const IntervalMoment& moment);
+    void begin_probing(std::uint32_t settling);
+    void forget_trial();
+
+    double latency_weight_;
+    double loss_weight_;
+    double noise_floor_;
+    double bound_step_;
+    double min_rate_mbps_;
+    bool counts_falling_rtt_;
+    bool is_three_pairs_;
+    bool has_code_amplifier_;
+    bool halves_while_waiting_;
+    Draws draws_;
+
+    Mode mode_ = Mode::Starting;
+    double rate_mbps_;
+    double last_rate_mbps_ = 0;  // before the last change
+    double last_utility_ = 0;    // at that rate
+    bool has_last_ = false;
+
+    // What is being tried: one interval, or those of the probes
+    std::int32_t trial_ = 1;  // tags are trial * 8 + position + 1
+    std::size_t planned_ = 0;
+    std::size_t judged_ = 0;
+    std::uint32_t settling_ = 0;  // intervals at the base rate before it
+    bool goes_up_first_ = false;  // in the pair under way
+    std::array<Probe, 2 * kMaxPairs> probes_{};
+
+    // Steps
+    int direction_ = 0;
+    int streak_ = 0;
+    int bounds_met_ = 0;
+    int swing_buffer_ = 0;
+    int undone_in_a_row_ = 0;
+};
+static_assert(CongestionController<Vivace>);
+
+}  // namespace subflow
