@@ -10,7 +10,8 @@ TimerOutcome SubflowSender::on_expiry(Nanos now, const Siblings& siblings, const
     TimerOutcome outcome;
     if (reordering_deadline_ <= now) {
         account_cwnd(now);
-        const bool found_losses = detect_losses_by_time(now);
+        reordering_deadline_ = kNever;
+        const bool found_losses = options.loss_detection == LossDetection::Rack && detect_losses_by_time(now);
         if (found_losses && state_ == SenderState::Open) {
             enter_recovery(now, siblings, options);
             if (!governs_recovery_) update_recovery_window({.newly_delivered = 1}, found_losses, now, options);

@@ -40,18 +40,14 @@ IntervalMonitor::Open* IntervalMonitor::interval_of(std::uint32_t number) {
     return nullptr;
 }
 
-void IntervalMonitor::on_delivered(std::uint32_t number, Nanos now, Nanos srtt) {
+void IntervalMonitor::on_delivered(std::uint32_t number, Nanos now) {
     Open* const interval = interval_of(number);
     if (interval == nullptr) return;
     IntervalRecord& record = interval->record;
     ++record.delivered_pkts;
-    if (record.first_ack_at == kNever) {
-        record.first_ack_at = now;
-        record.first_srtt = srtt;
-    }
+    if (record.first_ack_at == kNever) record.first_ack_at = now;
     if (record.first_ack_at == now) ++record.first_ack_pkts;
     record.last_ack_at = now;
-    record.last_srtt = srtt;
 }
 
 void IntervalMonitor::on_lost(std::uint32_t number) {
@@ -66,10 +62,16 @@ void IntervalMonitor::on_replaced(std::uint32_t number) {
     if (Open* const interval = interval_of(number)) --interval->record.sent_pkts;
 }
 
-void IntervalMonitor::on_rtt(Nanos sent, Nanos rtt) {
+void IntervalMonitor::on_rtt(Nanos sent, Nanos rtt, Nanos now, Nanos srtt) {
+    bool is_placed = false;
     for (std::uint32_t pos = open_.end_pos(); pos != open_.begin_pos(); --pos) {
         Open& interval = open_[pos - 1];
-        if (sent < interval.record.begin) continue;
+        if (interval.record.last_ack_at == now && interval.record.delivered_pkts != 0) {
+            if (interval.record.first_ack_at == now) interval.record.first_srtt = srtt;
+            interval.record.last_srtt = srtt;
+        }
+        if (is_placed || sent < interval.record.begin) continue;
+        is_placed = true;
         if (interval.record.rtt_samples++ == 0) {
             interval.origin = sent;
             interval.first_rtt = rtt;
@@ -83,7 +85,6 @@ void IntervalMonitor::on_rtt(Nanos sent, Nanos rtt) {
         interval.sum_tt += t * t;
         interval.sum_tr += t * r;
         interval.sum_rr += r * r;
-        return;
     }
 }
 
@@ -102,10 +103,14 @@ void IntervalMonitor::settle(Open& interval) {
 }
 
 bool IntervalMonitor::has_finished(Nanos now, Nanos patience) const {
-    if (open_.empty()) return false;
-    const Open& oldest = open_.front();
-    if (oldest.record.end == kNever) return false;
-    return oldest.is_decided() || (oldest.record.delivered_pkts == 0 && now - oldest.record.end >= patience);
+    if (open_.empty() || open_.front().record.end == kNever) return false;
+    return open_.front().is_decided() || patience_ends(patience) <= now;
+}
+
+Nanos IntervalMonitor::patience_ends(Nanos patience) const {
+    if (open_.empty() || patience == kNever) return kNever;
+    const IntervalRecord& oldest = open_.front().record;
+    return oldest.end == kNever || oldest.delivered_pkts != 0 ? kNever : oldest.end + patience;
 }
 
 IntervalRecord IntervalMonitor::take_finished(Nanos now) {
@@ -134,6 +139,24 @@ void IntervalMonitor::continue_records(IntervalMonitor&& predecessor) {
     kept_count_ = predecessor.kept_count_;
     records_lost_ = predecessor.records_lost_;
     records_ = std::move(predecessor.records_);
+}
+
+void IntervalMonitor::check_invariants(std::uint32_t in_pipe) const {
+    std::uint32_t undecided = 0;
+    for (std::uint32_t pos = open_.begin_pos(); pos != open_.end_pos(); ++pos) {
+        const Open& interval = open_[pos];
+        const IntervalRecord& record = interval.record;
+        SF_ASSERT(record.delivered_pkts + record.lost_pkts <= record.sent_pkts);
+        SF_ASSERT(record.first_ack_pkts <= record.delivered_pkts);
+        // One begins where the other ends, in time and in numbers; only the last one goes on.
+        const bool is_last = pos + 1 == open_.end_pos();
+        SF_ASSERT((record.end == kNever) == is_last);
+        SF_ASSERT(is_last || (record.end >= open_[pos + 1].record.begin && interval.first < open_[pos + 1].first));
+        SF_ASSERT(is_last || record.sent_pkts <= open_[pos + 1].first - interval.first);
+        undecided += record.sent_pkts - record.delivered_pkts - record.lost_pkts;
+    }
+    SF_ASSERT(undecided == in_pipe);
+    SF_ASSERT(records_.size() <= kRecordCapacity);
 }
 
 std::vector<IntervalRecord> IntervalMonitor::take_records() {

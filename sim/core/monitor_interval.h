@@ -41,7 +41,7 @@ struct IntervalRecord {
     Nanos last_ack_at{};
     Nanos first_srtt{};
     Nanos last_srtt{};
-    std::uint32_t first_ack_pkts = 0;  // delivered by the first one
+    std::uint32_t first_ack_pkts = 0;  // of its packets delivered by the first one
 
     // RTT samples against the time at which their packets left
     std::uint32_t rtt_samples = 0;
@@ -77,14 +77,15 @@ public:
     void end_now() { is_cut_ = true; }
 
     // The fate of transmission `number`.
-    void on_delivered(std::uint32_t number, Nanos now, Nanos srtt);
+    void on_delivered(std::uint32_t number, Nanos now);
     void on_lost(std::uint32_t number);
     // It had been marked lost and was not: nothing is known of it now.
     void on_found(std::uint32_t number);
     // It was replaced by a later one before its fate was known, and never will have one.
     void on_replaced(std::uint32_t number);
-    // An acknowledgement tells the RTT of a packet that left at `sent`.
-    void on_rtt(Nanos sent, Nanos rtt);
+    // The acknowledgement at `now`, whose deliveries have been told, is for a packet that left at `sent`; the smoothed
+    // RTT after it is `srtt`.
+    void on_rtt(Nanos sent, Nanos rtt, Nanos now, Nanos srtt);
     // There is room for packets and nothing to send.
     void mark_app_limited() {
         if (!open_.empty()) open_.back().record.is_app_limited = true;
@@ -93,6 +94,8 @@ public:
     // Whether the oldest interval is finished: it has ended, and the fate of all its packets is known; or nothing at
     // all was heard of them for `patience` after its end, and they count as lost.
     bool has_finished(Nanos now, Nanos patience) const;
+    // When that patience is over; kNever: something was heard, or it has not ended.
+    Nanos patience_ends(Nanos patience) const;
     // Takes it. Only if has_finished().
     IntervalRecord take_finished(Nanos now);
 
@@ -107,10 +110,16 @@ public:
     // Kept and dropped from the oldest on for want of room.
     std::int64_t records_lost() const { return records_lost_; }
     std::uint32_t open_count() const { return open_.size(); }
+    // Throws InternalError unless the books balance. The transmissions in the network, `in_pipe` of them numbered from
+    // first_open() on, are those whose fate the open intervals wait for.
+    void check_invariants(std::uint32_t in_pipe) const;
+    // The first transmission of the oldest open interval. Only if there is one.
+    std::uint32_t first_open() const { return open_.front().first; }
 
-private:
+    // Records that are kept until they are taken.
     static constexpr std::uint32_t kRecordCapacity = 1 << 12;
 
+private:
     struct Open {
         IntervalRecord record;
         std::uint32_t first = 0;  // transmission number

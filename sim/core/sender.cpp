@@ -160,7 +160,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     acked_since_loss_ += outcome.newly_delivered;
     if (outcome.newly_delivered != 0) {
         add_rtt_sample(now - echo, options);
-        if (has_monitor_) monitor_->on_rtt(echo, now - echo);
+        if (has_monitor_) monitor_->on_rtt(echo, now - echo, now, rtt_.srtt());
     }
     if (outcome.has_advanced) restart_rto_after_advance(now, options);
 
@@ -487,6 +487,7 @@ void SubflowSender::check_invariants() const {
     SF_ASSERT(sacked == sacked_count_);
     SF_ASSERT(window_.cwnd_pkts >= 1 && std::isfinite(window_.cwnd_pkts));
     SF_ASSERT(packets_.begin_pos() == snd_una_ && packets_.end_pos() == snd_nxt_);
+    if (monitor_) check_monitor();
 }
 
 }  // namespace subflow

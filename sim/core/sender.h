@@ -223,6 +223,7 @@ public:
     void check_invariants() const;
 
 private:
+    void check_monitor() const;
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
 
@@ -344,10 +345,16 @@ private:
     void monitor_send(Nanos now);
     void monitor_delivery(const SentPacket& packet) {
         if (packet.flags & kLost) monitor_->on_found(packet.transmission);
-        monitor_->on_delivered(packet.transmission, delivered_at_, rtt_.srtt());
+        monitor_->on_delivered(packet.transmission, delivered_at_);
     }
     // Tells the controller of the intervals that are finished.
     void tell_intervals(Nanos now, const Siblings& siblings);
+    Nanos interval_patience() const;
+    // The timer is to go off when the patience with the oldest interval is over. It shares a deadline with the
+    // reordering window, which spares every other sender one more to look at.
+    void watch_intervals() {
+        reordering_deadline_ = std::min(reordering_deadline_, monitor_->patience_ends(interval_patience()));
+    }
     IntervalMoment describe_moment(Nanos now) const {
         return {.now = now,
                 .srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0),
@@ -419,8 +426,8 @@ private:
     Probe probe_ = Probe::None;      // under way
     Nanos rto_deadline_ = kNever;
     Nanos probe_deadline_ = kNever;
-    Nanos probe_starts_ = kNever;  // when something was sent or acknowledged and the probe timer started anew
-    Nanos reordering_deadline_ = kNever;
+    Nanos probe_starts_ = kNever;         // when something was sent or acknowledged and the probe timer started anew
+    Nanos reordering_deadline_ = kNever;  // or the end of the patience with a monitor interval
     Pacer pacer_;
     double acked_since_loss_ = 0;
     double acked_between_losses_ = 0;

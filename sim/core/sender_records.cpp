@@ -1,4 +1,5 @@
 // The part of SubflowSender that keeps records: monitor intervals, and the reasons of its decisions.
+#include <algorithm>
 #include <utility>
 
 #include "sender.h"
@@ -22,14 +23,13 @@ void SubflowSender::monitor_send(Nanos now) {
             },
             controller_);
         monitor_->begin(plan, window_.pacing_pps, transmissions_ - 1, now);
+        watch_intervals();
     }
     monitor_->on_send();
 }
 
 void SubflowSender::tell_intervals(Nanos now, const Siblings& siblings) {
-    // Four round trips: what Vivace gives an interval of which nothing is heard.
-    const Nanos patience = rtt_.has_sample() ? rtt_.srtt() * 4 : kNever;
-    while (monitor_->has_finished(now, patience)) {
+    while (monitor_->has_finished(now, interval_patience())) {
         IntervalRecord record = monitor_->take_finished(now);
         std::visit(
             [&]<class C>(C& controller) {
@@ -45,6 +45,20 @@ void SubflowSender::tell_intervals(Nanos now, const Siblings& siblings) {
             controller_);
         monitor_->keep(record);
     }
+    watch_intervals();
+}
+
+Nanos SubflowSender::interval_patience() const {
+    // Four round trips: what Vivace gives an interval of which nothing is heard.
+    return rtt_.has_sample() ? std::max(rtt_.srtt() * 4, Nanos(1)) : kNever;
+}
+
+void SubflowSender::check_monitor() const {
+    if (monitor_->open_count() == 0) return;
+    std::uint32_t in_pipe = 0;
+    for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq)
+        in_pipe += (packets_[seq].flags & kInPipe) != 0 && packets_[seq].transmission >= monitor_->first_open();
+    monitor_->check_invariants(in_pipe);
 }
 
 void SubflowSender::record_decisions(const DecisionLog::Limits& limits) {
