@@ -25,6 +25,56 @@ TraceView trace_values(const Simulation& s, std::size_t column) {
     return TraceView(values.data(), {values.size()}, nb::find(&s));
 }
 
+// An array [records] of one field, which owns its memory.
+template <class T, class Field>
+nb::object interval_column(const std::vector<SubflowInterval>& intervals, Field&& field) {
+    auto values = std::make_unique<T[]>(intervals.size());
+    for (std::size_t i = 0; i < intervals.size(); ++i) values[i] = static_cast<T>(field(intervals[i]));
+    T* const data = values.get();
+    const nb::capsule owner(values.release(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {intervals.size()}, owner));
+}
+
+// Columns by the names that subflow_sim.trace.Intervals gives them.
+nb::dict take_intervals(Simulation& s) {
+    const std::vector<SubflowInterval> taken = s.network().take_intervals();
+    const Scenario& scenario = s.scenario();
+    const auto wire_bits = static_cast<double>((scenario.mss + kHeaderBytes).value * 8);
+    nb::dict columns;
+    const auto whole = [&](const char* name, auto field) {
+        columns[name] = interval_column<std::int32_t>(taken, [&](const SubflowInterval& i) { return field(i.record); });
+    };
+    const auto time = [&](const char* name, auto field) {
+        columns[name] =
+            interval_column<std::int64_t>(taken, [&](const SubflowInterval& i) { return field(i.record).value; });
+    };
+    const auto real = [&](const char* name, auto field) {
+        columns[name] = interval_column<double>(taken, [&](const SubflowInterval& i) { return field(i.record); });
+    };
+    using R = IntervalRecord;
+    columns["owner"] = interval_column<std::int32_t>(taken, [](const SubflowInterval& i) { return i.subflow; });
+    whole("number", [](const R& r) { return r.number; });
+    whole("tag", [](const R& r) { return r.tag; });
+    time("time_ns", [](const R& r) { return r.finished_at; });
+    time("begin_ns", [](const R& r) { return r.begin; });
+    time("end_ns", [](const R& r) { return r.end; });
+    real("rate_bps", [=](const R& r) { return r.rate_pps * wire_bits; });
+    real("send_rate_bps", [=](const R& r) { return r.send_rate_pps() * wire_bits; });
+    real("throughput_bps", [=](const R& r) { return r.throughput_pps() * wire_bits; });
+    whole("sent_pkts", [](const R& r) { return r.sent_pkts; });
+    whole("delivered_pkts", [](const R& r) { return r.delivered_pkts; });
+    whole("lost_pkts", [](const R& r) { return r.lost_pkts; });
+    real("loss_ratio", [](const R& r) { return r.loss_ratio(); });
+    real("rtt_mean_s", [](const R& r) { return r.rtt_mean_s; });
+    real("rtt_min_s", [](const R& r) { return r.rtt_min_s; });
+    real("rtt_gradient", [](const R& r) { return r.rtt_gradient; });
+    real("rtt_gradient_error", [](const R& r) { return r.rtt_gradient_error; });
+    columns["is_app_limited"] =
+        interval_column<bool>(taken, [](const SubflowInterval& i) { return i.record.is_app_limited; });
+    real("utility", [](const R& r) { return r.utility; });
+    return columns;
+}
+
 }  // namespace
 
 void bind_simulation(nb::module_& m) {
@@ -149,6 +199,8 @@ void bind_simulation(nb::module_& m) {
         .def_prop_ro("decisions_fill", [](const Simulation& s) { return s.network().decisions_fill(); })
         .def_prop_ro("decisions_lost", [](const Simulation& s) { return s.network().decisions_lost(); })
         .def_prop_ro("marks_lost", [](const Simulation& s) { return s.network().marks_lost(); })
+        .def("take_intervals", &take_intervals, nb::sig("def take_intervals(self) -> dict[str, typing.Any]"))
+        .def_prop_ro("intervals_lost", [](const Simulation& s) { return s.network().intervals_lost(); })
         .def(
             "flow_result", [](const Simulation& s, std::size_t i) { return s.network().flow_result(i); }, "flow"_a)
         .def(

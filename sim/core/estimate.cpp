@@ -30,6 +30,8 @@ constexpr double kLossDistances = 10;
 constexpr double kStallRoundTrips = 3;
 // Delayed ACKs: every second packet, more often where packets are missing.
 constexpr double kDelayedAckRatio = 0.6;
+// A monitor interval has as many packets at least, or else there would be nothing to tell from it.
+constexpr double kIntervalPkts = 5;
 // By how many mean bursts an on-off source may send more than its share of the time.
 constexpr double kLuckyBursts = 4;
 
@@ -122,6 +124,7 @@ struct PathLoad {
     double sent_pkts = 0;    // in the whole run
     double window_pkts = 0;  // under way at most
     double rate_pps = 0;
+    double base_rtt_s = 0;
     double rtt_s = 0;  // with full queues
 };
 
@@ -191,6 +194,7 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
             load.sent_pkts = std::min(load.sent_pkts, 1 + repetitions * buffer_pkts / least_rtt_s * active_s);
     }
     load.window_pkts = std::min(load.window_pkts, load.sent_pkts);
+    load.base_rtt_s = base_rtt_s;
     load.rtt_s = base_rtt_s + load.window_pkts / load.rate_pps;
     return load;
 }
@@ -227,7 +231,8 @@ public:
         out.object_bytes =
             static_cast<double>(Network::kMarkBytes + links_.size() * (sizeof(Link) + sizeof(LinkSpec)) +
                                 scenario_.flows.size() * (sizeof(Connection) + sizeof(FlowSpec)) +
-                                loads_.size() * sizeof(Subflow) + scenario_.events.size() * sizeof(EventSpec));
+                                loads_.size() * sizeof(Subflow) + scenario_.events.size() * sizeof(EventSpec)) +
+            interval_bytes();
         return out;
     }
 
@@ -303,6 +308,20 @@ private:
             out.busiest_flow = flow.name;
         }
         add_bytes(out, bytes, "flow", flow.name);
+    }
+
+    // Records of monitor intervals, a round trip each, until they are taken.
+    double interval_bytes() const {
+        double bytes = 0;
+        for (const PathLoad& load : loads_) {
+            if (sends_datagrams(load.flow->kind) || !monitors_intervals(make_controller(load.flow->controller)))
+                continue;
+            const double round_trips = active_seconds(scenario_, *load.flow) / std::max(load.base_rtt_s, 1e-9);
+            const double records = std::min(
+                {round_trips, load.sent_pkts / kIntervalPkts, static_cast<double>(IntervalMonitor::kRecordCapacity)});
+            bytes += sizeof(IntervalMonitor) + ring_bytes(records, sizeof(IntervalRecord));
+        }
+        return bytes;
     }
 
     void add_link(Estimate& out, std::size_t index) const {

@@ -16,7 +16,7 @@ struct Estimate {
     double link_crossings = 0;  // packets offered to links, ACKs included
     double trace_bytes = 0;     // sampled columns
     double packet_bytes = 0;    // packets in queues and on wires, and what senders and receivers remember of them
-    double object_bytes = 0;    // links, connections, subflows, marks
+    double object_bytes = 0;    // links, connections, subflows, marks, records of monitor intervals
 
     std::int64_t samples = 0;
     std::int64_t columns = 0;

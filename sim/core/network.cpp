@@ -363,6 +363,23 @@ void Network::mark(Nanos at, MarkKind kind, std::uint32_t owner, double value) {
     }
 }
 
+std::vector<SubflowInterval> Network::take_intervals() {
+    std::vector<SubflowInterval> taken;
+    for (std::uint32_t i = 0; i < subflows_.size(); ++i) {
+        for (const IntervalRecord& record : subflows_[i].sender.take_intervals()) taken.push_back({i, record});
+    }
+    std::ranges::stable_sort(taken, {}, [](const SubflowInterval& each) { return each.record.finished_at; });
+    return taken;
+}
+
+std::int64_t Network::intervals_lost() const {
+    std::int64_t lost = 0;
+    for (const Subflow& s : subflows_) {
+        if (s.sender.monitor()) lost += s.sender.monitor()->records_lost();
+    }
+    return lost;
+}
+
 std::vector<Mark> Network::take_marks() {
     std::vector<Mark> taken;
     taken.reserve(kMarkCapacity);

@@ -40,6 +40,12 @@ struct Mark {
     MarkKind kind = MarkKind::Loss;
 };
 
+// A finished monitor interval of one subflow.
+struct SubflowInterval {
+    std::uint32_t subflow = 0;
+    IntervalRecord record;
+};
+
 // Figures of the measured interval, from warm-up to now.
 struct SubflowResult {
     double throughput_bps = 0;
@@ -124,6 +130,12 @@ public:
     // Marks since the last call; the buffer is bounded, and what did not fit is counted by marks_lost().
     std::vector<Mark> take_marks();
     std::int64_t marks_lost() const { return marks_lost_; }
+
+    // The monitor intervals that were finished since the last call, of all subflows that send by them, in the order in
+    // which they were. Bounded per subflow (IntervalMonitor::kRecordCapacity); what did not fit, from the oldest on, is
+    // counted by intervals_lost().
+    std::vector<SubflowInterval> take_intervals();
+    std::int64_t intervals_lost() const;
 
     // From now on the controllers and schedulers of all flows say why they do what they do: see decision.h. Changes
     // nothing of what happens. Each subflow and each connection of several has a log of its own; a copy of the network

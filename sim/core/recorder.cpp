@@ -33,6 +33,16 @@ constexpr std::pair<std::string_view, std::string_view> kSubflowColumns[] = {
     {"pacing_rate_bps", "bit/s"},
     {"losses_pkts", "pkt"},
 };
+// Of subflows whose controller sends by monitor intervals: the latest interval that was finished.
+constexpr std::pair<std::string_view, std::string_view> kIntervalColumns[] = {
+    {"interval_rate_bps", "bit/s"},
+    {"interval_throughput_bps", "bit/s"},
+    {"interval_loss_ratio", ""},
+    {"interval_rtt_s", "s"},
+    {"interval_min_rtt_s", "s"},
+    {"interval_rtt_gradient", ""},
+    {"utility", ""},
+};
 constexpr std::pair<std::string_view, std::string_view> kLinkColumns[] = {
     {"queue_pkts", "pkt"},
     {"drops_pkts", "pkt"},
@@ -62,8 +72,11 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
     std::size_t count =
         scenario.flows.size() * std::size(kFlowColumns) + scenario.links.size() * std::size(kLinkColumns);
     for (const FlowSpec& flow : scenario.flows) {
-        if (!sends_datagrams(flow.kind)) count += flow.paths.size() * std::size(kSubflowColumns);
         if (flow.paths.size() > 1) count += std::size(kMultipathColumns) + flow.paths.size();
+        if (sends_datagrams(flow.kind)) continue;
+        count += flow.paths.size() * std::size(kSubflowColumns);
+        if (monitors_intervals(make_controller(flow.controller)))
+            count += flow.paths.size() * std::size(kIntervalColumns);
     }
     return count;
 }
@@ -80,6 +93,8 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         if (sends_datagrams(c.kind)) continue;
         for (const auto& [name, unit] : kSubflowColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
         if (c.is_multipath()) columns_.push_back({TraceScope::Subflow, i, kShareColumn.first, kShareColumn.second});
+        if (!network.subflows()[i].sender.monitor()) continue;
+        for (const auto& [name, unit] : kIntervalColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
     }
     for (std::uint32_t i = 0; i < network.links().size(); ++i)
         for (const auto& [name, unit] : kLinkColumns) columns_.push_back({TraceScope::Link, i, name, unit});
@@ -158,10 +173,21 @@ void Recorder::sample(const Network& network) {
         put(pacing_pps > 0 ? pacing_pps * wire_bits : kNaN);  // NaN: clocked by ACKs
         put(static_cast<double>(sender.stats().marked_lost - subflows_[i].marked_lost));
         const Connection& c = network.connections()[s.connection];
-        if (!c.is_multipath()) continue;
-        const std::int64_t all_pkts = handed_pkts(network, c) - flows_[s.connection].handed_pkts;
-        const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - subflows_[i].handed_pkts);
-        put(all_pkts > 0 ? own_pkts / static_cast<double>(all_pkts) : kNaN);
+        if (c.is_multipath()) {
+            const std::int64_t all_pkts = handed_pkts(network, c) - flows_[s.connection].handed_pkts;
+            const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - subflows_[i].handed_pkts);
+            put(all_pkts > 0 ? own_pkts / static_cast<double>(all_pkts) : kNaN);
+        }
+        if (!sender.monitor()) continue;
+        const bool has_interval = sender.monitor()->has_latest();
+        const IntervalRecord& interval = sender.monitor()->latest();
+        put(has_interval ? interval.rate_pps * wire_bits : kNaN);
+        put(has_interval ? interval.throughput_pps() * wire_bits : kNaN);
+        put(has_interval ? interval.loss_ratio() : kNaN);
+        put(interval.rtt_mean_s);
+        put(interval.rtt_min_s);
+        put(interval.rtt_gradient);
+        put(interval.utility);
     }
     for (std::size_t i = 0; i < network.links().size(); ++i) {
         const Link& link = network.links()[i];

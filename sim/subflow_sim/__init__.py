@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subflow_sim.limits import Estimate, Limits, estimate
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
     from subflow_sim.simulation import Simulation, Snapshot, jain_index
-    from subflow_sim.trace import Column, Mark
+    from subflow_sim.trace import Column, Intervals, Mark
 
 __all__ = [
     "Column",
@@ -24,6 +24,7 @@ __all__ = [
     "Decisions",
     "Estimate",
     "Explanation",
+    "Intervals",
     "Limits",
     "Mark",
     "ParamError",
@@ -49,6 +50,7 @@ _HOMES = {
     "Decisions": "decisions",
     "Estimate": "limits",
     "Explanation": "decisions",
+    "Intervals": "trace",
     "Limits": "limits",
     "Mark": "trace",
     "ParamError": "errors",

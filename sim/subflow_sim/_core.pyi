@@ -4,7 +4,7 @@ The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. U
 
 from collections.abc import Mapping, Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy
 from numpy.typing import NDArray
@@ -565,6 +565,11 @@ class Simulation:
 
     @property
     def marks_lost(self) -> int: ...
+
+    def take_intervals(self) -> dict[str, Any]: ...
+
+    @property
+    def intervals_lost(self) -> int: ...
 
     def flow_result(self, flow: int) -> FlowResult: ...
 

@@ -36,7 +36,7 @@ class Estimate:
         memory_bytes: at its peak, bytes: the sum of the next three.
         trace_bytes: of the sampled columns.
         packet_bytes: of packets in queues and on wires, and of what their senders and receivers keep of them.
-        object_bytes: of links, flows, subflows and marks.
+        object_bytes: of links, flows, subflows, marks and records of monitor intervals.
         samples: per column.
         columns: how many traces are sampled.
         busiest_flow: the one with most crossings; empty if none has any.

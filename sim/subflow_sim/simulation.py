@@ -16,7 +16,7 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, nanos
 from subflow_sim.scenario import Scenario
-from subflow_sim.trace import Column, Mark, Scope
+from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
 
 Snapshot: TypeAlias = _core.Snapshot
@@ -82,13 +82,13 @@ class Simulation:
             raise SimulationError(str(error)) from error
         except MemoryError as error:
             raise SimulationError("there is not enough memory for this scenario and its traces") from error
+        self._subflow_names = tuple(name for name, _ in self._lowered.subflows)
         self.columns: tuple[Column, ...] = tuple(
             Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), c.name, c.unit)
             for c in self._core.columns()
         )
 
         self._flow_names = tuple(name for name, _ in self._lowered.flows)
-        self._subflow_names = tuple(name for name, _ in self._lowered.subflows)
         if decisions is not None:
             self.record_decisions(decisions)
 
@@ -185,6 +185,15 @@ class Simulation:
     def decisions_lost(self) -> int:
         """Decisions that did not fit within the capacity between two calls of `take_decisions`."""
         return self._core.decisions_lost
+
+    def take_intervals(self) -> Intervals:
+        """The monitor intervals finished since the last call, of all subflows that send by them, in order of time."""
+        return Intervals(owners=self._subflow_names, **self._core.take_intervals())
+
+    @property
+    def intervals_lost(self) -> int:
+        """Intervals that did not fit the buffer of 4096 per subflow between two calls of `take_intervals`."""
+        return self._core.intervals_lost
 
     def signature(self) -> str:
         """Hash of everything that happened so far, 16 hexadecimal digits."""

@@ -1,9 +1,12 @@
-"""What a run leaves behind besides its figures: sampled columns and marks."""
+"""What a run leaves behind besides its figures: sampled columns, marks and monitor intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 Scope: TypeAlias = Literal["flow", "subflow", "link"]
 
@@ -47,3 +50,59 @@ class Mark:
     kind: str
     value: float
     time_ns: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Finished monitor intervals, one per position, in the order in which the fate of their last packet was known.
+
+    Controllers that send by monitor intervals (vivace, mpcc-…) hold one rate for about a round trip and learn from what
+    became of the packets sent in it, whenever that is known. All arrays are [n] and own their memory. Rates count
+    packets of full size on the wire, headers included, in bit/s. NaN: there was nothing to tell it from.
+
+    Attributes:
+        owners: names of all subflows, as in `Column`.
+        owner: int32, index into `owners`.
+        number: int32, counts the intervals of the subflow from 0.
+        tag: int32, the controller's own: 0 for intervals whose results it does not wait for.
+        time_ns: int64, when the last fate was known, ns.
+        begin_ns: int64, when the first packet left, ns.
+        end_ns: int64, when the first packet of the next interval left, ns.
+        rate_bps: float64, that was asked for; 0: unpaced.
+        send_rate_bps: float64, packets sent over the time of sending.
+        throughput_bps: float64, packets delivered over the time of their acknowledgements.
+        sent_pkts: int32, retransmissions included.
+        delivered_pkts: int32.
+        lost_pkts: int32; delivered and lost make up what was sent.
+        loss_ratio: float64 in [0, 1], lost over sent.
+        rtt_mean_s: float64, s, of the RTT samples of its packets.
+        rtt_min_s: float64, s.
+        rtt_gradient: float64, s/s: slope of the RTT over the time of sending, by least squares; of three samples up.
+        rtt_gradient_error: float64, s/s: standard error of that slope.
+        is_app_limited: bool, there was nothing to send for part of it.
+        utility: float64, as the controller computed it, in its own unit; NaN if it has none.
+    """
+
+    owners: tuple[str, ...]
+    owner: NDArray[np.int32]
+    number: NDArray[np.int32]
+    tag: NDArray[np.int32]
+    time_ns: NDArray[np.int64]
+    begin_ns: NDArray[np.int64]
+    end_ns: NDArray[np.int64]
+    rate_bps: NDArray[np.float64]
+    send_rate_bps: NDArray[np.float64]
+    throughput_bps: NDArray[np.float64]
+    sent_pkts: NDArray[np.int32]
+    delivered_pkts: NDArray[np.int32]
+    lost_pkts: NDArray[np.int32]
+    loss_ratio: NDArray[np.float64]
+    rtt_mean_s: NDArray[np.float64]
+    rtt_min_s: NDArray[np.float64]
+    rtt_gradient: NDArray[np.float64]
+    rtt_gradient_error: NDArray[np.float64]
+    is_app_limited: NDArray[np.bool_]
+    utility: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.time_ns)

@@ -101,4 +101,8 @@ Controller make_controller(const AlgorithmChoice& choice) {
     return make_by_name<Controller>(base, "controller");
 }
 
+bool monitors_intervals(const Controller& controller) {
+    return std::visit([]<class C>(const C&) { return MonitorsIntervals<C>; }, controller);
+}
+
 }  // namespace subflow
