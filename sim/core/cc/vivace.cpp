@@ -55,10 +55,14 @@ void Vivace::on_congestion_event(Window& window, const CongestionEvent& event, c
     // Losses count when the fate of their interval is known. Only where nothing is heard for so long that the sender
     // starts over, what was being tried is: its intervals are full of silence.
     if (event.kind != CongestionKind::Timeout) return;
-    if (mode_ == Mode::Starting && has_last_) rate_mbps_ = last_rate_mbps_;
+    if (mode_ == Mode::Starting) rate_mbps_ = has_last_ ? last_rate_mbps_ : rate_mbps_ / 2;
     // For others, who read from it that slow start is over.
     window.ssthresh_pkts = kMinCwnd;
-    begin_probing(1);
+    if (mode_ == Mode::Starting && !has_last_) {
+        forget_trial();
+    } else {
+        begin_probing(1);
+    }
     if (event.why != nullptr) event.why->set(kSilence, {rate_mbps_});
 }
 
@@ -164,20 +168,27 @@ NextInterval Vivace::on_interval(Window& window, IntervalRecord& record, const I
 }
 
 void Vivace::judge_start(const IntervalRecord& record, double gradient, const IntervalMoment& moment) {
-    const bool has_grown = !has_last_ || record.utility > last_utility_;
-    const double next_mbps = has_grown ? 2 * rate_mbps_ : last_rate_mbps_;
-    if (moment.why != nullptr)
-        moment.why->set(has_grown ? kDoubling : kEndOfDoubling,
-                        {record.utility, last_utility_, record.loss_ratio(), gradient, next_mbps});
-    last_rate_mbps_ = rate_mbps_;
-    last_utility_ = record.utility;
-    has_last_ = true;
-    rate_mbps_ = next_mbps;
-    if (has_grown) {
+    const double last_utility = last_utility_;  // nil before there is one: of a rate of nil
+    if (record.utility > last_utility) {
+        last_rate_mbps_ = rate_mbps_;
+        last_utility_ = record.utility;
+        has_last_ = true;
+        rate_mbps_ *= 2;
         forget_trial();
-    } else {
+    } else if (has_last_) {
+        rate_mbps_ = last_rate_mbps_;
         begin_probing(1);
+    } else {
+        // The first rate is too high already.
+        const double least_mbps = least_rate_mbps(moment);
+        const bool is_least = rate_mbps_ <= least_mbps;
+        rate_mbps_ = std::max(rate_mbps_ / 2, least_mbps);
+        forget_trial();
+        if (is_least) begin_probing(1);
     }
+    if (moment.why != nullptr)
+        moment.why->set(record.utility > last_utility ? kDoubling : kEndOfDoubling,
+                        {record.utility, last_utility, record.loss_ratio(), gradient, rate_mbps_});
 }
 
 void Vivace::judge_probes(const IntervalMoment& moment) {

@@ -125,7 +125,7 @@ public:
             .help = "On the wire; doubled while that pays.",
             .default_number = kInitialRate_mbps * 1e6,
             .minimum = 100e3,
-            .maximum = 1e9,
+            .maximum = 10e6,
         },
         OptionInfo{
             .key = "min_rate",
@@ -157,7 +157,7 @@ public:
     };
     static constexpr RuleInfo kEndOfDoubling{
         .name = "end_of_doubling",
-        .formula = "rate = last rate, as the utility fell",
+        .formula = "rate = last rate, or half of the first, as the utility fell",
         .source = "Dong et al. 2018, section 4.1",
         .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
     };
