@@ -70,7 +70,7 @@ def read_around(
 
 
 def read_extents(reader: Reader, run_id: int, spec: StreamSpec) -> dict[str, EventExtent]:
-    """How much there is of each owner, by name, in the order in which they came up."""
+    """How much there is of each owner, by name, in the order in which these were numbered."""
     rows = reader.raw.execute(
         "SELECT name, sum(n), min(t_first_ns), max(t_last_ns)"
         " FROM event_span JOIN event_name USING (run_id, stream)"

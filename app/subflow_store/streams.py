@@ -72,6 +72,7 @@ INTERVAL = StreamSpec(
     {
         "time_ns": _TIME,
         "owner": _WHOLE,
+        "number": _WHOLE,
         "begin_ns": _TIME,
         "end_ns": _TIME,
         "tag": _WHOLE,

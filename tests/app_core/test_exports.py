@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_runs import RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core.errors import ExportError, InputError
@@ -16,6 +16,8 @@ from subflow_app.core.exports import (
     ExportPlan,
     export_csv,
     export_curves,
+    export_decisions,
+    export_intervals,
     export_marks,
     export_plots,
     export_run,
@@ -36,13 +38,18 @@ def table(path: Path) -> dict[str, list[str]]:
 
 
 def test_run_data_is_one_file_per_table_with_summary_and_scenario(tmp_path: Path) -> None:
-    written = export_run(finished_traces(), tmp_path / "new", DATA_ONLY, summary={"a": 1}, scenario_text="format = 1\n")
+    written = export_run(
+        finished_traces(RICH), tmp_path / "new", DATA_ONLY, summary={"a": 1}, scenario_text="format = 1\n"
+    )
 
     assert [path.name for path in written] == [
         "subflows.csv",
         "flows.csv",
         "links.csv",
         "marks.csv",
+        "intervals.csv",
+        "decisions.csv",
+        "decision_rules.json",
         "summary.json",
         "scenario.toml",
     ]
@@ -149,6 +156,56 @@ def test_marks_are_listed_in_order_of_time(tmp_path: Path) -> None:
     assert set(columns["owner"]) == {"download/1"}
 
 
+def test_intervals_have_a_row_each(tmp_path: Path) -> None:
+    columns = table(export_intervals(finished_traces(RICH).events("interval"), tmp_path / "intervals.csv"))
+
+    # The fake finishes one per second and subflow: the first from 0 s to 0.9 s.
+    assert columns["time_s"] == [str(second) for second in range(1, 11) for _ in range(2)]
+    assert columns["owner"] == ["download/1", "download/2"] * 10
+    assert (columns["begin_s"][0], columns["end_s"][0], columns["sent_pkts"][0]) == ("0", "0.9", "100")
+    assert columns["rtt_gradient"][2] == "2"
+    assert columns["is_app_limited"][0] == "0"
+    assert columns.keys() >= {"number", "tag", "rate_bps", "utility", "rtt_gradient_error"}
+
+
+def test_decisions_have_a_row_each_and_their_rules_a_file(tmp_path: Path) -> None:
+    decisions = finished_traces(RICH).events("decision")
+    written = export_decisions(decisions, tmp_path / "decisions.csv", tmp_path / "rules.json")
+    columns = table(written[0])
+    rows = {
+        name: dict(zip(columns, row, strict=True))
+        for name, *row in zip(columns["owner"], *columns.values(), strict=True)
+    }
+
+    assert [path.name for path in written] == ["decisions.csv", "rules.json"]
+    assert len(columns["time_s"]) == 30
+    assert rows["download/1"] == dict.fromkeys(columns, "") | {
+        "time_s": "10",
+        "owner": "download/1",
+        "cause": "ack",
+        "rule": "growth",
+        "cwnd_before_pkts": "10",
+        "cwnd_after_pkts": "11",
+        "rate_before_bps": "0",
+        "rate_after_bps": "0",
+        "number_1": "10",
+    }
+    # Of the flow: packet 10 went to the first of two subflows.
+    assert rows["download"] == dict.fromkeys(columns, "") | {
+        "time_s": "9.5",
+        "owner": "download",
+        "cause": "schedule",
+        "rule": "turns",
+        "data_seq": "10",
+        "chosen": "1",
+        "available": "1 2",
+        "usable": "1 2",
+        "number_1": "10",
+    }
+    rules = json.loads(written[1].read_text())
+    assert {rule["name"]: rule["numbers"] for rule in rules} == {"growth": ["acked_pkts"], "turns": ["round"]}
+
+
 def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(tmp_path: Path) -> None:
     scenario = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",), count=5))
     export_run(finished_traces(scenario), tmp_path, DATA_ONLY)
@@ -173,7 +230,9 @@ def test_place_that_cannot_be_written_is_said_with_a_way_on(tmp_path: Path) -> N
 
 
 def test_rescue_copy_holds_data_summary_and_scenario(tmp_path: Path) -> None:
-    directory = save_rescue_copy(finished_traces(title="My run"), {"seed": 1}, "format = 1\n")
+    directory = save_rescue_copy(finished_traces(RICH, title="My run"), {"seed": 1}, "format = 1\n")
 
     assert directory.name.startswith("my-run-")
-    assert {path.name for path in directory.iterdir()} >= {"subflows.csv", "flows.csv", "summary.json", "scenario.toml"}
+    assert {path.name for path in directory.iterdir()} >= {
+        *("subflows.csv", "flows.csv", "intervals.csv", "decisions.csv", "summary.json", "scenario.toml")
+    }

@@ -19,8 +19,7 @@ from subflow_app.plots.spec import CONNECTION, INTERVALS
 MIXED = make_scenario(
     make_flow("download", count=2), make_flow("cross", "tcp", ("wifi",)), make_flow("noise", "cbr", ("lte",))
 )
-# Every column that there is.
-RICH = make_scenario(make_flow("download", controller="mpcc-loss", count=2), make_flow("cross", "tcp", ("wifi",)))
+MANY = make_scenario(make_flow("download", controller="mpcc-loss", count=2), make_flow("cross", "tcp", ("wifi",)))
 
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
@@ -32,7 +31,7 @@ def test_every_file_of_the_folder_is_in_the_list() -> None:
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
 def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -> None:
-    traces = finished_traces(RICH)
+    traces = finished_traces(MANY)
 
     assert plot.unit in plot.axis_text
     assert plot.scale > 0
@@ -44,7 +43,7 @@ def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -
 def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> None:
     def names(until_s: float) -> list[tuple[str, str, palette.ColourKey]]:
         return [
-            (curve.owner, curve.kind, curve.colour) for curve in plot.curves(finished_traces(RICH, until_s=until_s))
+            (curve.owner, curve.kind, curve.colour) for curve in plot.curves(finished_traces(MANY, until_s=until_s))
         ]
 
     assert names(0.0) == names(3.0) == names(10.0)
@@ -54,7 +53,7 @@ def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> 
 def test_plots_that_few_runs_have_stand_in_groups() -> None:
     everyday = finished_traces(make_scenario(make_flow("cross", "tcp", ("wifi",))))
     several = finished_traces(MIXED)
-    rich = finished_traces(RICH)
+    rich = finished_traces(MANY)
 
     def shown(traces: LiveTraces) -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}
@@ -75,7 +74,7 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
 
 
 def test_only_multipath_flows_have_shares() -> None:
-    curves = PLOTS_BY_ID["schedule_share"].curves(finished_traces(RICH))
+    curves = PLOTS_BY_ID["schedule_share"].curves(finished_traces(MANY))
 
     assert [curve.owner for curve in curves] == ["download.1/1", "download.1/2", "download.2/1", "download.2/2"]
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from subflow_app.core.runs import RunJob, RunState
+from subflow_sim.decisions import DecisionLimits
 
 
 class ClockSimulation:
@@ -39,6 +40,19 @@ class ClockSimulation:
 
     def take_marks(self) -> list:
         return []
+
+    def take_intervals(self) -> None:
+        pass
+
+    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
+        pass
+
+    def take_decisions(self) -> None:
+        pass
+
+    @property
+    def decisions_lost(self) -> int:
+        return 0
 
     def signature(self) -> str:
         return "0" * 16

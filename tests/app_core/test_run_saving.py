@@ -6,22 +6,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.fake_simulation import FakeSimulation, make_scenario
+from tests.helpers.fake_runs import RICH
+from tests.helpers.fake_simulation import FakeSimulation
 
 from subflow_app.core.runs import RunJob
 from subflow_app.core.traces import StoredTraces
+from subflow_sim.decisions import DecisionLimits
 from subflow_store import StoreClosed, open_store
 
 
 def finished_job(**more) -> RunJob:
-    job = RunJob(make_scenario(), "text", simulation_maker=lambda s, seed, dt: FakeSimulation(s), **more)
+    job = RunJob(RICH, "text", simulation_maker=lambda s, seed, dt: FakeSimulation(s), **more)
     return job
 
 
 def test_whole_run_goes_to_another_database(tmp_path: Path) -> None:
     broken = open_store(tmp_path / "broken.db")
     broken.close()
-    job = finished_job(store=broken)
+    job = finished_job(store=broken, decisions=DecisionLimits())
     result = job.run()
     assert isinstance(result.store_error, StoreClosed)
 
@@ -37,6 +39,11 @@ def test_whole_run_goes_to_another_database(tmp_path: Path) -> None:
         # The fake marks one loss per second of its 10 s.
         assert len(stored.marks()) == 10
         assert stored.marks() == job.traces.marks()
+        for stream, count in (("interval", 20), ("decision", 30)):
+            saved, kept = stored.events(stream), job.traces.events(stream)
+            assert len(saved) == count
+            assert saved.texts("owner") == kept.texts("owner")
+            np.testing.assert_array_equal(saved["time_ns"], kept["time_ns"])
 
 
 def test_saving_again_says_why_it_fails(tmp_path: Path) -> None:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_scenario
 from tests.helpers.networks import link, scenario, tcp
 
-from subflow_app.core import runs
+from subflow_app.core import run_recorder, runs
 from subflow_app.core.runs import RunJob, RunResult, RunState
 from subflow_app.core.traces import find_key
+from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario_model import Scenario
 from subflow_store.errors import StoreFull
-from subflow_store.values import ColumnSpec, RunStart
+from subflow_store.values import ColumnSpec, EventTable, RunStart
 
 SCENARIO = make_scenario(duration_s=10.0)
 # The fake costs nothing, so its chunks grow by 4 from 1 ms: 5.5 s are reached after seven, 87 s after nine.
@@ -34,6 +37,7 @@ class RecordingStore:
         self.start: RunStart | None = None
         self.columns: Sequence[ColumnSpec] = ()
         self.blocks: list[tuple[int, np.ndarray]] = []
+        self.events: list[tuple[str, EventTable]] = []
         self.marks: list[tuple[int, str, str, float]] = []
         self.finished: dict[str, Any] = {}
         self.is_abandoned = False
@@ -51,6 +55,10 @@ class RecordingStore:
     def add_marks(self, rows: Sequence[tuple[int, str, str, float]]) -> None:
         self._fail_in("add_marks")
         self.marks.extend(rows)
+
+    def add_events(self, stream: str, table: EventTable) -> None:
+        self._fail_in("add_events")
+        self.events.append((stream, table))
 
     def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
         self._fail_in("finish")
@@ -149,6 +157,71 @@ def test_marks_reach_store_and_live_traces() -> None:
     assert len(store.marks) == 10
 
 
+def seconds(store: RecordingStore, stream: str) -> list[float]:
+    """Times of the rows that the store got of a stream, each once."""
+    times = [table["time_ns"] / 1e9 for name, table in store.events if name == stream]
+    return sorted(set(np.concatenate(times).tolist())) if times else []
+
+
+def test_intervals_and_decisions_reach_store_and_live_traces() -> None:
+    store = RecordingStore()
+    job = make_job(store, scenario=RICH, decisions=DecisionLimits())
+    job.run()
+
+    # The fake finishes an interval of each subflow every second, and decides then and half a second before.
+    assert seconds(store, "interval") == [float(second) for second in range(1, 11)]
+    assert seconds(store, "decision") == [0.5 * step for step in range(1, 21)]
+    for stream, count in (("interval", 20), ("decision", 30)):
+        assert sum(len(table) for name, table in store.events if name == stream) == count
+        assert len(job.traces.events(stream)) == count
+
+
+def test_decisions_are_recorded_only_when_asked_for() -> None:
+    store = RecordingStore()
+    job = make_job(store, scenario=RICH)
+    job.run()
+
+    assert seconds(store, "decision") == []
+    assert len(job.traces.events("decision")) == 0
+    assert len(job.traces.events("interval")) == 20
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+def test_a_window_of_decisions_ends_with_the_run(is_stopped: bool) -> None:
+    store = RecordingStore()
+    job = make_job(
+        store,
+        on_chunk=at(5.0, lambda: job.stop()) if is_stopped else lambda simulation: None,
+        scenario=replace(RICH, duration_s=1000.0),
+        decisions=DecisionLimits(window_s=3.2),
+    )
+    job.run()
+
+    end_s = job.progress.sim_time_s
+    assert is_stopped == (end_s < 999.0)
+    times = [0.5 * step for step in range(1, 2 * int(end_s) + 1)]
+    assert seconds(store, "decision") == [time_s for time_s in times if time_s >= end_s - 3.2]
+    assert len([name for name, _ in store.events if name == "decision"]) == 1
+
+
+def test_very_many_decisions_do_not_wait_for_the_next_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_recorder, "_BLOCK_WALL_S", 1e9)
+    monkeypatch.setattr(run_recorder, "_BLOCK_EVENTS", 50)
+    store = RecordingStore()
+    stored_at_30_s: list[int] = []
+    job = make_job(
+        store,
+        on_chunk=at(30.0, lambda: stored_at_30_s.append(len(store.events))),
+        scenario=replace(RICH, duration_s=200.0),
+        decisions=DecisionLimits(),
+        sample_interval_s=10.0,
+    )
+    job.run()
+
+    assert stored_at_30_s[0] > 0
+    assert seconds(store, "decision")[-1] == 200.0
+
+
 def test_without_a_store_the_run_stays_in_memory() -> None:
     job = make_job()
     result = job.run()
@@ -227,10 +300,10 @@ def test_failure_without_even_a_summary_is_kept_all_the_same(monkeypatch: pytest
     assert store.finished["status"] == "failed"
 
 
-@pytest.mark.parametrize("step", ["start_run", "append", "add_marks", "finish"])
+@pytest.mark.parametrize("step", ["start_run", "append", "add_marks", "add_events", "finish"])
 def test_failing_store_does_not_stop_the_run_and_traces_stay_whole(step: str) -> None:
     store = RecordingStore(failing=step)
-    job = make_job(store)
+    job = make_job(store, scenario=RICH, decisions=DecisionLimits())
     result = job.run()
 
     assert result.status is RunState.FINISHED
@@ -240,6 +313,8 @@ def test_failing_store_does_not_stop_the_run_and_traces_stay_whole(step: str) ->
     assert store.is_abandoned == (step != "start_run")
     assert len(job.traces.read(job.traces.keys()[0])[1]) == 100
     assert len(job.traces.marks()) == 10
+    assert len(job.traces.events("decision")) == 30
+    assert len(job.traces.events("interval")) == 20
 
 
 def test_paused_run_stands_still_stores_what_it_has_and_goes_on() -> None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_runs import RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
@@ -67,9 +67,6 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
         "Round-trip time  ms",
     ]
     assert view.stack.plots[-1].item.getAxis("bottom").labelText == "Time (s)"
-
-
-RICH = make_scenario(make_flow("download", controller="mpcc-loss"))
 
 
 def test_every_listed_plot_can_be_shown(view: PlotView) -> None:

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tests.helpers.fake_simulation import FakeSimulation, make_scenario
+from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 
+from subflow_app.core.events import DECISION, INTERVAL, decision_table, interval_table
 from subflow_app.core.traces import LiveTraces, TraceMark
 from subflow_sim.scenario_model import Scenario
+
+RICH = make_scenario(make_flow("download", controller="mpcc-loss"))
+"""A scenario whose runs have every column that there is, and monitor intervals."""
 
 
 def finished_traces(
     scenario: Scenario | None = None, *, title: str = "Fake", interval_s: float = 0.1, until_s: float | None = None
 ) -> LiveTraces:
-    """Traces of a fake run up to a time, marks included."""
+    """Traces of a fake run up to a time, with marks, intervals and decisions."""
     scenario = scenario or make_scenario()
     simulation = FakeSimulation(scenario, sample_interval_s=interval_s)
+    simulation.record_decisions()
     traces = LiveTraces(simulation, scenario, title=title, sample_interval_s=interval_s)
     simulation.run_until(scenario.duration_s if until_s is None else until_s)
     add_marks(traces, simulation.take_marks())
+    traces.add_events(INTERVAL.name, interval_table(simulation.take_intervals()))
+    traces.add_events(DECISION.name, decision_table(simulation.take_decisions()))
     return traces
 
 

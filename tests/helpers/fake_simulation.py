@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_sim.decisions import CAUSES, NOBODY, DecisionLimits, Decisions
+from subflow_sim.params import Rule
 from subflow_sim.scenario_model import Arrivals, Choice, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
+from subflow_sim.trace import Intervals, Scope
+
+RULES = (
+    Rule("growth", "cwnd + acked / cwnd", "RFC 5681 section 3.1", ("acked_pkts",)),
+    Rule("turns", "each in turn", "", ("round",)),
+)
 
 SUBFLOW_COLUMNS = (
     ("throughput_bps", "bit/s"),
@@ -33,6 +41,17 @@ INTERVAL_COLUMNS = (
     ("interval_min_rtt_s", "s"),
     ("interval_rtt_gradient", ""),
     ("utility", ""),
+)
+_INTERVAL_FIGURES = (
+    "rate_bps",
+    "send_rate_bps",
+    "throughput_bps",
+    "loss_ratio",
+    "rtt_mean_s",
+    "rtt_min_s",
+    "rtt_gradient",
+    "rtt_gradient_error",
+    "utility",
 )
 INTERVAL_CONTROLLERS = ("vivace", "mpcc-loss", "mpcc-latency")
 LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
@@ -118,6 +137,9 @@ class FakeSimulation:
         self._interval_s = sample_interval_s
         self._on_chunk = on_chunk
         self._marks_until_s = 0.0
+        self._intervals_until_s = 0.0
+        self._decisions_until_s = 0.0
+        self._decision_limits: DecisionLimits | None = None
         columns = []
         for flow in scenario.flows.values():
             for instance in flow.instances:
@@ -171,9 +193,78 @@ class FakeSimulation:
     def take_marks(self) -> list[FakeMark]:
         """One loss per second of simulated time on the first subflow (or flow)."""
         owner = next((c.owner for c in self.columns if c.scope == "subflow"), self.columns[0].owner)
-        first, last = int(self._marks_until_s), int(self.now_s)
-        self._marks_until_s = self.now_s
-        return [FakeMark(float(second), owner, "loss", 1.0) for second in range(first + 1, last + 1)]
+        seconds, self._marks_until_s = self._new_seconds(self._marks_until_s)
+        return [FakeMark(float(second), owner, "loss", 1.0) for second in seconds]
+
+    def take_intervals(self) -> Intervals:
+        """One interval per second of simulated time on each subflow with such a controller."""
+        seconds, self._intervals_until_s = self._new_seconds(self._intervals_until_s)
+        owners = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "subflow"))
+        senders = [owners.index(c.owner) for c in self.columns if c.name == "utility"]
+        rows = [(owner, second) for second in seconds for owner in senders]
+        owner, end = np.array(rows, np.int64).reshape(len(rows), 2).T
+        whole = np.full(len(rows), 100, np.int32)
+        real = end.astype(np.float64)
+        return Intervals(
+            owners=owners,
+            owner=owner.astype(np.int32),
+            number=end.astype(np.int32),
+            tag=whole,
+            time_ns=end * 10**9,
+            begin_ns=(end - 1) * 10**9,
+            end_ns=end * 10**9 - 10**8,
+            sent_pkts=whole,
+            delivered_pkts=whole,
+            lost_pkts=whole - 100,
+            is_app_limited=whole < 0,
+            **dict.fromkeys(_INTERVAL_FIGURES, real),
+        )
+
+    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
+        self._decision_limits = limits or DecisionLimits()
+        self._decisions_until_s = self.now_s
+
+    def take_decisions(self) -> Decisions:
+        """Per second, one decision of each subflow, and one of each multipath flow half a second before."""
+        seconds, self._decisions_until_s = self._new_seconds(self._decisions_until_s)
+        owners = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "subflow"))
+        flows = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "flow"))
+        deciding = [flow for flow in flows if f"{flow}/2" in owners] + list(owners)
+        names = owners + flows
+        rows = [(names.index(name), second) for second in seconds for name in deciding if self._decision_limits]
+        owner, second = np.array(rows, np.int64).reshape(len(rows), 2).T
+        is_flow = owner >= len(owners)
+        cwnd = np.where(is_flow, np.nan, second.astype(np.float64))
+        of_subflow: Scope = "subflow"
+        of_flow: Scope = "flow"
+        numbers = np.full((len(rows), 8), np.nan)
+        numbers[:, 0] = second
+        return Decisions(
+            owners=names,
+            scopes=(of_subflow,) * len(owners) + (of_flow,) * len(flows),
+            rules=RULES,
+            time_ns=second * 10**9 - np.where(is_flow, 5 * 10**8, 0),
+            owner=owner.astype(np.uint32),
+            cause=np.where(is_flow, CAUSES.index("schedule"), CAUSES.index("ack")).astype(np.uint8),
+            rule=is_flow.astype(np.uint16),
+            cwnd_before_pkts=cwnd,
+            cwnd_after_pkts=cwnd + 1.0,
+            rate_before_bps=np.zeros(len(rows)),
+            rate_after_bps=np.zeros(len(rows)),
+            numbers=numbers,
+            chosen=np.where(is_flow, second % 2, NOBODY).astype(np.uint8),
+            available=np.where(is_flow, 0b11, 0).astype(np.uint32),
+            usable=np.where(is_flow, 0b11, 0).astype(np.uint32),
+            data_seq=second.astype(np.uint32),
+        )
+
+    @property
+    def decisions_lost(self) -> int:
+        return 0
+
+    def _new_seconds(self, until_s: float) -> tuple[range, float]:
+        """The whole seconds of simulated time since then, and until when that is."""
+        return range(int(until_s) + 1, int(self.now_s) + 1), self.now_s
 
     def signature(self) -> str:
         return f"{self.seed:08x}{round(self.now_s * 1000):08x}"

@@ -95,3 +95,33 @@ def tag_text(text: str) -> str:
     if not text.strip():
         raise InputError("a tag must not be blank")
     return text.strip()
+
+
+def time_option(option: str, text: str) -> float:
+    """A time in seconds.
+
+    Raises:
+        InputError: if it is none.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_sim.errors import ParamError
+    from subflow_sim.units import Dimension, parse_quantity
+
+    try:
+        return parse_quantity(text, Dimension.TIME)
+    except ParamError as error:
+        raise InputError(f'{option} = "{text}": {error}') from error
+
+
+def positive_time_option(option: str, text: str, example: str) -> float:
+    """A time in seconds that is greater than 0.
+
+    Raises:
+        InputError: if it is none; the example shows one.
+    """
+    from subflow_app.core.errors import InputError
+
+    time_s = time_option(option, text)
+    if not time_s > 0:
+        raise InputError(f'{option} = "{text}": must be greater than 0, e.g. {example}')
+    return time_s

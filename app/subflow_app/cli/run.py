@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli import exit_codes
-from subflow_app.cli.options import Database, Json, opened_store, tag_text
+from subflow_app.cli.options import Database, Json, opened_store, positive_time_option, tag_text
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
     from subflow_app.core.runs import RunJob, RunResult
+    from subflow_sim.decisions import DecisionLimits
     from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
     from subflow_store import Store
@@ -38,6 +39,12 @@ def run(
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the run; left out: the scenario's.")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TEXT", help="Tag the run. Repeatable.")] = None,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Keep why controllers and schedulers did what they did, for `explain`.")
+    ] = False,
+    decision_window: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Keep only the decisions of so much time at the end of the run.")
+    ] = None,
     estimate_only: Annotated[
         bool, typer.Option("--estimate", help="Only tell what the run would take: memory and events.")
     ] = False,
@@ -55,6 +62,10 @@ def run(
     finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. With --json
     the document is printed whenever there is a result, so also for a stopped run and for one that was not kept.
 
+    With --decisions each change of a window or rate and each packet that found several subflows open is kept with the
+    rule and the numbers it was decided by, some ten times the data of a run without; `subflow explain` tells them. The
+    traces and figures stay the same. --decision-window alone does that, too.
+
     A run that would take more than the limits allow is refused before it starts. SUBFLOW_MAX_MEMORY and
     SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.
     """
@@ -63,8 +74,9 @@ def run(
     from subflow_app.core.scenario_source import open_scenario
     from subflow_sim.errors import SimError
 
-    interval_s = _interval(sample_interval)
+    interval_s = positive_time_option("--sample-interval", sample_interval, "100ms")
     limits = _limits(max_memory, max_events)
+    recording = _recording(decisions, decision_window, is_kept=not no_store or export is not None)
     tag_texts = [tag_text(tag) for tag in tags or ()]
     source = open_scenario(scenario, overrides=overrides or (), seed=seed)
     if estimate_only:
@@ -75,7 +87,13 @@ def run(
         store = None if no_store else stack.enter_context(opened_store(database))
         try:
             job = RunJob(
-                source.scenario, source.text, store=store, sample_interval_s=interval_s, name=name, limits=limits
+                source.scenario,
+                source.text,
+                store=store,
+                sample_interval_s=interval_s,
+                name=name,
+                limits=limits,
+                decisions=recording,
             )
         except SimError as error:
             # The file is well-formed, but this cannot be simulated, e.g. samples that would not fit the memory.
@@ -114,6 +132,8 @@ def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescu
     elif result.status == "stopped":
         print_note(f"stopped at {reached}, {kept}")
         code = exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
+    if job.decisions_lost:
+        print_note(f"{job.decisions_lost} decisions did not fit into memory and are not kept, the earliest of the time")
     if result.store_error is not None:
         print_error(f"the run is not in the database: {result.store_error}")
         if rescued is not None:
@@ -180,6 +200,20 @@ def _print_estimate(scenario: Scenario, interval_s: float, *, as_json: bool) -> 
         print_line(line)
 
 
+def _recording(is_wanted: bool, window: str | None, *, is_kept: bool) -> DecisionLimits | None:
+    """What to record of decisions; None for nothing."""
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.runs import DECISION_CAPACITY
+    from subflow_sim.decisions import DecisionLimits
+
+    if not is_wanted and window is None:
+        return None
+    window_s = None if window is None else positive_time_option("--decision-window", window, "10s")
+    if not is_kept:
+        raise InputError("--no-store would keep no decisions: leave it out, or write them with --export DIR")
+    return DecisionLimits(DECISION_CAPACITY, window_s)
+
+
 def _limits(memory: str | None, events: str | None) -> Limits | None:
     """What the options say, and where one is left out the environment; None without options."""
     from os import environ
@@ -194,18 +228,3 @@ def _limits(memory: str | None, events: str | None) -> Limits | None:
         return Limits.parse(memory or environ.get(MAX_MEMORY_VARIABLE), events or environ.get(MAX_CROSSINGS_VARIABLE))
     except ParamError as error:
         raise InputError(str(error)) from error
-
-
-def _interval(text: str) -> float:
-    """The sampling interval in seconds."""
-    from subflow_app.core.errors import InputError
-    from subflow_sim.errors import ParamError
-    from subflow_sim.units import Dimension, parse_quantity
-
-    try:
-        interval_s = parse_quantity(text, Dimension.TIME)
-    except ParamError as error:
-        raise InputError(f'--sample-interval = "{text}": {error}') from error
-    if not interval_s > 0:
-        raise InputError(f'--sample-interval = "{text}": must be greater than 0, e.g. 100ms')
-    return interval_s

@@ -2,12 +2,14 @@
 
 CSV rule: the first column is ``time_s``; each further column is one trace, headed ``owner:column`` where the column
 name carries the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that gives the same float32
-back; an unknown value (NaN) is an empty cell.
+back; an unknown value (NaN) is an empty cell. Marks, monitor intervals and decisions have a row each, with time and
+owner first.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,16 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.events import DECISION, INTERVAL
 from subflow_app.core.json_document import json_text
 from subflow_app.core.paths import new_rescue_directory
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots import PLOTS, PlotSpec
 from subflow_app.plots.spec import Curve
+from subflow_sim.params import MAX_PATHS
+from subflow_store.values import EventTable
 
 DATA_FORMAT = "csv"
 FIGURE_FORMATS = ("svg", "pdf", "png")
 FORMATS = (DATA_FORMAT, *FIGURE_FORMATS)
 
+_INTERVAL_COLUMNS = tuple(name for name in INTERVAL.fields if name not in ("time_ns", "owner", "begin_ns", "end_ns"))
 _TABLES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
 
 
@@ -36,7 +42,8 @@ class ExportPlan:
     """What to write.
 
     Attributes:
-        run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml.
+        run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml, and
+            intervals.csv, decisions.csv and decision_rules.json of runs that have them.
         figures: plots to draw.
         figure_formats: some of `FIGURE_FORMATS`.
         figure_data: also the data of each of those plots as ``<plot>.csv``.
@@ -192,6 +199,39 @@ def export_marks(traces: Traces, path: str | Path) -> Path:
     return Path(path)
 
 
+def export_intervals(table: EventTable, path: str | Path) -> Path:
+    """Write monitor intervals as CSV, in order of the time at which they were finished.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    columns = {"begin_s": _time_texts(table["begin_ns"]), "end_s": _time_texts(table["end_ns"])}
+    columns |= {name: _column_texts(table[name]) for name in _INTERVAL_COLUMNS}
+    _write_events(table, columns, path)
+    return Path(path)
+
+
+def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path) -> list[Path]:
+    """Write decisions as CSV and their rules, with formula, source and the names of the numbers, as JSON.
+
+    Numbers are in the order of their rule's names. Subflows are counted from 1; sets of them are separated by blanks.
+
+    Raises:
+        ExportError: if a file cannot be written.
+    """
+    rules = [json.loads(text) for text in table.names["rule"]]
+    is_flow = np.array(["/" not in owner for owner in table.names["owner"]], bool)[table["owner"]]
+    columns = {"cause": table.texts("cause"), "rule": [rules[number]["name"] for number in table["rule"].tolist()]}
+    for name in ("cwnd_before_pkts", "cwnd_after_pkts", "rate_before_bps", "rate_after_bps"):
+        columns[name] = _where(~is_flow, _column_texts(table[name]))
+    columns["data_seq"] = _where(is_flow, _column_texts(table["data_seq"]))
+    columns["chosen"] = _where(is_flow & (table["chosen"] < MAX_PATHS), _column_texts(table["chosen"] + 1))
+    columns |= {name: _set_texts(table[name]) for name in ("available", "usable")}
+    columns |= {name: _column_texts(table[name]) for name in DECISION.fields if name.startswith("number_")}
+    _write_events(table, columns, path)
+    return [Path(path), _write_text(Path(rules_path), json_text(rules))]
+
+
 def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
     """Save a run that the store could not keep: its data, summary and scenario, in a new directory.
 
@@ -214,7 +254,13 @@ def _export_tables(traces: Traces, target: Path) -> list[Path]:
         for scope, file_name in _TABLES.items()
         if (keys := select_keys(traces, scope))
     ]
-    return [*written, export_marks(traces, target / "marks.csv")]
+    written.append(export_marks(traces, target / "marks.csv"))
+    intervals, decisions = traces.events(INTERVAL.name), traces.events(DECISION.name)
+    if len(intervals):
+        written.append(export_intervals(intervals, target / "intervals.csv"))
+    if len(decisions):
+        written += export_decisions(decisions, target / "decisions.csv", target / "decision_rules.json")
+    return written
 
 
 def _write_table(
@@ -227,15 +273,43 @@ def _write_table(
     file.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
 
 
-def _column_texts(column: NDArray[np.float32]) -> list[str]:
-    """Each value in the shortest form that reads back as the same float32; NaN as an empty text."""
+def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> None:
+    """Write a row for each event: time, owner, and these columns."""
+    start = {"time_s": _time_texts(table["time_ns"]), "owner": table.texts("owner")}
+    everything = {**start, **columns}
+    with _opened(Path(path)) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(everything)
+        writer.writerows(zip(*everything.values(), strict=True))
+
+
+def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
+    """The texts, empty where they mean nothing."""
+    return [text if known else "" for text, known in zip(texts, is_known.tolist(), strict=True)]
+
+
+def _time_texts(time_ns: NDArray[np.int64]) -> list[str]:
+    return [f"{time / NANOSECONDS:.9f}".rstrip("0").rstrip(".") for time in time_ns.tolist()]
+
+
+def _set_texts(masks: NDArray[np.int64]) -> list[str]:
+    """Sets of subflows, a bit each, as their numbers from 1 on."""
+    distinct, where = np.unique(masks, return_inverse=True)
+    sets = [" ".join(str(bit + 1) for bit in range(MAX_PATHS) if mask >> bit & 1) for mask in distinct.tolist()]
+    return [sets[number] for number in where.tolist()]
+
+
+def _column_texts(column: NDArray[Any]) -> list[str]:
+    """Each value in the shortest form that reads back as the same number; NaN as an empty text."""
+    if column.dtype.kind != "f":
+        return [str(value) for value in column.tolist()]
     # Most traces are steps and repeat few values (windows, losses, zero), and formatting is what costs here.
     distinct, where = np.unique(column, return_inverse=True)
     texts = np.array([_number_text(value) for value in distinct], dtype=object)
     return list(texts[where])
 
 
-def _number_text(value: np.float32 | float) -> str:
+def _number_text(value: np.floating[Any] | float) -> str:
     """The shortest text of that precision, without an exponent where a person would not write one."""
     if np.isnan(value):
         return ""

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from subflow_app import __version__
+from subflow_app.core.events import DECISION, INTERVAL, decision_table, interval_table
 from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
 from subflow_store.errors import StoreError
-from subflow_store.values import ColumnSpec, RunStart
+from subflow_store.streams import StreamSpec
+from subflow_store.values import ColumnSpec, EventTable, RunStart
 
 if TYPE_CHECKING:
     from subflow_app.core.runs import RunnableSimulation
+    from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import Scenario
     from subflow_store import RunWriter, Store
 
@@ -25,13 +27,16 @@ _log = logging.getLogger(__name__)
 # Samples go to the store in blocks of this many rows, or whatever has come after this long (s): a crash loses little.
 _BLOCK_SAMPLES = 512
 _BLOCK_WALL_S = 0.5
+# So many decisions and intervals may come much sooner; then they go at once.
+_BLOCK_EVENTS = 1 << 16
 
 
 class RunRecorder:
-    """Moves samples and marks of one run to where they are kept. Used by the thread that simulates.
+    """Moves samples and events of one run to where they are kept. Used by the thread that simulates.
 
-    Marks always go to the live traces; with a store, marks and samples go there too. The first `StoreError` ends the
-    storing, not the run: it is kept in `error`, and the traces in memory stay complete.
+    Marks, monitor intervals and decisions always go to the live traces; with a store, they and the samples go there
+    too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in memory stay
+    complete, but for the oldest of very many intervals and decisions.
     """
 
     def __init__(
@@ -44,15 +49,21 @@ class RunRecorder:
         scenario_text: str,
         name: str,
         sample_interval_s: float,
-        earlier_marks: Sequence[TraceMark] = (),
+        decisions: DecisionLimits | None = None,
+        is_over: bool = False,
     ) -> None:
         self._simulation = simulation
         self._traces = traces
         self._writer: RunWriter | None = None
         self._error: StoreError | None = None
         self._stored_samples = 0
-        # Marks that the simulation has handed out already, when a run that is over is stored from memory.
-        self._waiting_marks: list[TraceMark] = list(earlier_marks)
+        self._decisions = decisions
+        self._waiting_marks: list[TraceMark] = []
+        self._waiting_events: list[tuple[str, EventTable]] = []
+        if is_over:
+            # Stored from memory: the simulation has handed out already what is in the traces.
+            self._waiting_marks.extend(traces.marks())
+            self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL))
         self._last_block = time.perf_counter()
         if store is not None:
             start = RunStart(
@@ -93,16 +104,31 @@ class RunRecorder:
         """
         marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
         self._traces.add_marks(marks)
+        if self._writer is not None:
+            self._waiting_marks.extend(marks)
+        intervals = self._simulation.take_intervals()
+        if intervals is not None:
+            self._add_events(INTERVAL, interval_table(intervals))
+        # With a window the simulation keeps them until the end: only then it is known which are the last.
+        if self._decisions is not None and self._decisions.window_s is None:
+            self._take_decisions(None)
         if self._writer is None:
             return
-        self._waiting_marks.extend(marks)
         waiting = self._simulation.sample_count - self._stored_samples
         overdue = time.perf_counter() - self._last_block > _BLOCK_WALL_S
-        if everything or waiting >= _BLOCK_SAMPLES or (overdue and (waiting or self._waiting_marks)):
+        many = sum(len(table) for _, table in self._waiting_events) >= _BLOCK_EVENTS
+        if (
+            everything
+            or many
+            or waiting >= _BLOCK_SAMPLES
+            or (overdue and (waiting or self._waiting_marks or self._waiting_events))
+        ):
             self._write_block()
 
     def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
         """Write what is left and close the run in the store."""
+        if self._decisions is not None:
+            self._take_decisions(self._decisions.window_s)
         self.record(everything=True)
         if self._writer is None:
             return
@@ -110,6 +136,24 @@ class RunRecorder:
             self._writer.finish(status, summary, signature)
         except StoreError as error:
             self._give_up(error)
+
+    def _take_decisions(self, window_s: float | None) -> None:
+        decisions = self._simulation.take_decisions()
+        if decisions is None:
+            return
+        table = decision_table(decisions)
+        if window_s is not None:
+            # The simulation counts the window of each owner from the owner's last decision.
+            first_ns = (self._simulation.now_s - window_s) * NANOSECONDS
+            table = table.select(slice(int(np.searchsorted(table["time_ns"], first_ns)), None))
+        self._add_events(DECISION, table)
+
+    def _add_events(self, stream: StreamSpec, table: EventTable) -> None:
+        if not len(table):
+            return
+        self._traces.add_events(stream.name, table)
+        if self._writer is not None:
+            self._waiting_events.append((stream.name, table))
 
     def _write_block(self) -> None:
         """One block of all columns, from the first sample that the store does not have yet."""
@@ -124,6 +168,9 @@ class RunRecorder:
                 rows = [(round(m.time_s * NANOSECONDS), m.owner, m.kind, m.value) for m in self._waiting_marks]
                 self._writer.add_marks(rows)
                 self._waiting_marks.clear()
+            while self._waiting_events:
+                self._writer.add_events(*self._waiting_events[0])
+                del self._waiting_events[0]
         except StoreError as error:
             self._give_up(error)
         self._last_block = time.perf_counter()
@@ -135,6 +182,7 @@ class RunRecorder:
             self._writer.abandon()  # else it would be listed as running for as long as the store is open
             self._writer = None
         self._waiting_marks.clear()
+        self._waiting_events.clear()
 
 
 def controllers_text(scenario: Scenario) -> str:

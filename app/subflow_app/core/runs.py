@@ -21,17 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.run_recorder import RunRecorder
-from subflow_app.core.traces import ColumnLike, LiveTraces, TraceMark
+from subflow_app.core.traces import ColumnLike, LiveTraces
 
 if TYPE_CHECKING:
+    from subflow_sim.decisions import DecisionLimits, Decisions
     from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
+    from subflow_sim.trace import Intervals
     from subflow_store import Store
     from subflow_store.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE_INTERVAL_S = 0.1
+
+DECISION_CAPACITY = 1 << 18
+"""Decisions of one subflow or connection that there is room for: several times what a chunk of a fast run makes, and
+with a window what is kept at most."""
 
 # A chunk of simulation takes about this long, s: pause and stop answer at once, and the overhead stays below 1 %.
 _CHUNK_WALL_S = 0.015
@@ -155,6 +161,19 @@ class RunnableSimulation(Protocol):
     def take_marks(self) -> Sequence[Any]:
         """Marks since the last call."""
 
+    def take_intervals(self) -> Intervals | None:
+        """Monitor intervals finished since the last call; None: it knows nothing of them."""
+
+    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
+        """Record decisions from now on, where it knows of them."""
+
+    def take_decisions(self) -> Decisions | None:
+        """Decisions since the last call; None: it knows nothing of them."""
+
+    @property
+    def decisions_lost(self) -> int:
+        """Decisions for which there was no room."""
+
     def signature(self) -> str:
         """Signature of the run so far."""
 
@@ -186,6 +205,8 @@ class RunJob:
         name: name of the run; the scenario's name if left out.
         simulation_maker: makes the simulation; left out: `make_simulation`, the real core.
         limits: what the run may take at most; left out: the defaults, or what the environment says.
+        decisions: record what controllers and schedulers decide, and why: within a window all that is in it at the end
+            of the run, else everything.
 
     Raises:
         SimError: if the simulator refuses the scenario, also because it would take too much.
@@ -203,6 +224,7 @@ class RunJob:
         simulation_maker: SimulationMaker | None = None,
         speed_limit: float | None = None,
         limits: Limits | None = None,
+        decisions: DecisionLimits | None = None,
     ) -> None:
         self.scenario = scenario
         self.scenario_text = scenario_text
@@ -211,6 +233,9 @@ class RunJob:
         self._store = store
         maker = simulation_maker or (make_simulation if limits is None else partial(make_simulation, limits=limits))
         self._simulation = maker(scenario, seed, sample_interval_s)
+        self._decisions = decisions
+        if decisions is not None:
+            self._simulation.record_decisions(decisions)
         self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
         self._go = threading.Event()
         self._go.set()
@@ -231,6 +256,11 @@ class RunJob:
     def seed(self) -> int:
         """Seed in use."""
         return self._simulation.seed
+
+    @property
+    def decisions_lost(self) -> int:
+        """Decisions that came too fast or, with a window, were too many to be kept."""
+        return self._simulation.decisions_lost
 
     @property
     def progress(self) -> RunProgress:
@@ -277,7 +307,7 @@ class RunJob:
         if self._started:
             raise RuntimeError("a RunJob runs once")
         self._started = True
-        recorder = self._recorder(self._store)
+        recorder = self._recorder(self._store, is_over=False)
         error: Exception | None = None
         try:
             status = self._simulate(recorder)
@@ -301,14 +331,14 @@ class RunJob:
         result = self._result
         if result is None:
             raise RuntimeError("the run is not over yet")
-        recorder = self._recorder(store, self._traces.marks())
+        recorder = self._recorder(store, is_over=True)
         recorder.finish(result.status.value, result.summary | {"run_id": recorder.run_id}, result.signature)
         if recorder.error is not None:
             raise recorder.error
         assert recorder.run_id is not None
         return recorder.run_id
 
-    def _recorder(self, store: Store | None, earlier_marks: Sequence[TraceMark] = ()) -> RunRecorder:
+    def _recorder(self, store: Store | None, *, is_over: bool) -> RunRecorder:
         return RunRecorder(
             store,
             self._simulation,
@@ -317,7 +347,8 @@ class RunJob:
             scenario_text=self.scenario_text,
             name=self.name,
             sample_interval_s=self.sample_interval_s,
-            earlier_marks=earlier_marks,
+            decisions=self._decisions,
+            is_over=is_over,
         )
 
     def _simulate(self, recorder: RunRecorder) -> RunState:

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.events import DECISION, INTERVAL, EventLog
+from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario
@@ -74,6 +76,9 @@ class Traces(Protocol):
 
     def marks(self) -> Sequence[TraceMark]:
         """All marks so far, in order of time."""
+
+    def events(self, stream: str) -> EventTable:
+        """The decisions ("decision") or monitor intervals ("interval") so far; of a run in memory the latest only."""
 
 
 def owner_label(scenario: Scenario, owner: str) -> str:
@@ -176,6 +181,7 @@ class LiveTraces(_RunTraces):
         super().__init__(title, scenario.duration_s, scenario.warmup_s, labels)
         self._marks: list[TraceMark] = []
         self._marks_lock = threading.Lock()
+        self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL)}
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -199,6 +205,14 @@ class LiveTraces(_RunTraces):
         """Append marks; called by the run as it goes, in order of time."""
         with self._marks_lock:
             self._marks.extend(marks)
+
+    def events(self, stream: str) -> EventTable:
+        """The latest rows; see `EventLog`."""
+        return self._events[stream].table()
+
+    def add_events(self, stream: str, table: EventTable) -> None:
+        """Append decisions or monitor intervals; called by the run as it goes, in order of time."""
+        self._events[stream].append(table)
 
 
 class StoredTraces(_RunTraces):
@@ -243,6 +257,11 @@ class StoredTraces(_RunTraces):
         """All marks of the run."""
         rows = self._store.marks(self._run_id).rows()
         return tuple(TraceMark(row.time_ns / NANOSECONDS, row.owner, row.kind, row.value) for row in rows)
+
+    def events(self, stream: str) -> EventTable:
+        """All rows of the run."""
+        read = {DECISION.name: self._store.decisions, INTERVAL.name: self._store.intervals}[stream]
+        return read(self._run_id)
 
 
 def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.kernel.plan import FlowPlan, NetworkPlan
+from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import jain_index
 from subflow_sim.trace import Column
@@ -113,6 +114,20 @@ class KernelRecording:
     def take_marks(self) -> Sequence[Any]:
         """None: TCP_INFO tells states, not instants."""
         return ()
+
+    def take_intervals(self) -> None:
+        """None: the kernel's controllers do not send by them."""
+
+    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
+        """Nothing: TCP_INFO does not tell why."""
+
+    def take_decisions(self) -> None:
+        """None."""
+
+    @property
+    def decisions_lost(self) -> int:
+        """None of none."""
+        return 0
 
     def signature(self) -> str:
         """Hash of the samples, 16 hexadecimal digits; no two kernel runs are alike."""

@@ -1,0 +1,107 @@
+"""Monitor intervals and decisions of a run as tables: from the simulation to the store, and in memory meanwhile."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_store.streams import DECISION, DECISION_NUMBERS, INTERVAL, StreamSpec
+from subflow_store.values import EventTable
+
+if TYPE_CHECKING:
+    from subflow_sim.decisions import Decisions
+    from subflow_sim.params import Rule
+    from subflow_sim.trace import Intervals
+
+__all__ = ["DECISION", "INTERVAL", "EventLog", "decision_table", "decisions_of", "interval_table"]
+
+_MOST_ROWS = 1 << 18  # of decisions these are about 40 MB
+
+
+def interval_table(intervals: Intervals) -> EventTable:
+    """Monitor intervals as rows of the stream that the store keeps."""
+    columns = {field: getattr(intervals, field) for field in INTERVAL.fields}
+    columns["is_app_limited"] = intervals.is_app_limited.astype(np.int32)
+    return EventTable(columns, {"owner": intervals.owners})
+
+
+def decision_table(decisions: Decisions) -> EventTable:
+    """Decisions as rows of the stream that the store keeps.
+
+    Each rule is kept whole, as JSON: a later version may word it differently, or not have it any more.
+    """
+    from subflow_sim.decisions import CAUSES
+
+    columns: dict[str, Any] = {
+        field: getattr(decisions, field) for field in DECISION.fields if not field.startswith("number_")
+    }
+    columns |= {f"number_{index + 1}": decisions.numbers[:, index] for index in range(DECISION_NUMBERS)}
+    names = {
+        "owner": decisions.owners,
+        "cause": CAUSES,
+        "rule": tuple(map(_rule_text, decisions.rules)),
+    }
+    return EventTable(columns, names)
+
+
+def decisions_of(table: EventTable) -> Decisions:
+    """The decisions that `decision_table` made these rows of, in this version's or an older one's run."""
+    from subflow_sim.decisions import CAUSES, Decisions
+
+    owners = table.names["owner"]
+    causes = np.array([CAUSES.index(name) for name in table.names["cause"]], np.uint8)
+    arrays = {name: table[name] for name in Decisions.columns() if name not in ("cause", "numbers")}
+    return Decisions(
+        owners,
+        tuple("subflow" if "/" in owner else "flow" for owner in owners),
+        tuple(_rule_of(text) for text in table.names["rule"]),
+        cause=causes[table["cause"]],
+        numbers=np.stack([table[f"number_{index + 1}"] for index in range(DECISION_NUMBERS)], axis=1),
+        **arrays,
+    )
+
+
+def _rule_text(rule: Rule) -> str:
+    return json.dumps(asdict(rule), ensure_ascii=False)
+
+
+def _rule_of(text: str) -> Rule:
+    from subflow_sim.params import Rule
+
+    whole = json.loads(text)
+    return Rule(whole["name"], whole["formula"], whole["source"], tuple(whole["numbers"]))
+
+
+class EventLog:
+    """The latest rows of a stream, in memory. Filled by the thread that simulates and read from any other."""
+
+    def __init__(self, spec: StreamSpec, most_rows: int = _MOST_ROWS) -> None:
+        """Start with no rows, and keep no more than so many."""
+        self._spec = spec
+        self._most_rows = most_rows
+        self._tables: deque[EventTable] = deque()
+        self._rows = 0
+        self._lock = threading.Lock()
+
+    def append(self, table: EventTable) -> None:
+        """Add rows; their names mean the same as those of the rows before. The oldest make room."""
+        with self._lock:
+            self._tables.append(table)
+            self._rows += len(table)
+            while self._rows - len(self._tables[0]) >= self._most_rows:
+                self._rows -= len(self._tables.popleft())
+
+    def table(self) -> EventTable:
+        """All rows that are kept."""
+        with self._lock:
+            tables = tuple(self._tables)
+        if not tables:
+            return self._spec.empty()
+        columns = {field: np.concatenate([table[field] for table in tables]) for field in self._spec.fields}
+        whole = EventTable(columns, tables[-1].names)
+        return whole.select(slice(max(0, len(whole) - self._most_rows), None))

@@ -1,0 +1,86 @@
+"""Decisions and intervals on their way from the simulation to the store and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.helpers.fake_runs import RICH
+from tests.helpers.fake_simulation import RULES, FakeSimulation
+
+from subflow_app.core.events import DECISION, INTERVAL, EventLog, decision_table, decisions_of, interval_table
+from subflow_sim.decisions import Decisions
+from subflow_store.values import EventTable
+
+
+def decided() -> Decisions:
+    simulation = FakeSimulation(RICH)
+    simulation.record_decisions()
+    simulation.run_until(10.0)
+    return simulation.take_decisions()
+
+
+def test_decisions_explain_the_same_after_their_way_through_a_table() -> None:
+    before = decided()
+    table = decision_table(before)
+    after = decisions_of(table)
+
+    assert table.columns.keys() == DECISION.fields.keys()
+    assert len(after) == len(before) == 30  # 10 s of a flow and its two subflows
+    for row in range(len(before)):
+        told, expected = after.explain(row), before.explain(row)
+        assert told.text == expected.text
+        # NaN, of windows that schedulers do not have, differs from itself.
+        assert repr(told) == repr(expected)
+
+
+def test_rules_of_another_version_are_told_in_its_words() -> None:
+    table = decision_table(decided())
+    old = [text.replace("growth", "slow_growth").replace("acked_pkts", "acked_ms") for text in table.names["rule"]]
+    told = decisions_of(EventTable(table.columns, {**table.names, "rule": tuple(old)})).explain(1)
+
+    assert (told.rule.name, told.rule.formula, told.rule.source) == ("slow_growth", *list_rule()[1:3])
+    assert told.numbers[0].text == "acked = 1 ms"
+
+
+def list_rule() -> tuple[str, str, str]:
+    return RULES[0].name, RULES[0].formula, RULES[0].source
+
+
+def test_intervals_keep_every_column() -> None:
+    simulation = FakeSimulation(RICH)
+    simulation.run_until(3.0)
+    intervals = simulation.take_intervals()
+    table = interval_table(intervals)
+
+    assert table.columns.keys() == INTERVAL.fields.keys()
+    assert table.texts("owner") == ["download/1", "download/2"] * 3
+    np.testing.assert_array_equal(table["rate_bps"], intervals.rate_bps)
+
+
+def rows(n: int, first: int = 0) -> EventTable:
+    """Decisions in which `data_seq` counts."""
+    whole = decision_table(decided())
+    few = whole.select(np.zeros(n, np.int64))
+    return replace(few, columns={**few.columns, "data_seq": np.arange(first, first + n)})
+
+
+@pytest.mark.parametrize("sizes", [[3], [3, 4], [1] * 25, [12, 1], [25], [9, 2, 30, 1]])
+def test_a_log_keeps_the_latest_rows(sizes: list[int]) -> None:
+    log = EventLog(DECISION, most_rows=10)
+    total = 0
+    for size in sizes:
+        log.append(rows(size, total))
+        total += size
+
+    assert log.table()["data_seq"].tolist() == list(range(max(0, total - 10), total))
+    assert len(log._tables) <= 10
+
+
+def test_an_empty_log_has_all_columns() -> None:
+    table = EventLog(INTERVAL).table()
+
+    assert len(table) == 0
+    assert table.columns.keys() == INTERVAL.fields.keys()
+    assert table.names == {"owner": ()}
