@@ -143,6 +143,11 @@ class Explanation:
     usable: tuple[int, ...]
 
     @property
+    def cause_text(self) -> str:
+        """The cause for people: "an acknowledgement"."""
+        return _CAUSE_TEXTS[self.cause]
+
+    @property
     def effect(self) -> str:
         """What became of it: "cwnd 10 -> 10.1 pkt", "packet 17 on subflow 2 of {1, 2}"."""
         if self.scope == "flow":
@@ -162,7 +167,7 @@ class Explanation:
         numbers = ", ".join(number.text for number in self.numbers)
         source = f" ({self.rule.source})" if self.rule.source else ""
         return (
-            f"{self.owner} at {self.time_s:.6f} s, {_CAUSE_TEXTS[self.cause]}: {self.effect}, "
+            f"{self.owner} at {self.time_s:.6f} s, {self.cause_text}: {self.effect}, "
             f"by {self.rule.name}: {self.rule.formula}{source}{'; ' + numbers if numbers else ''}"
         )
 

@@ -16,6 +16,7 @@ COMMANDS = (
     "run",
     "runs",
     "show",
+    "explain",
     "export",
     "bench",
     "compare-kernel",

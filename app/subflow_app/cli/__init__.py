@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, catalogue, compare_kernel, export, history, run
+from subflow_app.cli import bench, catalogue, compare_kernel, explain, export, history, run
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.kernel.worker_process import WORKER_COMMAND
@@ -64,6 +64,7 @@ def _open_window(scenario: Path | None) -> None:
 app.command()(run.run)
 app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
+app.command()(explain.explain)
 app.command()(export.export)
 app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)

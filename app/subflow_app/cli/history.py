@@ -107,13 +107,17 @@ def purge(context: typer.Context, database: Database = None) -> None:
 
 def show(run: RunId, database: Database = None, as_json: Json = False) -> None:
     """Show what came out of a stored run."""
+    from subflow_app.core.events import DECISION
+    from subflow_app.core.explanations import decisions_line, extents_document
+    from subflow_app.core.summary_text import summary_line, summary_tables
+
     with opened_store(database, read_only=True) as store:
         row = store.run(run_number(store, run))
+        extents = store.event_extents(row.id, DECISION.name)
     document = shown_document(row)
     if as_json:
-        print_json(document)
+        print_json(document | ({"decisions": extents_document(extents)} if extents else {}))
         return
-    from subflow_app.core.summary_text import summary_line, summary_tables
 
     print_line(f"run {row.id}: {row.name}" + (f" ({row.scenario_name})" if row.name != row.scenario_name else ""))
     print_line(f"{row.status}, {_local_time(row)}, version {row.version}")
@@ -124,6 +128,8 @@ def show(run: RunId, database: Database = None, as_json: Json = False) -> None:
     print_line(summary_line(document))
     print_line()
     print_tables(*summary_tables(document))
+    if extents:
+        print_line(f"{decisions_line(extents)}: `subflow explain {row.id} OWNER --at TIME`")
     print_line(f"signature {row.signature or 'unknown'}")
 
 

@@ -1,0 +1,135 @@
+"""Explaining decisions of stored runs: what was asked for, or why that cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.helpers.fake_runs import RICH
+from tests.helpers.fake_simulation import FakeSimulation
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.explanations import (
+    decisions_around,
+    decisions_line,
+    explanation_document,
+    explanation_lines,
+    extents_document,
+)
+from subflow_app.core.runs import RunJob
+from subflow_sim.decisions import DecisionLimits
+from subflow_store import Store, open_store
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store(":memory:") as opened:
+        yield opened
+
+
+def stored(store: Store, decisions: DecisionLimits | None) -> int:
+    """A run of 10 s; each subflow decides at every full second, the flow half a second before."""
+    job = RunJob(RICH, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store, decisions=decisions)
+    result = job.run()
+    assert result.run_id is not None
+    return result.run_id
+
+
+@pytest.mark.parametrize(
+    ("at_s", "before", "after", "times"),
+    [
+        (4.0, 1, 0, ([4.0], [])),
+        (4.9, 2, 1, ([3.0, 4.0], [5.0])),
+        (1.0, 5, 2, ([1.0], [2.0, 3.0])),
+        (10.0, 1, 3, ([10.0], [])),
+    ],
+)
+def test_decisions_around_a_time(
+    store: Store, at_s: float, before: int, after: int, times: tuple[list[float], list[float]]
+) -> None:
+    run_id = stored(store, DecisionLimits())
+    found = decisions_around(store, run_id, "download/2", at_s, before=before, after=after)
+
+    assert tuple([told.time_s for told in side] for side in found) == times
+    assert {told.owner for side in found for told in side} == {"download/2"}
+
+
+def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
+    (told,), _ = decisions_around(store, stored(store, DecisionLimits()), "download/1", 3.2)
+
+    assert explanation_lines(told) == [
+        "download/1 at 3.000000000 s, an acknowledgement: cwnd 3 -> 4 pkt",
+        "  rule     growth: cwnd + acked / cwnd",
+        "  source   RFC 5681 section 3.1",
+        "  numbers  acked = 3 pkt",
+    ]
+    document = explanation_document(told)
+    assert document.pop("text").startswith("download/1 at 3.000000 s")
+    assert document == {
+        "time_s": 3.0,
+        "owner": "download/1",
+        "scope": "subflow",
+        "cause": "ack",
+        "rule": "growth",
+        "formula": "cwnd + acked / cwnd",
+        "source": "RFC 5681 section 3.1",
+        "numbers": {"acked_pkts": 3.0},
+        "cwnd_before_pkts": 3.0,
+        "cwnd_after_pkts": 4.0,
+        "rate_before_bps": None,
+        "rate_after_bps": None,
+    }
+
+
+def test_a_scheduler_tells_whom_it_chose_and_whom_not(store: Store) -> None:
+    (told,), _ = decisions_around(store, stored(store, DecisionLimits()), "download", 3.2)
+    document = explanation_document(told)
+
+    assert (
+        explanation_lines(told)[0]
+        == "download at 2.500000000 s, a packet wants a subflow: packet 3 on subflow 2 of {1, 2}"
+    )
+    assert "source" not in explanation_lines(told)[2]
+    assert (document["chosen"], document["available"], document["usable"], document["data_seq"]) == (
+        2,
+        [1, 2],
+        [1, 2],
+        3,
+    )
+    assert "cwnd_before_pkts" not in document
+
+
+def test_a_window_keeps_the_end_of_the_run(store: Store) -> None:
+    run_id = stored(store, DecisionLimits(window_s=2.5))
+
+    assert set(store.decisions(run_id, "download/1")["time_ns"].tolist()) == {8 * 10**9, 9 * 10**9, 10 * 10**9}
+    with pytest.raises(InputError, match=r"has of download/1 begin at 8\.000000 s"):
+        decisions_around(store, run_id, "download/1", 5.0)
+
+
+@pytest.mark.parametrize(
+    ("owner", "at_s", "message"),
+    [
+        ("upload", 1.0, r'no decisions of "upload"; it has those of download/1, download/2, download$'),
+        ("download/1", 10.1, r"run 1 is from 0 s to 10 s; 10\.1 s is not in it"),
+        ("download/1", -1.0, "-1 s is not in it"),
+        ("download/1", 0.9, r"begin at 1\.000000 s"),
+    ],
+)
+def test_what_cannot_be_explained_is_said(store: Store, owner: str, at_s: float, message: str) -> None:
+    run_id = stored(store, DecisionLimits())
+    with pytest.raises(InputError, match=message):
+        decisions_around(store, run_id, owner, at_s)
+
+
+def test_a_run_without_decisions_says_how_to_get_them(store: Store) -> None:
+    run_id = stored(store, None)
+    with pytest.raises(InputError, match="run 1 has no decisions: run it again with `subflow run --decisions`"):
+        decisions_around(store, run_id, "download/1", 1.0)
+
+
+def test_the_decisions_of_a_run_in_a_line_and_for_programs(store: Store) -> None:
+    extents = store.event_extents(stored(store, DecisionLimits()), "decision")
+
+    assert decisions_line(extents) == ("30 decisions of download/1, download/2, download, from 0.500 s to 10.000 s")
+    assert extents_document(extents)["download"] == {"count": 10, "first_s": 0.5, "last_s": 9.5}
