@@ -75,6 +75,11 @@ def _set(tree: dict[str, Any], key: str, value: object, report: Report) -> Path 
                 message = f'there is no {kind} "{step}"{did_you_mean(step, names)}'
                 report.add_override(key, toml_text(value), message, either(names))
                 return None
+            if len(path) == 2 and path[0] == "flows" and step.isdecimal():
+                rest = ".".join((*map(str, path), *steps[position + 1 :]))
+                message = f'"{step}" is a copy of a flow, and copies are alike'
+                report.add_override(key, toml_text(value), message, f'"{rest}" for all of them, or a flow of its own')
+                return None
             path = (*path, step)
             if is_last:
                 here[step] = value

@@ -74,6 +74,12 @@ def test_a_line_break_cannot_smuggle_in_another_key():
         ("links.wifi.loss=120%", "links.wifi.loss", "too large", "100%"),
         ("duration=-1", "duration", "must not be negative", "60s"),
         ("seed=", "seed", "this is text", "whole number"),
+        (
+            "flows.download.2.controller=olia",
+            "flows.download.2.controller",
+            '"2" is a copy of a flow, and copies are alike',
+            '"flows.download.controller" for all of them',
+        ),
     ],
 )
 def test_a_wrong_override_is_told_as_such(override, key, message, allowed):

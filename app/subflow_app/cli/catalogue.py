@@ -13,20 +13,29 @@ from subflow_app.cli.terminal import print_json, print_line, print_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from subflow_app.core.summary_text import TextTable
     from subflow_sim.params import Algorithm, Param
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options and rules of this one.")]
 
 
 def controllers(name: Name = None, as_json: Json = False) -> None:
-    """List the congestion controllers, or the options of one and the rules it decides by."""
+    """List the congestion controllers, or the options and rules of one.
+
+    `subflow run FILE --set flows.x.controller=NAME --set flows.x.controller.OPTION=VALUE` runs flow x with it; values
+    take the units shown.
+    """
     from subflow_sim.catalog import controllers as all_controllers
 
     _show_algorithms("controller", all_controllers(), name, as_json=as_json)
 
 
 def schedulers(name: Name = None, as_json: Json = False) -> None:
-    """List the packet schedulers, or the options of one and the rules it decides by."""
+    """List the packet schedulers, or the options and rules of one.
+
+    `subflow run FILE --set flows.x.scheduler=NAME --set flows.x.scheduler.OPTION=VALUE` runs flow x with it; values
+    take the units shown.
+    """
     from subflow_sim.catalog import schedulers as all_schedulers
 
     _show_algorithms("scheduler", all_schedulers(), name, as_json=as_json)
@@ -35,7 +44,6 @@ def schedulers(name: Name = None, as_json: Json = False) -> None:
 def scenarios(as_json: Json = False) -> None:
     """List the shipped scenarios; `subflow run NAME` runs one."""
     from subflow_app.core.resources import find_scenario, scenario_names
-    from subflow_app.core.summary_text import TextColumn, TextTable
     from subflow_sim.scenario import load_scenario
 
     found = [(name, find_scenario(name)) for name in scenario_names()]
@@ -48,8 +56,8 @@ def scenarios(as_json: Json = False) -> None:
             ]
         )
         return
-    columns = (TextColumn("Name", is_number=False), TextColumn("Title", is_number=False))
-    print_tables(TextTable("", columns, tuple((name, title) for (name, _), title in zip(found, titles, strict=True))))
+    rows = [(name, title) for (name, _), title in zip(found, titles, strict=True)]
+    print_tables(_text_table(("Name", "Title"), rows))
 
 
 def schema() -> None:
@@ -74,32 +82,29 @@ def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | Non
     if as_json:
         print_json(_algorithm_document(chosen))
     else:
-        _print_one(chosen)
+        _print_one(chosen, f"flows.x.{noun}")
 
 
 def _print_list(algorithms: Sequence[Algorithm]) -> None:
-    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+    from subflow_app.core.summary_text import NOTHING
 
-    columns = tuple(TextColumn(title, is_number=False) for title in ("Name", "What it is", "Options"))
     rows = tuple(
         (each.name, each.summary, ", ".join(option.key for option in each.options) or NOTHING) for each in algorithms
     )
-    print_tables(TextTable("", columns, rows))
+    print_tables(_text_table(("Name", "What it is", "Options"), rows))
 
 
-def _print_one(algorithm: Algorithm) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
-
+def _print_one(algorithm: Algorithm, key: str) -> None:
     print_line(f"{algorithm.name}: {algorithm.summary}")
     print_line(f"Source: {algorithm.source}")
     if algorithm.options:
-        titles = ("Option", "Unit", "Range", "Default", "Meaning")
-        columns = tuple(TextColumn(title, is_number=False) for title in titles)
-        rows = tuple(
-            (option.key, option.unit, _range_text(option), option.format(option.default), _meaning(option))
+        print_line(f"Options, for `subflow run --set {key}.OPTION=VALUE`:")
+        print_line()
+        rows = [
+            (option.key, option.unit, _range_text(option), _default_text(option), _meaning(option))
             for option in algorithm.options
-        )
-        print_tables(TextTable("", columns, rows))
+        ]
+        print_tables(_text_table(("Option", "Unit", "Range", "Default", "Meaning"), rows))
     else:
         print_line("It has no options.")
     if algorithm.rules:
@@ -108,14 +113,26 @@ def _print_one(algorithm: Algorithm) -> None:
 
 def _print_rules(algorithm: Algorithm) -> None:
     """By what it decides, one rule per paragraph: formulas are too long for a table."""
-    print_line("")
-    print_line("Rules it decides by:")
+    print_line()
+    print_line("Rules it decides by (`subflow run --decisions` keeps them, `subflow explain` tells them):")
     for rule in algorithm.rules:
         print_line(f"  {rule.name}: {rule.formula}")
         if rule.source:
             print_line(f"    Source: {rule.source}")
         if rule.numbers:
             print_line(f"    Numbers: {', '.join(rule.numbers)}")
+
+
+def _text_table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> TextTable:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    return TextTable("", tuple(TextColumn(each, is_number=False) for each in titles), tuple(rows))
+
+
+def _default_text(option: Param) -> str:
+    """The default, and that of the textbook profile where it is another one."""
+    default, textbook = (option.format(option.default_in(profile)) for profile in ("linux", "textbook"))
+    return default if default == textbook else f"{default} (textbook: {textbook})"
 
 
 def _meaning(option: Param) -> str:
@@ -125,6 +142,10 @@ def _meaning(option: Param) -> str:
 
 def _range_text(option: Param) -> str:
     """What values an option takes, e.g. ``0 … 1`` or ``reno, cubic``."""
+    from subflow_sim.units import Dimension
+
+    if option.dimension is Dimension.FLAG:
+        return "true, false"
     if option.choices:
         return ", ".join(option.choices)
     low = None if option.minimum is None or math.isinf(option.minimum) else option.format(option.minimum)
