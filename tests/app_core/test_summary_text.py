@@ -9,6 +9,7 @@ import pytest
 
 from subflow_app.core.summary_text import (
     NOTHING,
+    connection_table,
     count_text,
     duration_text,
     flow_table,
@@ -64,6 +65,30 @@ def test_flow_shows_its_subflows_below_and_a_single_subflow_in_its_own_row() -> 
     assert rows[1][2:4] == ("1.500", "12.5")
     assert rows[3][3] == "20.0"
     assert rows[4][1] == "cbr"
+
+
+def test_what_several_subflows_cost_has_a_table_of_its_own() -> None:
+    figures = {
+        "reinjections": 12,
+        "duplicates": 3,
+        "mean_hol_blocking_s": 0.0215,
+        "max_reorder_queue_bytes": 123456,
+    }
+    download = SUMMARY["flows"][0] | figures
+    download["subflows"] = [
+        each | {"schedule_share": share} for each, share in zip(download["subflows"], (0.724, None), strict=True)
+    ]
+    summary = SUMMARY | {"flows": [download, *SUMMARY["flows"][1:]]}
+
+    table = connection_table(summary)
+    assert table.rows == (
+        ("download", "", "12", "3", "21.5", "123.5"),
+        ("  · wifi", "72.4", "", "", "", ""),
+        ("  · a→b", NOTHING, "", "", "", ""),
+    )
+    assert [each.title for each in summary_tables(summary)][:2] == ["Flows", "Connections"]
+    # A run of a version that did not count them has none of it.
+    assert [each.title for each in summary_tables(SUMMARY)] == ["Flows", "Links"]
 
 
 def test_drops_while_a_link_is_down_are_shown_only_where_there_are_any() -> None:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NOTHING = "–"
 
+_CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max_reorder_queue_bytes")
+
 
 @dataclass(frozen=True, slots=True)
 class TextColumn:
@@ -40,8 +42,12 @@ class TextTable:
 
 
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
-    """Tables of a summary document: flows with their subflows, then links. Missing figures show as a dash."""
-    return [flow_table(summary), link_table(summary)]
+    """Tables of a summary document: flows with their subflows, what is told of those with several, then links.
+
+    Missing figures show as a dash.
+    """
+    connections = connection_table(summary)
+    return [flow_table(summary), *([connections] if connections.rows else []), link_table(summary)]
 
 
 def summary_line(summary: Mapping[str, Any]) -> str:
@@ -105,6 +111,38 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
         if len(subflows) > 1:
             rows.extend(_subflow_row(subflow) for subflow in subflows)
     return TextTable("Flows", columns, tuple(rows))
+
+
+def connection_table(summary: Mapping[str, Any]) -> TextTable:
+    """How the flows with several subflows shared their packets out, and what that cost at the receiver.
+
+    Flows of which none of it is known, as in runs of older versions, are left out.
+    """
+    columns = (
+        TextColumn("Multipath flow", is_number=False),
+        TextColumn("Share", "%"),
+        TextColumn("Reinjected", "pkt"),
+        TextColumn("Duplicates", "pkt"),
+        TextColumn("HoL blocking", "mean ms"),
+        TextColumn("Reorder queue", "max kB"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for flow in summary.get("flows", ()):
+        subflows = flow.get("subflows", ())
+        if len(subflows) < 2 or all(_number(flow.get(name)) is None for name in _CONNECTION_FIGURES):
+            continue
+        rows.append(
+            (
+                str(flow["name"]),
+                "",
+                count_text(flow.get("reinjections")),
+                count_text(flow.get("duplicates")),
+                milliseconds_text(flow.get("mean_hol_blocking_s")),
+                _fixed(flow.get("max_reorder_queue_bytes"), 1, 1e-3),
+            )
+        )
+        rows.extend((_path_cell(each), _fixed(each.get("schedule_share"), 1, 100.0), *("",) * 4) for each in subflows)
+    return TextTable("Connections", columns, tuple(rows))
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
@@ -200,7 +238,7 @@ def speed_text(speed: float) -> str:
 
 def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        f"  · {path_label(subflow.get('path', ()))}",
+        _path_cell(subflow),
         "",
         mbit_text(subflow.get("goodput_bps")),
         _fixed(subflow.get("mean_cwnd_pkts"), 1),
@@ -210,6 +248,10 @@ def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
         "",
         "",
     )
+
+
+def _path_cell(subflow: Mapping[str, Any]) -> str:
+    return f"  · {path_label(subflow.get('path', ()))}"
 
 
 def _fixed(value: object, decimals: int, scale: float = 1.0) -> str:
