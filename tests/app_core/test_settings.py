@@ -14,7 +14,9 @@ from subflow_app.core.settings import RECENT_FILES_KEPT, Settings, load_settings
 
 
 def test_saved_settings_come_back() -> None:
-    saved = Settings(theme="dark", sample_interval_s=0.01, last_export_directory="/exports").with_recent_file("/a.toml")
+    saved = Settings(
+        theme="dark", sample_interval_s=0.01, record_decisions=True, last_export_directory="/exports"
+    ).with_recent_file("/a.toml")
 
     save_settings(saved)
 
@@ -41,7 +43,9 @@ def test_damaged_file_is_kept_aside_and_defaults_are_used(
 
 def test_one_bad_value_does_not_cost_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "settings.json"
-    path.write_text(json.dumps({"theme": "pink", "sample_interval_s": True, "recent_files": ["/a.toml"]}))
+    path.write_text(
+        json.dumps({"theme": "pink", "sample_interval_s": True, "record_decisions": "yes", "recent_files": ["/a.toml"]})
+    )
 
     assert load_settings(path) == Settings(recent_files=("/a.toml",))
     assert "'pink'" in caplog.text

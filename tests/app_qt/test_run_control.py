@@ -18,6 +18,7 @@ from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core import runs as core_runs
+from subflow_app.core.settings import load_settings
 from subflow_app.core.traces import StoredTraces
 from subflow_app.plots import PLOTS_BY_ID
 from subflow_app.qt.main_window import MainWindow
@@ -55,6 +56,21 @@ def test_curves_of_a_finished_run_equal_the_stored_traces(window: MainWindow, ru
             assert len(item.time_s) == 20
             np.testing.assert_array_equal(item.time_s, expected[key].time_s)
             np.testing.assert_array_equal(item.shown_values, expected[key].values.astype(float) * plot.spec.scale)
+
+
+def test_decisions_are_kept_once_switched_on_and_that_is_remembered(
+    window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    plain = run_once()
+    window.bar.trigger("run.record_decisions")
+    recorded = run_once()
+
+    assert load_settings(window.preferences._path).record_decisions
+    store = window.database.store
+    assert store is not None
+    assert store.event_extents(plain, "decision") == {}
+    assert "download" in store.event_extents(recorded, "decision")
+    assert store.run(plain).signature == store.run(recorded).signature
 
 
 def test_same_seed_gives_the_same_run(window: MainWindow, run_once: Callable[[], int]) -> None:

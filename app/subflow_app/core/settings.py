@@ -1,6 +1,6 @@
 """The user's settings: a small JSON file that never stands in the way of starting the program.
 
-A hand-written check of five values; a model library would cost more at start-up than everything else in this module.
+A hand-written check of six values; a model library would cost more at start-up than everything else in this module.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Settings:
         theme: ``"system"``, ``"light"`` or ``"dark"``.
         recent_files: absolute paths of scenario files, the latest first.
         sample_interval_s: simulated time between two trace samples of a new run, s.
+        record_decisions: whether new runs keep what controllers and schedulers decide, and why.
         last_export_directory: where figures and data went last; empty before the first export.
         database: database in use; empty for the default one.
         unknown: entries of a newer version, kept as they are when the settings are saved.
@@ -41,6 +42,7 @@ class Settings:
     theme: str = "system"
     recent_files: tuple[str, ...] = ()
     sample_interval_s: float = 0.1
+    record_decisions: bool = False
     last_export_directory: str = ""
     database: str = ""
     unknown: Mapping[str, Any] = field(default_factory=dict)
@@ -54,6 +56,10 @@ class Settings:
     def with_theme(self, theme: str) -> Settings:
         """The settings with this theme, one of `THEMES`."""
         return replace(self, theme=theme)
+
+    def with_decisions(self, is_recorded: bool) -> Settings:
+        """The settings with decisions recorded or not."""
+        return replace(self, record_decisions=is_recorded)
 
     def with_database(self, path: Path | None) -> Settings:
         """The settings with this database as the one to open next time; None is the default one."""
@@ -123,6 +129,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "theme": lambda value: value in THEMES,
         "recent_files": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
         "sample_interval_s": _is_sample_interval,
+        "record_decisions": lambda value: isinstance(value, bool),
         "last_export_directory": lambda value: isinstance(value, str),
         "database": lambda value: isinstance(value, str),
     }

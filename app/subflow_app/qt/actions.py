@@ -373,6 +373,15 @@ def _run_rows() -> Iterator[ActionSpec]:
         lambda w, _: w.runs.stop(),
         lambda s: s.is_running,
     )
+    yield ActionSpec(
+        "run.record_decisions",
+        "Record &decisions",
+        "Keep with new runs why controllers and schedulers did what they did; such a run stores much more",
+        "decisions",
+        ("Ctrl+Shift+D",),
+        lambda w, on: w.set_decisions_recorded(on),
+        checkable=True,
+    )
     for speed, (_limit, text, icon_name, shortcut) in SPEEDS.items():
         yield ActionSpec(
             f"run.speed_{speed}",

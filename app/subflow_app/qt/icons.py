@@ -28,6 +28,7 @@ GLYPHS: dict[str, str] = {
     "run": "ph.play-fill",
     "pause": "ph.pause-fill",
     "stop": "ph.stop-fill",
+    "decisions": "ph.git-fork",
     "speed": "ph.gauge",
     "speed_slow": "ph.person-simple-walk",
     "speed_medium": "ph.person-simple-run",

@@ -244,6 +244,7 @@ class MainWindow(QMainWindow):
         speed = self._state_file.speed
         self.set_speed(speed if speed in SPEEDS else DEFAULT_SPEED)
         self.bar.set_on(f"view.theme_{self.theme.mode}", True)
+        self.bar.set_on("run.record_decisions", self.preferences.settings.record_decisions)
         for name in PANELS:
             self.bar.set_on(f"view.{name}", self.docks.is_open(name))
 
@@ -267,6 +268,10 @@ class MainWindow(QMainWindow):
         self.speed = speed
         self.bar.set_on(f"run.speed_{speed}", True)
         self.runs.set_speed_limit(SPEEDS[speed][0])
+
+    def set_decisions_recorded(self, is_on: bool) -> None:
+        """Lets new runs keep their decisions, or not, and remembers it."""
+        self.preferences.change(self.preferences.settings.with_decisions(is_on))
 
     def set_theme(self, mode: ThemeMode) -> None:
         """Switches and remembers the theme."""

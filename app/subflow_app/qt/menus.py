@@ -49,7 +49,14 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         *(f"view.theme_{mode}" for mode in THEMES),
     ),
-    "&Run": ("run.toggle", "run.stop", "-", *(f"run.speed_{speed}" for speed in SPEEDS)),
+    "&Run": (
+        "run.toggle",
+        "run.stop",
+        "-",
+        *(f"run.speed_{speed}" for speed in SPEEDS),
+        "-",
+        "run.record_decisions",
+    ),
     "H&istory": (
         "history.open",
         "history.overlay",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState
+from subflow_app.core.runs import DECISION_CAPACITY, RunJob, RunProgress, RunResult, RunState
 from subflow_app.qt.workers import Workers
+from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import Scenario
 
@@ -63,7 +64,15 @@ class RunControl(QObject):
         """How far the run is."""
         return self._job.progress if self._job is not None else None
 
-    def start(self, scenario: Scenario, text: str, store: Store | None, sample_interval_s: float) -> None:
+    def start(
+        self,
+        scenario: Scenario,
+        text: str,
+        store: Store | None,
+        sample_interval_s: float,
+        *,
+        records_decisions: bool = False,
+    ) -> None:
         """Starts a run; does nothing while another goes on.
 
         Args:
@@ -71,12 +80,18 @@ class RunControl(QObject):
             text: its TOML text, stored with the run.
             store: where to keep it; None keeps it in memory.
             sample_interval_s: simulated time between two samples, s.
+            records_decisions: whether to keep what controllers and schedulers decide, and why.
         """
         if self._job is not None:
             return
         try:
             job = RunJob(
-                scenario, text, store=store, sample_interval_s=sample_interval_s, speed_limit=self._speed_limit
+                scenario,
+                text,
+                store=store,
+                sample_interval_s=sample_interval_s,
+                speed_limit=self._speed_limit,
+                decisions=DecisionLimits(DECISION_CAPACITY) if records_decisions else None,
             )
         except SimError as error:
             self.refused.emit(str(error))

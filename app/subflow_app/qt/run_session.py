@@ -78,7 +78,10 @@ class RunSession(QObject):
             return
         store = self._database.store if self._database.can_write else None
         text = with_traces(doc.text, doc.scenario)
-        self._runs.start(doc.scenario, text, store, self._preferences.settings.sample_interval_s)
+        settings = self._preferences.settings
+        self._runs.start(
+            doc.scenario, text, store, settings.sample_interval_s, records_decisions=settings.record_decisions
+        )
 
     def _on_database_settled(self, _store_or_error: object) -> None:
         if self._starts_when_opened:
