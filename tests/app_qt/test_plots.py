@@ -22,6 +22,7 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.curve_item import TraceCurve
+from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.theme import DARK, LIGHT
 
 WIFI, LTE, TOTAL = (
@@ -96,6 +97,21 @@ def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
     # Something has to be shown of a run.
     assert [spec.id for spec in view.specs] == ["throughput"]
     assert [spec.id for spec in view.wanted] == ["utility"]
+
+
+def test_many_columns_of_values_leave_room_for_the_names(view: PlotView) -> None:
+    show(view, finished_traces(RICH))
+    legend = view.findChild(Legend)
+    assert isinstance(legend, Legend)
+    header = legend.tree.header()
+    assert header.sectionSize(0) >= 130
+    assert header.length() <= legend.width()
+
+    for spec in PLOTS:
+        view.set_plot_shown(spec.id, True)
+    QApplication.processEvents()
+    assert header.sectionSize(0) == 130
+    assert header.length() > legend.width()
 
 
 def test_values_that_may_be_negative_are_not_cut_at_zero(view: PlotView) -> None:

@@ -38,7 +38,7 @@ class Curve:
 
 
 CONNECTION = "Connection"
-INTERVALS = "Monitor intervals"
+INTERVALS = "Monitor interval"
 GROUPS = (CONNECTION, INTERVALS)
 """Plots that only some runs have and fewer people want: they stand together, apart from the others."""
 

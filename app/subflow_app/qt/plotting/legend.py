@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
@@ -23,6 +23,8 @@ from subflow_app.qt.theme import Tokens, current_tokens
 
 _SAMPLE_WIDTH = 26
 _HEADER_PADDING = 5
+# A name is not squeezed further by many columns of values, px; these can be scrolled instead.
+_LEAST_NAME_WIDTH = 130
 
 
 class Legend(QWidget):
@@ -83,19 +85,38 @@ class Legend(QWidget):
         """Wide enough for a path name and a column of numbers per plot."""
         return QSize(330, 300)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shares the new width out."""
+        super().resizeEvent(event)
+        self._share_width()
+
     def _on_reset(self) -> None:
         self.tree.expandAll()
         for row in range(self._model.rowCount()):
             self.tree.setFirstColumnSpanned(row, QModelIndex(), True)
         header = self.tree.header()
         header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         metrics = QFontMetrics(header.font())
         for column in range(1, self._model.columnCount()):
             text = str(self._model.headerData(column, Qt.Orientation.Horizontal))
             width = max(metrics.horizontalAdvance(text), self.tree.fontMetrics().horizontalAdvance("0.0888"))
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, width + 2 * _HEADER_PADDING)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """What the values leave goes to the names; if that is too little, the columns are scrolled."""
+        if self._model.columnCount() == 0:
+            return
+        header = self.tree.header()
+        values = sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
+        is_enough = self.width() - values >= _LEAST_NAME_WIDTH
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch if is_enough else QHeaderView.ResizeMode.Fixed)
+        if not is_enough:
+            header.resizeSection(0, _LEAST_NAME_WIDTH)
+        self.tree.setHorizontalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_enough else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        )
 
     def _show_menu(self, position: QPoint) -> None:
         index = self.tree.indexAt(position).siblingAtColumn(0)
