@@ -279,6 +279,20 @@ def test_a_check_tells_what_a_bare_number_amounts_to(doc: ScenarioDoc) -> None:
     assert check_text(doc, "links.wifi.rate", field(doc, "links.wifi.rate").param, "8e6").si_value == 8e6
 
 
+def test_options_stand_in_a_group_of_their_algorithm_also_of_the_default_one(doc: ScenarioDoc) -> None:
+    def titles() -> list[str]:
+        return [group.title for group in form(doc, "flows.download").groups]
+
+    # LIA has no options, and no scheduler is named.
+    doc.set_value("flows.download.controller", "lia")
+    assert titles()[:3] == ["", "Transport", "Scheduler: minrtt"]
+    assert form(doc, "flows.download").title == "download"
+    doc.set_value("flows.download.controller", "uncoupled")
+    assert titles()[:4] == ["", "Transport", "Controller: uncoupled", "Scheduler: minrtt"]
+    doc.set_value("flows.download.kind", "tcp")
+    assert "Scheduler: minrtt" not in titles()
+
+
 def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profile(doc: ScenarioDoc) -> None:
     def options() -> set[str]:
         keys = [each.key for each in form(doc, "flows.download").fields()]

@@ -22,6 +22,7 @@ _LABELS: Mapping[str, str] = {
     "at": "Position",
     "gap": "Mean gap",
     "ends": "Ends",
+    "falling_rtt": "Falling RTT",
     "from": "From",
     "mss": "MSS",
     "off": "Mean time off",
@@ -199,12 +200,14 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     }
     built = []
     for group in _grouped(doc, "flow", key, groups, kind=kind):
-        fields: list[FormField] = []
-        for field in group.fields:
-            fields.append(_flow_field(doc, field, kind, catalog))
+        fields = tuple(_flow_field(doc, field, kind, catalog) for field in group.fields)
+        built.append(FormGroup(group.title, fields, group.hint))
+        # An algorithm has up to a dozen options: between controller and scheduler they would hide the one or the other.
+        for field in fields:
             if field.param.key in ("controller", "scheduler"):
-                fields.extend(_option_fields(doc, field, catalog, kind))
-        built.append(FormGroup(group.title, tuple(fields), group.hint))
+                options = tuple(_option_fields(doc, field, catalog))
+                if options:
+                    built.append(FormGroup(f"{field.label}: {field.text or field.placeholder}", options))
     built.append(_arrivals_group(doc, key))
     source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
     return Form(key, "Flow", name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
@@ -297,7 +300,7 @@ def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None 
 
 
 def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: AlgorithmCatalog) -> FormField:
-    """Fill in what can be chosen for the fields of a flow."""
+    """Fill in what can be chosen for the fields of a flow; `text` of an algorithm is its name."""
     key = field.param.key
     if key in ("from", "to"):
         hosts = [name for name, table in tables(doc, "nodes").items() if table.get("kind") != "router"]
@@ -343,10 +346,10 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
     return fields
 
 
-def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog, kind: str) -> Iterator[FormField]:
-    """Yield the fields for the options of the algorithm that is chosen."""
-    chosen = text_of(doc.value(f"{field.key}.name")) or _DEFAULT_CONTROLLER.get(kind, "")
-    algorithms: tuple[Algorithm, ...] = catalog.controllers + catalog.schedulers
+def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog) -> Iterator[FormField]:
+    """Yield the fields for the options of the algorithm that is chosen, or of the default one."""
+    chosen = field.text or field.placeholder
+    algorithms: tuple[Algorithm, ...] = catalog.controllers if field.param.key == "controller" else catalog.schedulers
     known = next((each for each in algorithms if each.name == chosen), None)
     given = doc.value(field.key)
     params = {param.key: param for param in known.options} if known else {}
