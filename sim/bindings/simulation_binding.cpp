@@ -147,6 +147,7 @@ void bind_simulation(nb::module_& m) {
         .def_ro("trace_bytes", &Estimate::trace_bytes)
         .def_ro("packet_bytes", &Estimate::packet_bytes)
         .def_ro("object_bytes", &Estimate::object_bytes)
+        .def_ro("decision_bytes", &Estimate::decision_bytes)
         .def_prop_ro("memory_bytes", &Estimate::memory_bytes)
         .def_ro("samples", &Estimate::samples)
         .def_ro("columns", &Estimate::columns)
@@ -156,10 +157,12 @@ void bind_simulation(nb::module_& m) {
         .def_ro("fullest_bytes", &Estimate::fullest_bytes);
     m.def(
         "estimate",
-        [](const Scenario& scenario, std::int64_t sample_interval_ns) {
-            return estimate(scenario, Nanos(sample_interval_ns));
+        [](const Scenario& scenario, std::int64_t sample_interval_ns, std::optional<std::uint32_t> decision_capacity) {
+            std::optional<DecisionLog::Limits> decisions;
+            if (decision_capacity) decisions = {*decision_capacity, kNever};
+            return estimate(scenario, Nanos(sample_interval_ns), decisions);
         },
-        "scenario"_a, "sample_interval_ns"_a);
+        "scenario"_a, "sample_interval_ns"_a, "decision_capacity"_a.none() = nb::none());
 
     nb::enum_<RunEnd>(m, "RunEnd")
         .value("REACHED", RunEnd::Reached)

@@ -79,7 +79,7 @@ class DecisionLog {
 public:
     // What is to be kept until it is taken.
     struct Limits {
-        std::uint32_t capacity = 1 << 16;
+        std::uint32_t capacity = 50'000;
         Nanos window = kNever;  // before the latest decision
     };
 
@@ -87,19 +87,29 @@ public:
     void set_limits(const Limits& limits) { limits_ = limits; }
     const Limits& limits() const { return limits_; }
 
-    // A new decision, for the caller to fill in.
-    Decision& add(Nanos at) {
-        while (ring_.size() >= limits_.capacity) {
+    // The next decision, for the caller to fill in. It is made where it will stay: copying what has just been written
+    // costs more than writing it.
+    Decision& draft(Cause cause, Nanos at) {
+        Decision& next = ring_.next_slot();
+        next.at = at;
+        next.reason.rule = nullptr;  // of the numbers, those that a rule names will be written
+        next.cwnd_before_pkts = next.cwnd_after_pkts = Decision::kNone;
+        next.rate_before_pps = next.rate_after_pps = 0;
+        next.available = next.usable = next.data_seq = 0;
+        next.chosen = Decision::kNobody;
+        next.cause = cause;
+        return next;
+    }
+    Decision& current_draft() { return ring_.next_slot(); }
+    // The draft becomes a decision; without, the next one replaces it.
+    void keep_draft() {
+        const Nanos at = ring_.push_slot().at;
+        while (ring_.size() > limits_.capacity) {
             ring_.pop_front();
             ++dropped_;
         }
-        Decision& added = ring_.push_slot();
-        added = Decision();
-        added.at = at;
-        if (limits_.window != kNever) {
-            while (ring_.front().at < at - limits_.window) ring_.pop_front();
-        }
-        return added;
+        if (limits_.window == kNever) return;
+        while (ring_.front().at < at - limits_.window) ring_.pop_front();
     }
 
     std::uint32_t size() const { return ring_.size(); }

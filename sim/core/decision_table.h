@@ -2,29 +2,47 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "decision.h"
 
 namespace subflow {
 
+// Elements of a vector begin as they lie in memory: each is written before it is read.
+template <class T>
+struct Unfilled : std::allocator<T> {
+    template <class U>
+    struct rebind {
+        using other = Unfilled<U>;
+    };
+    template <class U>
+    void construct(U* place) {
+        ::new (static_cast<void*>(place)) U;
+    }
+};
+
 // In order of time; of what was decided at the same instant, subflows come before connections, each in their own order.
 // Row i of `numbers` are the kMaxDecisionNumbers from i * kMaxDecisionNumbers on; those that the rule does not have are
 // NaN.
 struct DecisionTable {
-    std::vector<std::int64_t> time_ns;
-    std::vector<std::uint32_t> owner;  // a subflow, or as many more than there are subflows as the flow's index
-    std::vector<std::uint8_t> cause;
-    std::vector<std::uint16_t> rule;  // position in all_rules()
-    std::vector<double> cwnd_before_pkts;
-    std::vector<double> cwnd_after_pkts;
-    std::vector<double> rate_before_bps;  // on the wire
-    std::vector<double> rate_after_bps;
-    std::vector<double> numbers;
-    std::vector<std::uint8_t> chosen;
-    std::vector<std::uint32_t> available;
-    std::vector<std::uint32_t> usable;
-    std::vector<std::uint32_t> data_seq;
+    template <class T>
+    using Column = std::vector<T, Unfilled<T>>;
+
+    Column<std::int64_t> time_ns;
+    Column<std::uint32_t> owner;  // a subflow, or as many more than there are subflows as the flow's index
+    Column<std::uint8_t> cause;
+    Column<std::uint16_t> rule;  // position in all_rules()
+    Column<double> cwnd_before_pkts;
+    Column<double> cwnd_after_pkts;
+    Column<double> rate_before_bps;  // on the wire
+    Column<double> rate_after_bps;
+    Column<double> numbers;
+    Column<std::uint8_t> chosen;
+    Column<std::uint32_t> available;
+    Column<std::uint32_t> usable;
+    Column<std::uint32_t> data_seq;
 
     explicit DecisionTable(std::size_t size)
         : time_ns(size),

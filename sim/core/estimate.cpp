@@ -221,10 +221,11 @@ public:
         share_links();
     }
 
-    Estimate result(Nanos sample_interval) {
+    Estimate result(Nanos sample_interval, const std::optional<DecisionLog::Limits>& decisions) {
         Estimate out;
         for (std::size_t flow = 0; flow < scenario_.flows.size(); ++flow) add_flow(out, flow);
         for (std::size_t link = 0; link < links_.size(); ++link) add_link(out, link);
+        if (decisions) out.decision_bytes = decision_bytes(*decisions);
         out.samples = scenario_.duration / sample_interval;
         out.columns = static_cast<std::int64_t>(Recorder::column_count(scenario_));
         out.trace_bytes = static_cast<double>(out.samples) * static_cast<double>(out.columns) * sizeof(float);
@@ -324,6 +325,26 @@ private:
         return bytes;
     }
 
+    // Nearly every acknowledgement changes a window; each packet of a connection of several subflows is placed.
+    double decision_bytes(const DecisionLog::Limits& limits) const {
+        const auto log_bytes = [&](double decisions) {
+            const double kept = std::min<double>(decisions, limits.capacity);
+            return ring_bytes(kept + 1, sizeof(Decision)) + kept * static_cast<double>(DecisionTable::kRowBytes);
+        };
+        const double acks_per_packet = scenario_.transport.delayed_ack == DelayedAck::Off ? 1.0 : kDelayedAckRatio;
+        double bytes = 0;
+        for (std::size_t flow = 0; flow < scenario_.flows.size(); ++flow) {
+            if (sends_datagrams(scenario_.flows[flow].kind)) continue;
+            double sent_pkts = 0;
+            for (std::size_t i = first_load_[flow]; i < first_load_[flow + 1]; ++i) {
+                sent_pkts += loads_[i].sent_pkts;
+                bytes += log_bytes(loads_[i].sent_pkts * acks_per_packet);
+            }
+            if (scenario_.flows[flow].paths.size() > 1) bytes += log_bytes(sent_pkts);
+        }
+        return bytes;
+    }
+
     void add_link(Estimate& out, std::size_t index) const {
         const LinkLimits& link = links_[index];
         const double on_wire =
@@ -348,10 +369,11 @@ private:
 
 }  // namespace
 
-Estimate estimate(const Scenario& scenario, Nanos sample_interval) {
+Estimate estimate(const Scenario& scenario, Nanos sample_interval,
+                  const std::optional<DecisionLog::Limits>& decisions) {
     check_scenario(scenario);
     check_interval(sample_interval);
-    return Estimator(scenario).result(sample_interval);
+    return Estimator(scenario).result(sample_interval, decisions);
 }
 
 }  // namespace subflow

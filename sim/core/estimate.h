@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "decision.h"
 #include "scenario.h"
 
 namespace subflow {
@@ -11,12 +13,13 @@ namespace subflow {
 // Made for flows that fill their links: a run makes at most 1.25 times as many crossings and has at its peak at most
 // twice as many bytes, and at least half as many crossings and a quarter of the bytes where nothing but the links holds
 // the flows back; random loss and careful controllers can leave it far below. Snapshots come on top, each with up to
-// `packet_bytes` and `object_bytes`.
+// `packet_bytes`, `object_bytes` and `decision_bytes`.
 struct Estimate {
     double link_crossings = 0;  // packets offered to links, ACKs included
     double trace_bytes = 0;     // sampled columns
     double packet_bytes = 0;    // packets in queues and on wires, and what senders and receivers remember of them
     double object_bytes = 0;    // links, connections, subflows, marks, records of monitor intervals
+    double decision_bytes = 0;  // records of decisions, and the columns of what is taken out of them at once
 
     std::int64_t samples = 0;
     std::int64_t columns = 0;
@@ -25,10 +28,12 @@ struct Estimate {
     std::string fullest;           // "link 'wifi/forward'" or "flow 'download'": what keeps most packets; empty if none
     double fullest_bytes = 0;      // of it
 
-    double memory_bytes() const { return trace_bytes + packet_bytes + object_bytes; }
+    double memory_bytes() const { return trace_bytes + packet_bytes + object_bytes + decision_bytes; }
 };
 
 // Costs no more than reading the scenario. Throws ScenarioError if the scenario or the interval is not usable.
-Estimate estimate(const Scenario& scenario, Nanos sample_interval);
+// `decisions`: how many are recorded, if any.
+Estimate estimate(const Scenario& scenario, Nanos sample_interval,
+                  const std::optional<DecisionLog::Limits>& decisions = std::nullopt);
 
 }  // namespace subflow

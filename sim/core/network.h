@@ -262,7 +262,8 @@ private:
     template <class Visit>
     void for_each_log(Visit&& visit) const;
     void clear_decisions();
-    void record_choice(Connection& connection, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice);
+    void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
+    void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void reinject(Connection& connection, const Subflow& from, bool is_closed);
     void send_again(Connection& connection, std::size_t position, std::uint32_t data_seq);
 

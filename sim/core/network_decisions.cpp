@@ -7,6 +7,7 @@
 
 #include "network.h"
 #include "rules.h"
+#include "sender_rules.h"
 
 namespace subflow {
 
@@ -58,6 +59,36 @@ void Network::record_decisions(const DecisionLog::Limits& limits) {
         if (!c.decisions) c.decisions.emplace();
         c.decisions->set_limits(limits);
     }
+}
+
+// What the scheduler was asked to explain has become its answer.
+void Network::record_choice(Connection& c, std::uint32_t data_seq, std::optional<std::size_t> choice) {
+    Decision& decision = c.decisions->current_draft();
+    decision.data_seq = data_seq;
+    if (choice) decision.chosen = static_cast<std::uint8_t>(*choice);
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        decision.available |= static_cast<std::uint32_t>(candidates_[i].is_available) << i;
+        decision.usable |= static_cast<std::uint32_t>(candidates_[i].is_usable) << i;
+    }
+    if (decision.reason.rule == nullptr) {
+        const bool had_no_choice = choice && decision.available == 1u << *choice;
+        decision.reason.rule = decision.available == 0 ? &kNoneAvailable
+                               : had_no_choice         ? &kOnlyAvailable
+                                                       : &sender_rules::kUnexplained;
+    }
+    c.decisions->keep_draft();
+}
+
+// The scheduler was not asked: it would have taken the only subflow that had room.
+void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::size_t choice) {
+    Decision& decision = c.decisions->draft(Cause::Schedule, now_);
+    decision.reason.rule = &kOnlyAvailable;
+    decision.data_seq = data_seq;
+    decision.chosen = static_cast<std::uint8_t>(choice);
+    decision.available = 1u << choice;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i)
+        decision.usable |= static_cast<std::uint32_t>(is_usable(subflows_[c.first_subflow + i])) << i;
+    c.decisions->keep_draft();
 }
 
 template <class Visit>

@@ -33,9 +33,9 @@ void Network::act_when_blocked(Connection& c) {
     if (!retransmits || (c.sent_on[c.data_una] >> *fast & 1) != 0 || !is_held_up_elsewhere(c, *fast)) return;
     if (c.decisions) {
         const SendMoment moment = describe_send(c, true);
-        Reason why;
+        Reason& why = c.decisions->draft(Cause::Schedule, now_).reason;
         why.set(kOpportunisticRetransmission, {moment.window_pkts, moment.outstanding_pkts});
-        record_choice(c, c.data_una, why, fast);
+        record_choice(c, c.data_una, fast);
     }
     send_again(c, *fast, c.data_una);
     tell_blocked_retransmission(c.scheduler, *fast);
@@ -120,9 +120,9 @@ Nanos Network::on_meta_timer(std::uint32_t flow) {
     if ((sent_on & Connection::kQueued) == 0 && has_room(c)) {
         if (const std::optional<std::size_t> choice = consult_scheduler(c, c.data_una, sent_on, nullptr)) {
             if (c.decisions) {
-                Reason why;
+                Reason& why = c.decisions->draft(Cause::Schedule, now_).reason;
                 why.set(kMetaTimeout, {to_seconds(timeout), static_cast<double>(timer.expiries)});
-                record_choice(c, c.data_una, why, choice);
+                record_choice(c, c.data_una, choice);
             }
             send_again(c, *choice, c.data_una);
         }

@@ -1,10 +1,8 @@
 // The part of Network that decides which subflow carries what: scheduling, reinjection, the connection-level window.
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "network.h"
-#include "sender_rules.h"
 
 namespace subflow {
 
@@ -70,26 +68,10 @@ std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32
 }
 
 std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {
-    Reason why;
-    const std::optional<std::size_t> choice = consult_scheduler(c, data_seq, sent_on, c.decisions ? &why : nullptr);
-    if (c.decisions) record_choice(c, data_seq, why, choice);
+    Reason* const why = c.decisions ? &c.decisions->draft(Cause::Schedule, now_).reason : nullptr;
+    const std::optional<std::size_t> choice = consult_scheduler(c, data_seq, sent_on, why);
+    if (c.decisions) record_choice(c, data_seq, choice);
     return choice.value_or(c.subflow_count);
-}
-
-void Network::record_choice(Connection& c, std::uint32_t data_seq, Reason why, std::optional<std::size_t> choice) {
-    Decision& decision = c.decisions->add(now_);
-    decision.cause = Cause::Schedule;
-    decision.data_seq = data_seq;
-    if (choice) decision.chosen = static_cast<std::uint8_t>(*choice);
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-        decision.available |= static_cast<std::uint32_t>(candidates_[i].is_available) << i;
-        decision.usable |= static_cast<std::uint32_t>(candidates_[i].is_usable) << i;
-    }
-    if (why.rule == nullptr) {
-        const int available = std::popcount(decision.available);
-        why.rule = available == 0 ? &kNoneAvailable : available == 1 ? &kOnlyAvailable : &sender_rules::kUnexplained;
-    }
-    decision.reason = why;
 }
 
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {

@@ -228,8 +228,11 @@ SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_
         ++available;
         last = i;
     }
-    if (available == 0 || (available == 1 && sent_on == 0 && c.is_work_conserving && !c.decisions)) return last;
-    return ask_scheduler(c, data_seq, sent_on);
+    if (available > 1 || (available == 1 && (sent_on != 0 || !c.is_work_conserving)))
+        return ask_scheduler(c, data_seq, sent_on);
+    if (c.decisions && available == 1) [[unlikely]]
+        record_only_choice(c, data_seq, last);
+    return last;
 }
 
 SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {

@@ -41,6 +41,13 @@ public:
         return slots_[end_++ & mask_];
     }
 
+    // The slot that push_slot() will give next.
+    T& next_slot() {
+        if (size() > mask_) [[unlikely]]
+            grow();
+        return slots_[end_ & mask_];
+    }
+
     void pop_front(std::uint32_t count = 1) {
         SF_VALIDATE(count <= size());
         begin_ += count;

@@ -91,9 +91,12 @@ SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, N
             .is_cwnd_limited = options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
 }
 
+template <bool kAsksWhy>
 SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Siblings& siblings) {
     std::visit(
-        [&]<class C>(C& controller) {
+        [&]<class C>(C& controller) SF_INLINE_LAMBDA {
+            // Where nobody asks, the controllers' reasons are not even compiled.
+            if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
             if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
         },
         controller_);
@@ -118,7 +121,7 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(std::uint32_t cumulative, Na
     add_rtt_sample(now - echo, options);
     restart_rto_after_advance(now, options);
     const AckSample sample = describe_ack(count, now - echo, now, options);
-    if (sample.is_cwnd_limited) grow_window(sample, siblings);
+    if (sample.is_cwnd_limited) grow_window<false>(sample, siblings);
     advance_round(now, options);
     probe_starts_ = now;
 #ifdef SUBFLOW_VALIDATE
@@ -244,7 +247,7 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
         decide(Cause::Ack, now, sender_rules::kUnexplained, [&](Reason* why) {
             sample.why = why;
-            grow_window(sample, siblings);
+            grow_window<true>(sample, siblings);
         });
     }
     if (has_monitor_) [[unlikely]]

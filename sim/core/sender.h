@@ -370,17 +370,18 @@ private:
             change(nullptr);
             return;
         }
-        Reason why;
+        Decision& draft = decisions_->draft(cause, now);
         const Window before = window_;
-        change(&why);
-        record_decision(cause, now, fallback, before, why);
+        change(&draft.reason);
+        finish_decision(draft, fallback, before);
     }
     void record_start(Nanos now);
-    void record_decision(Cause cause, Nanos now, const RuleInfo& fallback, const Window& before, Reason why);
+    void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
     AckSample describe_ack(std::uint32_t newly_delivered, Nanos rtt, Nanos now, const TransportOptions& options) const;
+    template <bool kAsksWhy>
     void grow_window(const AckSample& sample, const Siblings& siblings);
     AckOutcome on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now, const Siblings& siblings,
                                const TransportOptions& options);

@@ -68,26 +68,26 @@ void SubflowSender::record_decisions(const DecisionLog::Limits& limits) {
 }
 
 void SubflowSender::record_start(Nanos now) {
-    Decision& decision = decisions_->add(now);
-    decision.cause = Cause::Start;
+    Decision& decision = decisions_->draft(Cause::Start, now);
     decision.reason.set(sender_rules::kInitialWindow, {window_.cwnd_pkts});
     decision.cwnd_after_pkts = window_.cwnd_pkts;
     decision.rate_after_pps = window_.pacing_pps;
+    decisions_->keep_draft();
 }
 
-void SubflowSender::record_decision(Cause cause, Nanos now, const RuleInfo& fallback, const Window& before,
-                                    Reason why) {
-    const bool is_changed = before.cwnd_pkts != window_.cwnd_pkts || before.ssthresh_pkts != window_.ssthresh_pkts ||
-                            before.pacing_pps != window_.pacing_pps;  // what siblings are told is no decision
-    if (!is_changed && why.rule == nullptr) return;
-    if (why.rule == nullptr) why.rule = &fallback;
-    Decision& decision = decisions_->add(now);
-    decision.reason = why;
-    decision.cwnd_before_pkts = before.cwnd_pkts;
-    decision.cwnd_after_pkts = window_.cwnd_pkts;
-    decision.rate_before_pps = before.pacing_pps;
-    decision.rate_after_pps = window_.pacing_pps;
-    decision.cause = cause;
+void SubflowSender::finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before) {
+    if (draft.reason.rule == nullptr) {
+        const bool is_changed = before.cwnd_pkts != window_.cwnd_pkts ||
+                                before.ssthresh_pkts != window_.ssthresh_pkts ||
+                                before.pacing_pps != window_.pacing_pps;  // what siblings are told is no decision
+        if (!is_changed) return;
+        draft.reason.rule = &fallback;
+    }
+    draft.cwnd_before_pkts = before.cwnd_pkts;
+    draft.cwnd_after_pkts = window_.cwnd_pkts;
+    draft.rate_before_pps = before.pacing_pps;
+    draft.rate_after_pps = window_.pacing_pps;
+    decisions_->keep_draft();
 }
 
 void SubflowSender::continue_books(SubflowSender&& predecessor) {

@@ -41,6 +41,7 @@ _CAUSE_TEXTS: Mapping[str, str] = {
 }
 # Endings of the names of numbers, and the symbols of their units
 _UNITS: Mapping[str, str] = {
+    "pkts_per_s2": "pkt/s²",
     "pkts": "pkt",
     "pps": "pkt/s",
     "bps": "bit/s",
@@ -50,6 +51,7 @@ _UNITS: Mapping[str, str] = {
     "s": "s",
 }
 _MASK = "_mask"
+_CLAIM = "is_"
 _LARGEST_CAPACITY = 1 << 24
 
 
@@ -65,7 +67,7 @@ class DecisionLimits:
         ParamError: if the capacity is not within 1 and 2^24 or the window is not above 0.
     """
 
-    capacity: int = 1 << 16
+    capacity: int = 50_000
     window_s: float | None = None
 
     def __post_init__(self) -> None:
@@ -104,10 +106,13 @@ class Number:
 
     @property
     def text(self) -> str:
-        """For people: "acked = 2 pkt", "M = {1, 3}"."""
+        """For people: "acked = 2 pkt", "M = {1, 3}", "capped: yes"."""
         if self.subflows is not None:
-            return f"{self.name} = {{{', '.join(map(str, self.subflows))}}}"
-        return f"{self.name} = {_value_text(self.value)}{' ' + self.unit if self.unit else ''}"
+            return f"{self.name} = {_set_text(self.subflows)}"
+        if self.name.startswith(_CLAIM):
+            return f"{self.name.removeprefix(_CLAIM)}: {'yes' if self.value else 'no'}"
+        has_unit = self.unit and math.isfinite(self.value)
+        return f"{self.name} = {_value_text(self.value)}{' ' + self.unit if has_unit else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,8 +332,10 @@ def from_core(table: _core.DecisionTable, subflow_names: tuple[str, ...], flow_n
 def _number(name: str, value: float) -> Number:
     if name.endswith(_MASK):
         return Number(name.removesuffix(_MASK), "", value, _subflows(int(value)))
-    stem, _, ending = name.rpartition("_")
-    return Number(stem, _UNITS[ending], value) if stem and ending in _UNITS else Number(name, "", value)
+    for ending, symbol in _UNITS.items():
+        if name.endswith(f"_{ending}"):
+            return Number(name.removesuffix(f"_{ending}"), symbol, value)
+    return Number(name, "", value)
 
 
 def _subflows(mask: int) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from subflow_sim.lowering import lower, nanos
 from subflow_sim.units import Dimension, parse_quantity
 
 if TYPE_CHECKING:
+    from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import Scenario
 
 __all__ = ["MAX_CROSSINGS_VARIABLE", "MAX_MEMORY_VARIABLE", "Estimate", "Limits", "bytes_text", "estimate"]
@@ -33,10 +34,11 @@ class Estimate:
 
     Attributes:
         link_crossings: packets offered to links, ACKs included: the events that cost time, 10 to 50 million a second.
-        memory_bytes: at its peak, bytes: the sum of the next three.
+        memory_bytes: at its peak, bytes: the sum of the next four.
         trace_bytes: of the sampled columns.
         packet_bytes: of packets in queues and on wires, and of what their senders and receivers keep of them.
         object_bytes: of links, flows, subflows, marks and records of monitor intervals.
+        decision_bytes: of decisions that are recorded, and of the columns of those that are taken at once.
         samples: per column.
         columns: how many traces are sampled.
         busiest_flow: the one with most crossings; empty if none has any.
@@ -50,6 +52,7 @@ class Estimate:
     trace_bytes: float
     packet_bytes: float
     object_bytes: float
+    decision_bytes: float
     samples: int
     columns: int
     busiest_flow: str
@@ -58,23 +61,26 @@ class Estimate:
     fullest_bytes: float
 
 
-def estimate(scenario: Scenario, *, sample_interval_s: float = 0.1) -> Estimate:
+def estimate(
+    scenario: Scenario, *, sample_interval_s: float = 0.1, decisions: DecisionLimits | None = None
+) -> Estimate:
     """What a run of this scenario would take, told without building it.
 
     Args:
         scenario: what would be simulated.
         sample_interval_s: simulated time between two samples, s.
+        decisions: how many of them are recorded; None: none.
 
     Raises:
         SimulationError: if the core refuses the scenario or the interval.
     """
-    return estimate_core(lower(scenario).core, nanos(sample_interval_s))
+    return estimate_core(lower(scenario).core, nanos(sample_interval_s), decisions)
 
 
-def estimate_core(core: _core.Scenario, sample_interval_ns: int) -> Estimate:
+def estimate_core(core: _core.Scenario, sample_interval_ns: int, decisions: DecisionLimits | None = None) -> Estimate:
     """`estimate` of a scenario that is lowered already."""
     try:
-        told = _core.estimate(core, sample_interval_ns)
+        told = _core.estimate(core, sample_interval_ns, None if decisions is None else decisions.capacity)
     except _core.CoreScenarioError as error:
         raise SimulationError(str(error)) from error
     return Estimate(**{name: getattr(told, name) for name in Estimate.__slots__})
@@ -120,7 +126,10 @@ class Limits:
             TooLargeError: with the estimate, the limit, what dominates and how to raise the limit.
         """
         if told.memory_bytes > self.memory_bytes:
-            if told.trace_bytes >= told.packet_bytes:
+            if told.decision_bytes >= max(told.trace_bytes, told.packet_bytes):
+                most = f"{bytes_text(told.decision_bytes)} of it are decisions to be explained"
+                advice = "keep fewer of them or simulate less"
+            elif told.trace_bytes >= told.packet_bytes:
                 most = (
                     f"{bytes_text(told.trace_bytes)} of it are traces, {told.columns} columns of {told.samples} samples"
                 )

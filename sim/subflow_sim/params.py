@@ -47,7 +47,7 @@ class Rule:
         formula: for people, in the terms of `numbers`.
         source: RFC or paper, with the place in it; empty if there is none.
         numbers: what goes into it, with units as endings: "acked_pkts". A name that ends in "_mask" is a set of the
-            connection's subflows: bit 0 stands for the first.
+            connection's subflows: bit 0 stands for the first. One that begins with "is_" is 1 for yes and 0 for no.
     """
 
     name: str

@@ -74,7 +74,7 @@ class Simulation:
         self.sample_interval_s = sample_interval_s
         self.duration_s = scenario.duration_s
         self._lowered: Lowered = lower(scenario, self.seed)
-        self.estimate: Estimate = estimate_core(self._lowered.core, nanos(sample_interval_s))
+        self.estimate: Estimate = estimate_core(self._lowered.core, nanos(sample_interval_s), decisions)
         (limits or Limits.from_environment()).check(self.estimate)
         try:
             self._core = _core.Simulation(self._lowered.core, self.seed, nanos(sample_interval_s))
@@ -167,7 +167,8 @@ class Simulation:
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
         """From now on note why controllers and schedulers do what they do, for `take_decisions`.
 
-        It changes nothing of what happens. Within the limits at most, which are of each subflow and each connection.
+        It changes nothing of what happens. Within the limits at most, which are of each subflow and each connection. A
+        snapshot has what was recorded by then; a restored one from before records nothing.
         """
         chosen = limits or DecisionLimits()
         self._core.record_decisions(chosen.capacity, None if chosen.window_s is None else nanos(chosen.window_s))

@@ -60,8 +60,8 @@ def dark_hours(choice: Choice, _: Choice) -> Scenario:
 NETWORKS = [*SMALL_NETWORKS.values(), dark_hours]
 
 
-def taken(run: Scenario, limits: DecisionLimits | None = None) -> Decisions:
-    simulation = Simulation(run, decisions=limits or DecisionLimits())
+def taken(run: Scenario) -> Decisions:
+    simulation = Simulation(run, decisions=DecisionLimits(capacity=100_000))
     simulation.run_until(simulation.duration_s)
     assert simulation.decisions_lost == 0
     return simulation.take_decisions()
@@ -321,6 +321,21 @@ def test_hystart_says_what_it_saw() -> None:
     risen_rtt = told["round_rtt"] > told["min_rtt"] + told["threshold"]
     assert long_train or risen_rtt
     assert decisions.cwnd_before_pkts[row] == decisions.cwnd_after_pkts[row] == told["cwnd"]
+
+
+def test_hystart_plus_plus_leaves_after_five_slow_rounds() -> None:
+    fast = link("path", rate_bps=50e6, queue_pkts=None)
+    flow = tcp("flow", "path", Choice("cubic", {"hystart": "rfc9406"}))
+    decisions = taken(scenario([fast], [flow], duration_s=5))
+    row = int(rows_of(decisions, "hystart_plus_plus")[0])
+    told = {number.name: number.value for number in decisions.explain(row).numbers}
+    assert told["rounds"] == 5
+    assert told["round_rtt"] >= told["baseline_rtt"]
+    slow = rows_of(decisions, "hystart_plus_plus_slow_start")
+    n = numbers_of(decisions, slow, "hystart_plus_plus_slow_start")
+    divisor = np.where(n["is_conservative"] == 1, 4, 1)
+    np.testing.assert_array_equal(n["growth_pkts"], np.minimum(n["acked_pkts"], 8) / divisor)
+    assert {0, 1} == set(n["is_conservative"])
 
 
 def test_causes_are_those_of_the_networks() -> None:

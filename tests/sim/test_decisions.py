@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import DecisionLimits, Decisions, ParamError, Simulation
-from subflow_sim.decisions import CAUSES, NOBODY, rules
+from subflow_sim.decisions import CAUSES, NOBODY, Number, rules
 from subflow_sim.scenario_model import Scenario
 
 
@@ -188,3 +188,14 @@ def test_rules_have_names_of_their_own_and_say_what_they_do() -> None:
         assert rule.name.isidentifier()
         assert rule.formula or rule.name == "unexplained"
         assert len(set(rule.numbers)) == len(rule.numbers) <= 8
+
+
+def test_numbers_are_shown_with_their_units_sets_and_claims(decisions: Decisions) -> None:
+    linked = next(i for i, rule in enumerate(decisions.rules) if rule.name == "linked_increase")
+    told = decisions.explain(int(np.flatnonzero(decisions.rule == linked)[0]))
+    best = next(number for number in told.numbers if number.name == "best")
+    assert best.unit == "pkt/s²"
+    assert "capped: no" in told.text or "capped: yes" in told.text
+    shown = Number("M", "", 5.0, (1, 3))
+    assert shown.text == "M = {1, 3}"
+    assert Number("srtt", "s", math.nan).text == "srtt = none"

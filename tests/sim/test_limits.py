@@ -8,7 +8,16 @@ from dataclasses import replace
 import pytest
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
-from subflow_sim import Estimate, Limits, ParamError, Simulation, SimulationError, TooLargeError, estimate
+from subflow_sim import (
+    DecisionLimits,
+    Estimate,
+    Limits,
+    ParamError,
+    Simulation,
+    SimulationError,
+    TooLargeError,
+    estimate,
+)
 from subflow_sim.scenario_model import Scenario
 
 
@@ -24,6 +33,7 @@ def test_the_estimate_is_what_the_arithmetic_says() -> None:
     # A flow, a subflow and two directions: 2 + 9 + 2 * 3 columns of float32, a thousand samples each.
     assert (told.columns, told.samples, told.trace_bytes) == (17, 1000, 17 * 1000 * 4)
     assert told.memory_bytes == told.trace_bytes + told.packet_bytes + told.object_bytes
+    assert told.decision_bytes == 0
 
 
 @pytest.mark.parametrize(
@@ -71,6 +81,16 @@ def test_both_sides_of_the_limit_of_memory() -> None:
     )
     with pytest.raises(TooLargeError, match=refusal):
         Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 0.99))
+
+
+def test_records_of_decisions_count_as_memory() -> None:
+    # A ring of 2^24 times 128 bytes, and 124 for each when they are taken; 10^5 s of ACKs would be five times as many.
+    many = DecisionLimits(capacity=(1 << 24) - 1)
+    told = estimate(one_flow(1e5), sample_interval_s=10.0, decisions=many)
+    assert told.decision_bytes == pytest.approx(2**24 * (128 + 124), rel=1e-3)
+    with pytest.raises(TooLargeError, match=r"4\.2 GB of it are decisions to be explained: keep fewer"):
+        Simulation(one_flow(1e5), sample_interval_s=10.0, decisions=many)
+    assert Simulation(one_flow(1e5), sample_interval_s=10.0, decisions=DecisionLimits()).estimate.decision_bytes < 2e7
 
 
 def test_a_queue_without_end_is_named() -> None:

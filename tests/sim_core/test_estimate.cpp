@@ -16,6 +16,7 @@ struct Case {
     const char* name;
     Scenario scenario;
     Nanos interval = 100_ms;
+    std::optional<DecisionLog::Limits> decisions = {};
 };
 
 Scenario one_tcp(Nanos duration, const PathOptions& path) {
@@ -86,6 +87,9 @@ std::vector<Case> full_links() {
     cases.push_back({"a dumbbell", dumbbell()});
     cases.push_back({"an overfilled queue", overfilled_queue()});
     cases.push_back({"a queue without a limit", bufferbloat()});
+    cases.push_back({"decisions of a flow", one_tcp(20_s, {}), 100_ms, DecisionLog::Limits{}});
+    cases.push_back({"decisions of two paths", two_paths({}, {}), 100_ms, DecisionLog::Limits{.capacity = 20'000}});
+    cases.push_back({"decisions of a hundred flows", many_tcp(100), 100_ms, DecisionLog::Limits{.capacity = 500}});
     return cases;
 }
 
@@ -111,14 +115,16 @@ Measured measure(const Case& c) {
     const std::size_t before = heap_bytes();
     restart_peak();
     Simulation simulation(c.scenario, 1, c.interval);
+    if (c.decisions) simulation.network().record_decisions(*c.decisions);
     simulation.run_until(c.scenario.duration);
+    if (c.decisions) simulation.network().take_decisions();
     return {static_cast<double>(simulation.network().link_crossings()),
             static_cast<double>(peak_heap_bytes() - before) - static_cast<double>(Network::kMarkBytes)};
 }
 
 TEST(Estimate, IsCloseWhereLinksAreFull) {
     for (const Case& c : full_links()) {
-        const Estimate told = estimate(c.scenario, c.interval);
+        const Estimate told = estimate(c.scenario, c.interval, c.decisions);
         const double told_bytes = told.memory_bytes() - static_cast<double>(Network::kMarkBytes);
         const Measured is = measure(c);
         EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
@@ -130,7 +136,7 @@ TEST(Estimate, IsCloseWhereLinksAreFull) {
 
 TEST(Estimate, IsAnUpperBoundWhereFlowsAreHeldBack) {
     for (const Case& c : held_back()) {
-        const Estimate told = estimate(c.scenario, c.interval);
+        const Estimate told = estimate(c.scenario, c.interval, c.decisions);
         const double told_bytes = told.memory_bytes() - static_cast<double>(Network::kMarkBytes);
         const Measured is = measure(c);
         EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
