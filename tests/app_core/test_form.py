@@ -13,7 +13,7 @@ from subflow_app.core.outline import outline
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_sim.catalog import catalog
 from subflow_sim.params import Dimension, Param
-from subflow_sim.scenario import Arrivals
+from subflow_sim.scenario import Arrivals, parse_scenario
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
 
@@ -265,6 +265,10 @@ def test_typed_text_is_read_back_as_the_same_value() -> None:
         ("flows.download.paths", '[["wire", "wifi"]]', ""),
         ("flows.download.paths", '[["wifi", "wire"]]', "path"),
         ("flows.download.paths", '[["none"]]', "none"),
+        ("flows.download.backup", "[1]", ""),
+        ("flows.download.backup", "1", "a whole number, not a list"),
+        ("flows.download.backup", "[9]", "no subflow 9"),
+        ("flows.download.send_buffer", "64kB", ""),
     ],
 )
 def test_a_check_says_what_is_wrong_and_changes_nothing(doc: ScenarioDoc, key: str, text: str, message: str) -> None:
@@ -273,6 +277,18 @@ def test_a_check_says_what_is_wrong_and_changes_nothing(doc: ScenarioDoc, key: s
     assert message in check.message if message else check.message == ""
     assert bool(check.allowed) == bool(message)
     assert doc.text == DEMO
+
+
+def test_buffers_and_backups_come_back_from_the_file_as_they_were_typed(doc: ScenarioDoc) -> None:
+    typed = {"send_buffer": "64kB", "recv_buffer": "1MB", "backup": "[1]"}
+    for key, text in typed.items():
+        full = f"flows.download.{key}"
+        doc.set_value(full, read_text(field(doc, full).param, text))
+
+    assert doc.problems == ()
+    flow = parse_scenario(doc.text).flows["download"]
+    assert (flow.send_buffer_bytes, flow.recv_buffer_bytes, flow.backup) == (64_000, 1_000_000, (1,))
+    assert {key: field(doc, f"flows.download.{key}").text for key in typed} == typed
 
 
 def test_a_check_tells_what_a_bare_number_amounts_to(doc: ScenarioDoc) -> None:

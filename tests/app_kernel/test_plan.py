@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import pytest
 
@@ -162,7 +163,7 @@ def test_what_was_added_to_links_and_flows_is_refused_until_it_is_mapped() -> No
 
 
 @pytest.mark.parametrize(("key", "value"), [("send_buffer_bytes", 64_000), ("backup", (2,))])
-def test_what_the_kernel_has_no_counterpart_of_is_refused(key: str, value: object) -> None:
+def test_what_the_kernel_has_no_counterpart_of_is_refused(key: str, value: Any) -> None:
     scenario = parse_scenario(SCENARIO)
     changed = replace(scenario.flows["other"], **{key: value})
     with pytest.raises(InputError, match=rf"flows\.other: {key} = "):
