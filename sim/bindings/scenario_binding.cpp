@@ -130,12 +130,13 @@ void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::op
 }
 
 void add_flow_event(Scenario& s, std::int64_t at_ns, std::uint32_t flow, std::optional<std::uint32_t> subflow,
-                    bool open) {
+                    std::optional<bool> open, std::optional<bool> backup) {
     EventSpec event;
     event.at = Nanos(at_ns);
     event.flow = flow;
     event.subflow = subflow;
     event.open = open;
+    event.backup = backup;
     s.events.push_back(event);
 }
 
@@ -241,7 +242,8 @@ void bind_scenario(nb::module_& m) {
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
              "queue_limit_bytes"_a.none(), "up"_a.none())
-        .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a);
+        .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a.none(),
+             "backup"_a.none());
 
     m.def("poisson_arrivals", &arrivals, "name"_a, "seed"_a, "mean_gap_ns"_a, "from_ns"_a, "until_ns"_a, "limit"_a,
           "lifetime_ns"_a.none(), "is_lifetime_exponential"_a,

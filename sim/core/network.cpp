@@ -40,10 +40,6 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
-        connection.has_backups = std::ranges::any_of(flow.paths, &PathSpec::is_backup);
-        connection.is_work_conserving =
-            !connection.has_backups &&
-            std::visit([]<class S>(const S&) { return WorkConserving<S>; }, connection.scheduler);
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
         // A packet keeps its size on the wire, and room for a byte at least.
@@ -84,6 +80,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             subflows_.push_back(std::move(s));
         }
         connections_.push_back(std::move(connection));
+        note_backups(connections_.back());
     }
 
     const auto link_count = static_cast<std::uint32_t>(links_.size());
@@ -271,6 +268,7 @@ void Network::stop_flow(std::uint32_t flow) {
 
 void Network::apply_change(const EventSpec& change) {
     if (change.link) change_link(change);
+    if (change.flow && change.backup) change_priority(change);
     if (!change.flow || !change.open) return;
     const Connection& c = connections_[*change.flow];
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
@@ -286,6 +284,23 @@ void Network::apply_change(const EventSpec& change) {
             open_subflow(index, now_ + base_rtt(s));
         }
     }
+}
+
+void Network::change_priority(const EventSpec& change) {
+    Connection& c = connections_[*change.flow];
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        if (!change.subflow || *change.subflow == i) subflows_[c.first_subflow + i].is_backup = *change.backup;
+    }
+    note_backups(c);
+    fill(c);
+}
+
+// Where there are backups, the only subflow with room is not always the one to take.
+void Network::note_backups(Connection& c) {
+    const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
+    c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);
+    c.is_work_conserving =
+        !c.has_backups && std::visit([]<class S>(const S&) { return WorkConserving<S>; }, c.scheduler);
 }
 
 void Network::change_link(const EventSpec& change) {

@@ -220,6 +220,8 @@ private:
     void stop_flow(std::uint32_t flow);
     void apply_change(const EventSpec& change);
     void change_link(const EventSpec& change);
+    void change_priority(const EventSpec& change);
+    void note_backups(Connection& connection);
     void open_subflow(std::uint32_t subflow, Nanos join_at);
     void close_subflow(std::uint32_t subflow);
     void establish(std::uint32_t subflow);

@@ -107,6 +107,7 @@ struct EventSpec {
     std::optional<Bytes> queue_limit_bytes;
     std::optional<bool> up;
     std::optional<bool> open;
+    std::optional<bool> backup;  // MP_PRIO (RFC 8684 section 3.3.8)
 };
 
 enum class LossDetection : std::uint8_t {

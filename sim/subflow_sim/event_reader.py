@@ -14,6 +14,7 @@ from subflow_sim.section_reader import Context, Special, read_section
 from subflow_sim.toml_lines import Path
 
 _LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
+_FLOW_CHANGES = ("open", "backup")
 
 
 def read_event(
@@ -54,8 +55,8 @@ def read_event(
     elif target == "flow":
         if flow is not None and _check_flow(context, (*path, "flow"), flow, flows):
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
-        if "open" not in table:
-            report.add(path, "changes nothing", "open = false or open = true")
+        if not any(key in table for key in _FLOW_CHANGES):
+            report.add(path, "changes nothing", "open = false or open = true, or backup = true or backup = false")
     loss = values.get("loss")
     model = loss if isinstance(loss, GilbertLoss) else None
     return Event(
@@ -63,7 +64,7 @@ def read_event(
         link=link,
         direction=values.get("direction", "both"),
         flow=flow,
-        **{key: values.get(key) for key in ("subflow", "queue", "up", "open")},
+        **{key: values.get(key) for key in ("subflow", "queue", "up", "open", "backup")},
         loss=loss if model is None else model.mean,
         loss_model=model,
         rate_bps=values.get("rate"),
@@ -111,6 +112,9 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
         message = f"{with_article(flow.kind)} flow has no subflows to close"
         context.report.add((*path, "flow"), message, "its start and stop say when it sends")
         return
+    if flow.kind != "mptcp" and values.get("backup") is not None:
+        message = f"{with_article(flow.kind)} flow has one subflow, and nothing to back up"
+        context.report.add((*path, "backup"), message, 'a flow of kind "mptcp"')
     ordinal = values.get("subflow")
     if ordinal is not None and ordinal > reading.subflows:
         has = "1 subflow" if reading.subflows == 1 else f"{reading.subflows} subflows"

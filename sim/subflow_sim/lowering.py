@@ -126,9 +126,9 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             _add_link_event(core, event, link_index)
         else:
             for index, (name, flow) in enumerate(flows):
-                if event.flow in (flow.name, name) and event.open is not None:
+                if event.flow in (flow.name, name):
                     ordinal = None if event.subflow is None else event.subflow - 1
-                    core.add_flow_event(nanos(event.at_s), index, ordinal, event.open)
+                    core.add_flow_event(nanos(event.at_s), index, ordinal, event.open, event.backup)
     return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names))
 
 

@@ -390,6 +390,13 @@ _EVENT = (
         "false closes the subflow, and what it still had to deliver goes over the others; true opens a fresh one.",
         applies_to=("flow",),
     ),
+    Param(
+        "backup",
+        Dimension.FLAG,
+        "true makes the subflow a backup, which only carries data while no other is usable; false makes it one like "
+        "the others. Only for mptcp flows.",
+        applies_to=("flow",),
+    ),
 )
 
 SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(

@@ -255,6 +255,7 @@ class Event:
         queue: new queue limits; the discipline stays.
         up: False: everything in the queue and on arrival is lost. True: back in service.
         open: False: the subflow is closed and what it had outstanding goes over the others. True: a fresh one opens.
+        backup: True: the subflow carries data only while no other is usable. False: it is one like the others.
     """
 
     at_s: float
@@ -269,6 +270,7 @@ class Event:
     queue: QueueSpec | None = None
     up: bool | None = None
     open: bool | None = None
+    backup: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,7 @@ at = "10s"
 flow = "download"
 subflow = 2
 open = false
+backup = true
 """
 """Every key of the format, none at its default."""
 

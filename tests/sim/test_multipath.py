@@ -72,6 +72,20 @@ def test_a_backup_steps_in_for_an_outage_and_out_again() -> None:
     assert not np.any(share[times_s > 13])
 
 
+def test_an_event_makes_a_subflow_a_backup_and_takes_it_back() -> None:
+    links = [link("wifi"), link("lte")]
+    flow = mptcp("d", ["wifi", "lte"])
+    events = [Event(5.0, flow="d", subflow=2, backup=True), Event(10.0, flow="d", backup=False)]
+    simulation = run(scenario(links, [flow], duration_s=15, events=events), sample_interval_s=0.5)
+    share = column(simulation, "d/2", "schedule_share")
+    times_s = 0.5 * np.arange(1, len(share) + 1)
+    assert np.all(share[(times_s > 1) & (times_s <= 5)] > 0.2)
+    assert not np.any(share[(times_s > 5) & (times_s < 10)])
+    assert np.all(share[times_s > 10.5] > 0.1)
+    # It is no outage: nothing has to be sent again.
+    assert simulation.summary()["flows"][0]["reinjections"] == 0
+
+
 def test_an_outage_of_everything_runs_into_the_connections_own_timeout() -> None:
     links = [link("wifi"), link("lte")]
     down = [Event(5.0, link=name, up=False) for name in ("wifi", "lte")]

@@ -53,7 +53,7 @@ def test_every_key_of_the_format_is_read():
     assert bursts.instances == ()
     assert (bursts.sends_datagrams, noise.sends_datagrams, download.sends_datagrams) == (True, True, False)
     assert scenario.events == (
-        Event(10.0, flow="download", subflow=2, open=False),
+        Event(10.0, flow="download", subflow=2, open=False, backup=True),
         Event(
             20.0,
             link="wifi",

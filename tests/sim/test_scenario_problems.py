@@ -236,6 +236,9 @@ WRONG = [
     ("+", EVENT + 'link = "wifi"', "events[0]", 24, "changes nothing", '"up"'),
     ("+", EVENT + 'link = "wifi"\ndirection = "forward"', "events[0]", 24, "changes nothing", '"up"'),
     ("+", EVENT + 'flow = "download"', "events[0]", 24, "changes nothing", "open = false"),
+    ("+", EVENT + 'flow = "download"', "events[0]", 24, "changes nothing", "backup = true"),
+    ("+", EVENT + 'flow = "download"\nbackup = 1', "events[0].backup", 27, "a whole number", "true or false"),
+    ("+", EVENT + 'link = "wifi"\nup = true\nbackup = true', "events[0].backup", 28, "link event has no backup", '"flow"'),
     ("+", EVENT + 'link = "wify"\nup = true', "events[0].link", 26, 'did you mean "wifi"', '"lte"'),
     ("+", EVENT + 'link = "wifi"\nup = "no"', "events[0].up", 27, "this is text", "true or false"),
     ("+", EVENT + 'link = "wifi"\nrate = 0', "events[0].rate", 27, "must not be zero", "8Mbit/s"),
@@ -342,6 +345,11 @@ def test_a_very_long_chain_of_routers_is_a_path():
 def test_closing_subflows_of_a_cbr_flow_is_refused():
     text = changed('kind = "mptcp"', CBR) + EVENT + 'flow = "download"\nopen = false\n'
     assert problem_of(text).message == "a cbr flow has no subflows to close"
+
+
+def test_a_tcp_flow_has_nothing_to_back_up():
+    text = changed('kind = "mptcp"', 'kind = "tcp"') + EVENT + 'flow = "download"\nbackup = true\n'
+    assert problem_of(text).message == "a tcp flow has one subflow, and nothing to back up"
 
 
 def test_a_broken_link_is_not_blamed_again_on_flows_and_events_that_use_it():

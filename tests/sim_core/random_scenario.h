@@ -255,6 +255,8 @@ inline void add_random_events(Scenario& scenario, Draws& draw) {
 // What a connection of several subflows has beside its controller. Drawn last, so that the inputs kept from earlier
 // fuzzing stay the networks that they were.
 inline void add_random_choices_of_mptcp(Scenario& scenario, Draws& draw) {
+    for (EventSpec& event : scenario.events)
+        if (event.flow && draw.chance(0.3)) event.backup = draw.chance(0.5);
     for (FlowSpec& flow : scenario.flows) {
         if (flow.kind != FlowKind::Mptcp) continue;
         if (draw.chance(0.2)) flow.send_buffer = Bytes(draw.between(1448, 300'000));

@@ -171,6 +171,7 @@ std::string describe(const Scenario& scenario) {
                 << event.queue_limit_bytes.value_or(Bytes(-1)).value;
         if (event.up) out << " up " << *event.up;
         if (event.open) out << " open " << *event.open;
+        if (event.backup) out << " backup " << *event.backup;
         out << '\n';
     }
     return out.str();

@@ -228,7 +228,7 @@ def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form
     kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
     groups = {
         "": ("at", "link", "flow"),
-        "What changes": ("up", "rate", "delay", "loss", "queue", "direction", "open", "subflow"),
+        "What changes": ("up", "rate", "delay", "loss", "queue", "direction", "open", "backup", "subflow"),
     }
     built = []
     for group in _grouped(doc, "event", key, groups, kind=kinds[0] if len(kinds) == 1 else None):

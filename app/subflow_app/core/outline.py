@@ -89,5 +89,7 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
         words.append("up" if event["up"] is True else "down")
     if "open" in event:
         words.append("opens" if event["open"] is True else "closes")
+    if "backup" in event:
+        words.append("becomes a backup" if event["backup"] is True else "no backup any more")
     words += [f"{key} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]
     return title or f"event {int(index) + 1}", ", ".join(words)
