@@ -238,7 +238,7 @@ WRONG = [
     ("+", EVENT + 'flow = "download"', "events[0]", 24, "changes nothing", "open = false"),
     ("+", EVENT + 'flow = "download"', "events[0]", 24, "changes nothing", "backup = true"),
     ("+", EVENT + 'flow = "download"\nbackup = 1', "events[0].backup", 27, "a whole number", "true or false"),
-    ("+", EVENT + 'link = "wifi"\nup = true\nbackup = true', "events[0].backup", 28, "link event has no backup", '"flow"'),
+    ("+", EVENT + 'link = "wifi"\nup = true\nbackup = true', "events[0].backup", 28, "has no backup", '"flow"'),
     ("+", EVENT + 'link = "wify"\nup = true', "events[0].link", 26, 'did you mean "wifi"', '"lte"'),
     ("+", EVENT + 'link = "wifi"\nup = "no"', "events[0].up", 27, "this is text", "true or false"),
     ("+", EVENT + 'link = "wifi"\nrate = 0', "events[0].rate", 27, "must not be zero", "8Mbit/s"),
