@@ -21,6 +21,5 @@ PLOT = PlotSpec(
     scale=1e3,
     columns=((FLOW, _COLUMN),),
     curves=curves,
-    is_rate=True,
     group=CONNECTION,
 )

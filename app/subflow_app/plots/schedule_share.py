@@ -16,11 +16,10 @@ def curves(traces: Traces) -> list[Curve]:
 PLOT = PlotSpec(
     id="schedule_share",
     title="Schedule shares",
-    y_label="Share of packets sent",
+    y_label="Share of packets",
     unit="%",
     scale=100.0,
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
-    is_rate=True,
     group=CONNECTION,
 )
