@@ -423,14 +423,15 @@ def test_link_changes_are_lines_in_every_plot(view: PlotView) -> None:
     assert [[float(line.value()) for line in plot._lines] for plot in view.stack.plots] == [[3.0]] * 3
 
 
-def test_new_marks_are_added_while_the_run_goes_on(view: PlotView) -> None:
+@pytest.mark.parametrize("kind", ["loss", "penalised", "rto"])
+def test_new_marks_are_added_while_the_run_goes_on(view: PlotView, kind: str) -> None:
     traces = finished_traces()
     show(view, traces)
-    traces.add_marks([TraceMark(10.0, "download/2", "rto", 1.0)])
+    traces.add_marks([TraceMark(10.0, "download/2", kind, 1.0)])
 
     view.refresh()
 
-    assert view.stack.plots[1].mark_times(LTE, "rto") == [10.0]
+    assert view.stack.plots[1].mark_times(LTE, kind) == [10.0]
 
 
 # ---- values ----

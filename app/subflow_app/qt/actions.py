@@ -298,7 +298,7 @@ def _view_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.marks",
         "Event &marks",
-        "Show losses and timeouts as ticks below the congestion window, and link changes as lines",
+        "Show losses, penalties and timeouts as ticks below the congestion window, and link changes as lines",
         "marks",
         ("M",),
         lambda w, on: w.plots.set_marks_shown(on),

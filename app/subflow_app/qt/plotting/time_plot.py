@@ -186,7 +186,7 @@ class TimePlot:
     def set_marks(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
-        """Draws losses and timeouts as ticks and link changes as lines; cheap while their number stays the same."""
+        """Draws losses, penalties and timeouts as ticks, link changes as lines; cheap while their number stays."""
         total = sum(len(marks) for marks in marks_by_run)
         if total == self._mark_count:
             return
