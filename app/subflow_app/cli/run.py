@@ -26,7 +26,11 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Seed instead of the one in the file.")] = None,
     overrides: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a value, e.g. links.wifi.loss=1%. Repeatable."),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change a value, e.g. links.wifi.loss=1% or flows.x.controller=olia. Repeatable.",
+        ),
     ] = None,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the run.")] = False,
@@ -62,9 +66,12 @@ def run(
     finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. With --json
     the document is printed whenever there is a result, so also for a stopped run and for one that was not kept.
 
-    With --decisions each change of a window or rate and each packet that found several subflows open is kept with the
-    rule and the numbers it was decided by, some ten times the data of a run without; `subflow explain` tells them. The
-    traces and figures stay the same. --decision-window alone does that, too.
+    Options of controllers and schedulers are values, too, with their units: flows.x.controller.initial_rate=2Mbit/s.
+    `subflow controllers NAME` and `subflow schedulers NAME` list them.
+
+    With --decisions each change of a window or rate and each choice of a subflow is kept with the rule and the numbers
+    it was decided by, about 20 bytes each; `subflow explain` tells them. The run itself stays the same.
+    --decision-window implies it.
 
     A run that would take more than the limits allow is refused before it starts. SUBFLOW_MAX_MEMORY and
     SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import deque
 from dataclasses import asdict
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,6 +67,7 @@ def decisions_of(table: EventTable) -> Decisions:
     )
 
 
+@cache
 def _rule_text(rule: Rule) -> str:
     return json.dumps(asdict(rule), ensure_ascii=False)
 
