@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.fake_runs import RICH
-from tests.helpers.fake_simulation import FakeSimulation, make_scenario
+from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 from tests.helpers.networks import link, scenario, tcp
 
 from subflow_app.core import run_recorder, runs
-from subflow_app.core.runs import RunJob, RunResult, RunState
+from subflow_app.core.runs import RunJob, RunResult, RunState, decision_limits
 from subflow_app.core.traces import find_key
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
@@ -184,6 +184,18 @@ def test_decisions_are_recorded_only_when_asked_for() -> None:
     assert seconds(store, "decision") == []
     assert len(job.traces.events("decision")) == 0
     assert len(job.traces.events("interval")) == 20
+
+
+@pytest.mark.parametrize(
+    ("count", "capacity"),
+    # Two subflows and a scheduler each: 2^22 rows for 3 x 200 of them are 6990 each.
+    [(1, 1 << 18), (5, 1 << 18), (200, 6990), (5000, 1 << 12)],
+)
+def test_room_for_a_window_of_decisions_is_shared_out(count: int, capacity: int) -> None:
+    many = make_scenario(make_flow("download", count=count), make_flow("noise", "cbr", ("wifi",)))
+
+    assert decision_limits(many) == DecisionLimits(1 << 18)
+    assert decision_limits(many, 2.5) == DecisionLimits(capacity, 2.5)
 
 
 @pytest.mark.parametrize("is_stopped", [False, True])

@@ -95,6 +95,17 @@ def test_a_window_keeps_the_end(subflow: Subflow, scenario: Path, database: Path
     assert "begin at 3." in answer.err
 
 
+def test_an_estimate_counts_a_window_of_decisions(subflow: Subflow, scenario: Path) -> None:
+    plain, streamed, kept = (
+        subflow("run", scenario, "--estimate", *words).out
+        for words in ([], ["--decisions", "--no-store", "--export", "x"], ["--decision-window", "5s"])
+    )
+
+    assert plain == streamed
+    assert "decisions at most" in kept
+    assert "decisions" not in plain
+
+
 def test_decisions_can_be_exported(subflow: Subflow, decided: Path, scenario: Path, tmp_path: Path) -> None:
     subflow("export", 1, "--db", decided, "--out", tmp_path / "stored")
     words = ("--set", "duration=4s", "--decisions", "--no-store", "--export", tmp_path / "unstored")

@@ -77,17 +77,20 @@ def run(
     SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.runs import RunJob
+    from subflow_app.core.runs import RunJob, decision_limits
     from subflow_app.core.scenario_source import open_scenario
     from subflow_sim.errors import SimError
 
     interval_s = positive_time_option("--sample-interval", sample_interval, "100ms")
     limits = _limits(max_memory, max_events)
-    recording = _recording(decisions, decision_window, is_kept=not no_store or export is not None)
+    window_s = _decision_window(decisions, decision_window, is_kept=not no_store or export is not None)
     tag_texts = [tag_text(tag) for tag in tags or ()]
     source = open_scenario(scenario, overrides=overrides or (), seed=seed)
+    recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:
-        _print_estimate(source.scenario, interval_s, as_json=as_json)
+        # Without a window decisions are handed on as they come, and take next to no memory.
+        kept = None if window_s is None else recording
+        _print_estimate(source.scenario, interval_s, kept, as_json=as_json)
         return
     with ExitStack() as stack:
         # A database that cannot be opened is said before anything is simulated: nothing is lost by stopping here.
@@ -188,7 +191,7 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
     return True
 
 
-def _print_estimate(scenario: Scenario, interval_s: float, *, as_json: bool) -> None:
+def _print_estimate(scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, as_json: bool) -> None:
     from dataclasses import asdict
 
     from subflow_app.core.errors import InputError
@@ -197,7 +200,7 @@ def _print_estimate(scenario: Scenario, interval_s: float, *, as_json: bool) -> 
     from subflow_sim.limits import estimate
 
     try:
-        told = estimate(scenario, sample_interval_s=interval_s)
+        told = estimate(scenario, sample_interval_s=interval_s, decisions=decisions)
     except SimError as error:
         raise InputError(str(error)) from error
     if as_json:
@@ -207,18 +210,14 @@ def _print_estimate(scenario: Scenario, interval_s: float, *, as_json: bool) -> 
         print_line(line)
 
 
-def _recording(is_wanted: bool, window: str | None, *, is_kept: bool) -> DecisionLimits | None:
-    """What to record of decisions; None for nothing."""
+def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> float | None:
+    """How much of the end of the run the decisions are kept of, s; None if all or none of them are."""
     from subflow_app.core.errors import InputError
-    from subflow_app.core.runs import DECISION_CAPACITY
-    from subflow_sim.decisions import DecisionLimits
 
-    if not is_wanted and window is None:
-        return None
     window_s = None if window is None else positive_time_option("--decision-window", window, "10s")
-    if not is_kept:
+    if (is_wanted or window_s is not None) and not is_kept:
         raise InputError("--no-store would keep no decisions: leave it out, or write them with --export DIR")
-    return DecisionLimits(DECISION_CAPACITY, window_s)
+    return window_s
 
 
 def _limits(memory: str | None, events: str | None) -> Limits | None:

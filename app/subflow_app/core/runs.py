@@ -35,9 +35,11 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE_INTERVAL_S = 0.1
 
-DECISION_CAPACITY = 1 << 18
-"""Decisions of one subflow or connection that there is room for: several times what a chunk of a fast run makes, and
-with a window what is kept at most."""
+# Decisions of one subflow or connection that there is room for: several times what a chunk of a fast run makes.
+_MOST_DECISIONS = 1 << 18
+# With a window it is kept full until the end; then all of them together stay below a gigabyte.
+_LEAST_DECISIONS = 1 << 12
+_DECISIONS_TOGETHER = 1 << 22
 
 # A chunk of simulation takes about this long, s: pause and stop answer at once, and the overhead stays below 1 %.
 _CHUNK_WALL_S = 0.015
@@ -179,6 +181,18 @@ class RunnableSimulation(Protocol):
 
     def summary(self) -> dict[str, Any]:
         """Summary of the run so far."""
+
+
+def decision_limits(scenario: Scenario, window_s: float | None = None) -> DecisionLimits:
+    """What to record where decisions are asked for: everything, or what is within a window at the end, s."""
+    from subflow_sim.decisions import DecisionLimits
+
+    capacity = _MOST_DECISIONS
+    if window_s is not None:
+        flows = [flow for flow in scenario.flows.values() if not flow.sends_datagrams]
+        deciding = sum(flow.most_copies * (len(flow.paths) + 1) for flow in flows)
+        capacity = min(capacity, max(_LEAST_DECISIONS, _DECISIONS_TOGETHER // max(1, deciding)))
+    return DecisionLimits(capacity, window_s)
 
 
 SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]

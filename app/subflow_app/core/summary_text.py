@@ -69,12 +69,13 @@ def estimate_lines(told: Estimate) -> list[str]:
     from subflow_sim.limits import bytes_text
 
     busiest = f", most of them of flow '{told.busiest_flow}'" if told.busiest_flow else ""
+    decisions = f"{bytes_text(told.decision_bytes)} decisions at most, " if told.decision_bytes else ""
     fullest = f" (most for {told.fullest})" if told.fullest else ""
     return [
         f"About {count_text(told.link_crossings)} events (packets that cross a link){busiest}.",
         f"About {bytes_text(told.memory_bytes)} of memory: {bytes_text(told.trace_bytes)} traces ({told.columns} "
         f"columns of {told.samples} samples), {bytes_text(told.packet_bytes)} packets{fullest}, "
-        f"{bytes_text(told.object_bytes)} the rest.",
+        f"{decisions}{bytes_text(told.object_bytes)} the rest.",
     ]
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from subflow_app.core.runs import DECISION_CAPACITY, RunJob, RunProgress, RunResult, RunState
+from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState, decision_limits
 from subflow_app.qt.workers import Workers
-from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import Scenario
 
@@ -91,7 +90,7 @@ class RunControl(QObject):
                 store=store,
                 sample_interval_s=sample_interval_s,
                 speed_limit=self._speed_limit,
-                decisions=DecisionLimits(DECISION_CAPACITY) if records_decisions else None,
+                decisions=decision_limits(scenario) if records_decisions else None,
             )
         except SimError as error:
             self.refused.emit(str(error))
