@@ -248,17 +248,26 @@ private:
     void fill(Connection& connection);
     void fill_single_path(Connection& connection);
     void retransmit_lost(Connection& c, Subflow& s, std::uint32_t index);
+    void hand_over(Connection& connection, std::size_t position, std::uint32_t data_seq);
+    static bool has_queued(const Connection& c, Subflow& s);
+    void send_queued(Connection& c, Subflow& s, std::uint32_t index);
     void send_probe(std::uint32_t subflow);
     void transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent);
     bool send_next(Connection& connection);
     static bool is_usable(const Subflow& s) {
         return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
     }
+    // Whether a subflow may be handed a packet now. Where there are several, data is bound to one ahead of its pacing
+    // and waits there, as in Linux, so that a scheduler sees what each already has to do; alone, it waits in the
+    // connection.
+    bool has_room(const Connection& c, const Subflow& s) const {
+        return s.sender.has_room() && (c.is_multipath() || s.sender.pacing_allows(now_));
+    }
     std::size_t choose_subflow(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
     std::size_t ask_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
     std::optional<std::size_t> consult_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on,
                                                  Reason* why);
-    Candidate describe_candidate(const Subflow& s) const;
+    Candidate describe_candidate(const Connection& c, const Subflow& s) const;
     void bar_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     template <class Visit>

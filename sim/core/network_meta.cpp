@@ -16,7 +16,7 @@ constexpr Nanos kLeastWatch{10'000'000};
 
 bool Network::has_room(const Connection& c) const {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
-    return std::ranges::any_of(all, [this](const Subflow& s) { return is_usable(s) && s.sender.may_send(now_); });
+    return std::ranges::any_of(all, [&](const Subflow& s) { return is_usable(s) && has_room(c, s); });
 }
 
 // New data is kept from leaving. If some subflow has room all the same, it takes over what the others hold up.

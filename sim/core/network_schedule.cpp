@@ -6,11 +6,11 @@
 
 namespace subflow {
 
-Candidate Network::describe_candidate(const Subflow& s) const {
+Candidate Network::describe_candidate(const Connection& c, const Subflow& s) const {
     const SubflowSender& sender = s.sender;
     const RttEstimator& rtt = sender.rtt();
     return {.is_usable = is_usable(s),
-            .is_available = is_usable(s) && sender.may_send(now_),
+            .is_available = is_usable(s) && has_room(c, s),
             .has_sent_this = false,
             .in_slow_start = sender.window().in_slow_start(),
             .incarnation = s.incarnation,
@@ -19,7 +19,7 @@ Candidate Network::describe_candidate(const Subflow& s) const {
             .cwnd_pkts = sender.window().cwnd_pkts,
             .ssthresh_pkts = sender.window().ssthresh_pkts,
             .inflight_pkts = static_cast<double>(sender.pipe()),
-            .queued_pkts = 0,
+            .queued_pkts = static_cast<double>(sender.queued_pkts()),
             .pacing_pps = sender.window().pacing_pps,
             .delivered_pkts = static_cast<double>(sender.delivered_pkts())};
 }
@@ -51,7 +51,7 @@ void Network::bar_backups(const Connection& c) {
 std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
                                                       Reason* why) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-        candidates_[i] = describe_candidate(subflows_[c.first_subflow + i]);
+        candidates_[i] = describe_candidate(c, subflows_[c.first_subflow + i]);
         candidates_[i].has_sent_this = (sent_on >> i & 1) != 0;
     }
     if (c.has_backups) bar_backups(c);

@@ -122,6 +122,18 @@ void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
     while (s.sender.may_retransmit(now_)) transmit(c, s, index, s.sender.retransmit(now_, scenario_->transport));
 }
 
+// What waits for the pacing of a subflow leaves as soon as that allows. What was acknowledged meanwhile, because
+// another subflow has carried it, too, does not need to.
+bool Network::has_queued(const Connection& c, Subflow& s) {
+    while (s.sender.has_queued() && s.sender.next_queued() < c.data_una) s.sender.take_queued();
+    return s.sender.has_queued();
+}
+
+void Network::send_queued(Connection& c, Subflow& s, std::uint32_t index) {
+    while (has_queued(c, s) && s.sender.may_send(now_))
+        transmit(c, s, index, s.sender.send_new(s.sender.take_queued(), now_, scenario_->transport));
+}
+
 void Network::fill(Connection& c) {
     if (!c.is_started) return;
     if (c.is_plain && c.reinjections.empty()) [[likely]] {
@@ -130,8 +142,10 @@ void Network::fill(Connection& c) {
     }
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
-        if (s.is_established && s.sender.has_lost()) [[unlikely]]
-            retransmit_lost(c, s, i);
+        if (!s.is_established || !s.sender.has_lost_or_queued()) [[likely]]
+            continue;
+        retransmit_lost(c, s, i);
+        send_queued(c, s, i);
     }
     while (send_next(c)) {
     }
@@ -142,9 +156,8 @@ void Network::fill(Connection& c) {
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
         if (!s.is_established) continue;
-        // One that could send at once and is not given what there is has been passed over by the scheduler; one that
-        // its pacing holds back has not.
-        if (!has_data || s.sender.may_send(now_)) s.sender.note_out_of_data();
+        // One that has room and is not given what there is has been passed over by the scheduler.
+        if (!has_data || has_room(c, s)) s.sender.note_out_of_data();
         events_.schedule(timer_source(i), s.sender.timer_deadline(now_, scenario_->transport));
     }
 }
@@ -165,11 +178,13 @@ void Network::fill_single_path(Connection& c) {
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
-// A tail loss probe. New data if there is some; over several paths that is the scheduler's to place, and the probe
-// repeats the last packet. Source: RFC 8985 section 7.3.
+// A tail loss probe. New data if there is some; over several paths that is the scheduler's to place, and what it has
+// not handed to this subflow is not for the probe, which then repeats the last packet. Source: RFC 8985 section 7.3.
 void Network::send_probe(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
+    if (has_queued(c, s))
+        return transmit(c, s, index, s.sender.probe_with_new(s.sender.take_queued(), now_, scenario_->transport));
     const bool has_new = !c.is_multipath() && c.reinjections.empty() && c.has_new_data();
     transmit(c, s, index,
              has_new ? s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport)
@@ -195,10 +210,20 @@ bool Network::send_next(Connection& c) {
     }
     ++c.data_nxt;
     if (c.is_multipath()) c.sent_on.push_back(std::uint64_t{1} << choice);
-    const auto index = static_cast<std::uint32_t>(c.first_subflow + choice);
-    Subflow& s = subflows_[index];
-    transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
+    hand_over(c, choice, data_seq);
     return true;
+}
+
+// Binds a packet to the subflow at that position, where it leaves at once unless pacing holds it back.
+SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint32_t data_seq) {
+    const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
+    Subflow& s = subflows_[index];
+    if (s.sender.pacing_allows(now_)) [[likely]] {
+        SF_VALIDATE(!s.sender.has_queued());
+        transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
+    } else {
+        s.sender.queue(data_seq);
+    }
 }
 
 // A packet that was sent before goes out by the subflow at that position.
@@ -211,10 +236,9 @@ void Network::send_again(Connection& c, std::size_t position, std::uint32_t data
         if (sent_on & here) sent_on &= Connection::kReinjected | Connection::kQueued;
         sent_on |= here;
     }
+    hand_over(c, position, data_seq);
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
-    Subflow& s = subflows_[index];
-    transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
-    events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
+    events_.schedule(timer_source(index), subflows_[index].sender.timer_deadline(now_, scenario_->transport));
 }
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.
@@ -224,7 +248,7 @@ SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_
     std::size_t available = 0;
     std::size_t last = c.subflow_count;
     for (std::size_t i = 0; i < c.subflow_count; ++i) {
-        if (!subflows[i].sender.may_send(now_) || !is_usable(subflows[i])) continue;
+        if (!has_room(c, subflows[i]) || !is_usable(subflows[i])) continue;
         ++available;
         last = i;
     }

@@ -491,6 +491,7 @@ void SubflowSender::check_invariants() const {
     SF_ASSERT(window_.cwnd_pkts >= 1 && std::isfinite(window_.cwnd_pkts));
     SF_ASSERT(packets_.begin_pos() == snd_una_ && packets_.end_pos() == snd_nxt_);
     if (monitor_) check_monitor();
+    SF_ASSERT(queue_.size() == queued_pkts_);
 }
 
 }  // namespace subflow

@@ -80,6 +80,9 @@ public:
                   double packet_bits = 12'000);
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
+    // Window left for data that is yet to be handed to it.
+    bool has_room() const { return static_cast<double>(pipe_ + queued_pkts_ + 1) <= window_.cwnd_pkts; }
+    bool pacing_allows(Nanos now) const { return pacer_.allows(now); }
     // Window and pacing both allow a packet.
     bool may_send(Nanos now) const { return has_window() && pacer_.allows(now); }
     bool has_lost() const { return lost_pending_ != 0; }
@@ -108,9 +111,25 @@ public:
         return sent;
     }
 
+    // Data that was handed to it and that its pacing holds back, in the order in which it is to leave.
+    bool has_queued() const { return queued_pkts_ != 0; }
+    bool has_lost_or_queued() const { return (lost_pending_ | queued_pkts_) != 0; }
+    std::uint32_t queued_pkts() const { return queued_pkts_; }
+    std::uint32_t next_queued() const { return queue_.front(); }
+    void queue(std::uint32_t data_seq) {
+        queue_.push_back(data_seq);
+        ++queued_pkts_;
+    }
+    std::uint32_t take_queued() {
+        const std::uint32_t data_seq = queue_.front();
+        queue_.pop_front();
+        --queued_pkts_;
+        return data_seq;
+    }
+
     // There is no data to hand to this subflow: while its window has room, what it delivers says nothing of the path.
     void note_out_of_data() {
-        if (!has_window() || has_lost()) return;
+        if (!has_window() || has_lost() || has_queued()) return;
         if (samples_delivery_) sampler_.mark_app_limited(pipe_);
         if (has_monitor_) monitor_->mark_app_limited();
     }
@@ -142,12 +161,13 @@ public:
         return on_expiry(now, siblings, options);
     }
 
-    // Calls visit(data_seq) for everything that is outstanding and not known to have arrived.
+    // Calls visit(data_seq) for everything that was handed to it and is not known to have arrived.
     template <class Visit>
     void for_each_undelivered(Visit&& visit) const {
         for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
             if (!(packets_[seq].flags & kSacked)) visit(packets_[seq].data_seq);
         }
+        for (std::uint32_t pos = queue_.begin_pos(); pos != queue_.end_pos(); ++pos) visit(queue_[pos]);
     }
 
     // Half the window for a subflow that holds up a faster one. Source: Raiciu et al., NSDI 2012, section 4.2; Linux
@@ -416,6 +436,7 @@ private:
     std::uint32_t loss_scan_ = 0;                    // first transmissions below it have been judged
     std::uint32_t retransmit_hint_ = 0;              // nothing below it awaits retransmission
     std::uint32_t recovery_point_ = 0;
+    std::uint32_t queued_pkts_ = 0;  // in queue_; here because it is asked for with each packet
     SenderState state_ = SenderState::Open;
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
@@ -436,6 +457,7 @@ private:
     Controller controller_;
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
+    Ring<std::uint32_t> queue_;             // data numbers handed over and not yet sent
     RangeSet sacked_;
     DeliverySampler sampler_;         // in use if samples_delivery_
     std::uint32_t sacked_count_ = 0;  // packets in it
