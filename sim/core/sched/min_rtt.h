@@ -1,6 +1,7 @@
 // minRTT, the default of MPTCP implementations: fill the fastest subflow first.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -44,9 +45,27 @@ public:
 
     // The available subflow with the lowest smoothed RTT; nothing if none is available.
     static std::optional<std::size_t> fastest_available(std::span<const Candidate> subflows) {
+        return fastest(subflows, [](const Candidate& c) { return c.is_available; });
+    }
+
+    // The same of the subflows that are worth waiting for, whether or not they have room: usable, of known RTT, and not
+    // sent this packet before if there is another one.
+    // DEVIATION: Linux also waits for a subflow that it has no RTT of, or that may not carry the packet. The one may
+    // turn out to be the slowest, the other is waited for in vain.
+    static std::optional<std::size_t> fastest_usable(std::span<const Candidate> subflows) {
+        const bool has_fresh =
+            std::ranges::any_of(subflows, [](const Candidate& c) { return c.is_usable && !c.has_sent_this; });
+        return fastest(subflows, [has_fresh](const Candidate& c) {
+            return c.is_usable && c.srtt > Nanos(0) && !(has_fresh && c.has_sent_this);
+        });
+    }
+
+    // The one with the lowest smoothed RTT of those that `admits`.
+    template <class Admits>
+    static std::optional<std::size_t> fastest(std::span<const Candidate> subflows, Admits&& admits) {
         std::optional<std::size_t> best;
         for (std::size_t i = 0; i < subflows.size(); ++i) {
-            if (!subflows[i].is_available) continue;
+            if (!admits(subflows[i])) continue;
             if (!best || is_better(subflows[i], subflows[*best])) best = i;
         }
         return best;

@@ -4,11 +4,16 @@
 #include <variant>
 #include <vector>
 
+#include "blest.h"
+#include "ecf.h"
+#include "goodput.h"
 #include "min_rtt.h"
+#include "mpcc_rate.h"
+#include "round_robin.h"
 
 namespace subflow {
 
-using Scheduler = std::variant<MinRtt>;
+using Scheduler = std::variant<MinRtt, RoundRobin, Blest, Ecf, GoodputBatches, MpccRate>;
 
 std::vector<const AlgorithmInfo*> scheduler_infos();
 

@@ -1,0 +1,192 @@
+// BLEST, blocking estimation: a slower subflow is left idle where using it would fill the receive window with what the
+// faster one then has to wait for.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "min_rtt.h"
+
+namespace subflow {
+
+class Blest {
+public:
+    static constexpr RuleInfo kSkipSlower{
+        .name = "skip_slower",
+        .formula =
+            "send nothing: fast > window - (held_slow + 1), where fast = lambda * packets that the fastest sends "
+            "in `rounds` of its RTT, while a packet lingers on the slower",
+        .source = "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016; Linux mptcp_blest.c",
+        .numbers = {"srtt_fast_s", "srtt_slow_s", "linger_s", "rounds", "lambda", "fast_pkts", "window_pkts",
+                    "held_slow_pkts"},
+    };
+    static constexpr RuleInfo kSlowerLeavesRoom{
+        .name = "slower_leaves_room",
+        .formula = "the slower subflow: fast <= window - (held_slow + 1), with `fast` as in skip_slower",
+        .source = "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016; Linux mptcp_blest.c",
+        .numbers = {"srtt_fast_s", "srtt_slow_s", "linger_s", "rounds", "lambda", "fast_pkts", "window_pkts",
+                    "held_slow_pkts"},
+    };
+    static constexpr std::array kRules{&MinRtt::kLowestRtt, &kSkipSlower, &kSlowerLeavesRoom};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "lambda",
+            .kind = OptionKind::Number,
+            .help = "Factor on what the fastest subflow is estimated to send, to begin with.",
+            .default_number = 1.2,
+            .minimum = 0.1,
+            .maximum = 10,
+        },
+        OptionInfo{
+            .key = "lambda_min",
+            .kind = OptionKind::Number,
+            .help = "The least that factor may become.",
+            .default_number = 1.0,
+            .minimum = 0.1,
+            .maximum = 10,
+        },
+        OptionInfo{
+            .key = "lambda_max",
+            .kind = OptionKind::Number,
+            .help = "The most that factor may become.",
+            .default_number = 1.3,
+            .minimum = 0.1,
+            .maximum = 10,
+        },
+        OptionInfo{
+            .key = "lambda_raise",
+            .kind = OptionKind::Number,
+            .help = "What it rises by after a round trip of the slower subflow in which the window was blocked.",
+            .default_number = 0.04,
+            .minimum = 0,
+            .maximum = 1,
+        },
+        OptionInfo{
+            .key = "lambda_lower",
+            .kind = OptionKind::Number,
+            .help = "What it falls by after a round trip of the slower subflow without that.",
+            .default_number = 0.01,
+            .minimum = 0,
+            .maximum = 1,
+        },
+        kRetransmissionOption,
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "blest",
+        .summary = "minRTT that skips a slower subflow if the receive window would block the fastest meanwhile",
+        .source = "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016; Linux mptcp_blest.c",
+        .options = kOptions,
+        .rules = kRules,
+    };
+
+    // What was seen of a subflow's smoothed RTT since it was opened.
+    struct RttRange {
+        Nanos lowest = kNever;
+        Nanos highest{};
+        std::uint8_t incarnation = 0;
+
+        void add(Nanos srtt) {
+            lowest = std::min(lowest, srtt);
+            highest = std::max(highest, srtt);
+        }
+    };
+
+    explicit Blest(const Options& options)
+        : lambda_(options.number("lambda")),
+          lambda_min_(options.number("lambda_min")),
+          lambda_max_(options.number("lambda_max")),
+          lambda_raise_(options.number("lambda_raise")),
+          lambda_lower_(options.number("lambda_lower")),
+          retransmits_(options.number(kRetransmissionOption.key) != 0) {}
+
+    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) {
+        follow_rtts(subflows);
+        const std::optional<std::size_t> choice = MinRtt::fastest_available(subflows);
+        const std::optional<std::size_t> fastest = MinRtt::fastest_usable(subflows);
+        const bool has_slower =
+            choice && fastest && *choice != *fastest && subflows[*fastest].srtt <= subflows[*choice].srtt;
+        if (!has_slower) {
+            if (moment.why != nullptr && choice) MinRtt::explain(*moment.why, subflows, *choice);
+            return choice;
+        }
+        const Candidate& slow = subflows[*choice];
+        const Candidate& fast = subflows[*fastest];
+        follow_lambda(moment.now, seen_[*choice].lowest);
+        const Nanos linger = linger_time(slow, seen_[*choice]);
+        const std::int64_t rounds = rounds_within(linger, seen_[*fastest]);
+        const double fast_pkts = lambda_ * packets_within(rounds, fast);
+        // All that is on the slower subflow, and this packet, keeps its place in the window until it is acknowledged.
+        const double held_pkts = slow.inflight_pkts + slow.queued_pkts;
+        const bool is_skipped = fast_pkts > std::max(0.0, moment.window_pkts - (held_pkts + 1));
+        if (moment.why != nullptr)
+            moment.why->set(is_skipped ? kSkipSlower : kSlowerLeavesRoom,
+                            {to_seconds(fast.srtt), to_seconds(slow.srtt), to_seconds(linger),
+                             static_cast<double>(rounds), lambda_, fast_pkts, moment.window_pkts, held_pkts});
+        if (is_skipped) return std::nullopt;
+        return choice;
+    }
+
+    bool retransmits_when_blocked() const { return retransmits_; }
+    void on_blocked_retransmission(std::size_t) { was_blocked_ = true; }
+    double lambda() const { return lambda_; }
+
+    // How long a packet given to this subflow now stays there: between the lowest and the highest RTT seen of it, the
+    // longer the fuller its window is. Source: Linux blestsched_estimate_linger_time
+    static Nanos linger_time(const Candidate& slow, const RttRange& seen) {
+        const double fullness = std::min((slow.inflight_pkts + 1) / slow.cwnd_pkts, 1.0);
+        const auto slope = static_cast<double>((seen.highest - seen.lowest).value);
+        return std::max(slow.srtt, seen.lowest + Nanos(static_cast<std::int64_t>(slope * fullness)));
+    }
+
+    // Round trips of a subflow within `linger`, the one begun included. Source: Linux blestsched_estimate_bytes
+    static std::int64_t rounds_within(Nanos linger, const RttRange& seen) {
+        const Nanos mean = (seen.lowest + seen.highest) / 2;
+        return mean > Nanos(0) ? linger.value / mean.value + 1 : 1;
+    }
+
+    // What a subflow sends in that many round trips, as Reno would: its window doubles in the initial slow start, else
+    // it is taken to be in congestion avoidance already. In whole packets. Source: Linux blestsched_estimate_bytes
+    static double packets_within(std::int64_t rounds, const Candidate& fast) {
+        const double cwnd = std::floor(fast.cwnd_pkts);
+        if (std::isinf(fast.ssthresh_pkts)) {
+            constexpr std::int64_t kMostDoublings = 16;
+            return cwnd * static_cast<double>((std::int64_t{1} << std::min(rounds, kMostDoublings)) - 1);
+        }
+        const double avoiding = std::max(cwnd, std::floor(fast.ssthresh_pkts) + 1);
+        return (avoiding + static_cast<double>((rounds - 1) / 2)) * static_cast<double>(rounds);
+    }
+
+private:
+    void follow_rtts(std::span<const Candidate> subflows) {
+        seen_.resize(subflows.size());
+        for (std::size_t i = 0; i < subflows.size(); ++i) {
+            if (seen_[i].incarnation != subflows[i].incarnation) seen_[i] = {.incarnation = subflows[i].incarnation};
+            if (subflows[i].srtt > Nanos(0)) seen_[i].add(subflows[i].srtt);
+        }
+    }
+
+    // Once per round trip of the slower subflow: up if the window was blocked, else down. Source: Linux
+    // blestsched_update_lambda
+    void follow_lambda(Nanos now, Nanos slow_rtt) {
+        if (now - lambda_since_ < slow_rtt) return;
+        const double next = was_blocked_ ? lambda_ + lambda_raise_ : lambda_ - lambda_lower_;
+        lambda_ = std::max(lambda_min_, std::min(lambda_max_, next));
+        was_blocked_ = false;
+        lambda_since_ = now;
+    }
+
+    double lambda_;
+    double lambda_min_;
+    double lambda_max_;
+    double lambda_raise_;
+    double lambda_lower_;
+    bool retransmits_;
+    bool was_blocked_ = false;  // since lambda was looked at last
+    Nanos lambda_since_{};
+    std::vector<RttRange> seen_;  // by position
+};
+static_assert(PacketScheduler<Blest>);
+
+}  // namespace subflow

@@ -1,0 +1,243 @@
+// Goodput-proportional batches: what the windows have room for is handed out in one piece per subflow, by the rates at
+// which the subflows have delivered lately.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "min_rtt.h"
+
+namespace subflow {
+
+class GoodputBatches {
+public:
+    static constexpr RuleInfo kBatch{
+        .name = "batch",
+        .formula =
+            "the subflow's part of a batch, all of it before the next one's: min(free window, batch_pkts * "
+            "theta / sum of theta); left_pkts of it are yet to be sent",
+        .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
+        .numbers = {"theta_pps", "theta_sum_pps", "batch_pkts", "part_pkts", "left_pkts"},
+    };
+    static constexpr RuleInfo kWaitForSlot{
+        .name = "wait_for_slot",
+        .formula = "send nothing: the batch has been handed out, and the next is due at the end of the slot",
+        .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
+        .numbers = {"slot_left_s"},
+    };
+    static constexpr std::array kRules{&kBatch, &kWaitForSlot, &MinRtt::kLowestRtt};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "theta_weight",
+            .kind = OptionKind::Ratio,
+            .help = "Weight of the latest round trip in a subflow's delivery rate.",
+            .default_number = 0.125,
+            .minimum = 0.001,
+            .maximum = 1,
+        },
+        OptionInfo{
+            .key = "slot",
+            .kind = OptionKind::Number,
+            .help = "Length of a slot, in which one batch is sent, in round trips of the fastest subflow; 0: the next "
+                    "batch begins as soon as a window has room.",
+            .default_number = 0.25,
+            .minimum = 0,
+            .maximum = 100,
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "goodput",
+        .summary = "Batches in proportion to the rates at which the subflows deliver, in order of arrival",
+        .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
+        .options = kOptions,
+        .rules = kRules,
+    };
+
+    // A subflow's part of a batch.
+    struct Part {
+        double theta_pps = 0;  // delivered lately
+        double free_pkts = 0;  // room in its window
+        double pkts = 0;       // of the batch
+    };
+
+    explicit GoodputBatches(const Options& options)
+        : weight_(options.number("theta_weight")), slot_rtts_(options.number("slot")) {}
+
+    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) {
+        follow_rates(subflows, moment.now);
+        // What is sent again belongs to no batch.
+        if (moment.is_reinjection) {
+            const std::optional<std::size_t> best = MinRtt::fastest_available(subflows);
+            if (moment.why != nullptr && best) MinRtt::explain(*moment.why, subflows, *best);
+            return best;
+        }
+        std::optional<std::size_t> next = next_in_batch(subflows);
+        if (!next) {
+            // With nothing on its way there would be nothing to wake the sender at the end of the slot.
+            const bool is_under_way = std::ranges::any_of(
+                subflows, [](const Candidate& c) { return c.is_usable && c.inflight_pkts + c.queued_pkts > 0; });
+            if (moment.now < slot_end_ && is_under_way) {
+                if (moment.why != nullptr) moment.why->set(kWaitForSlot, {to_seconds(slot_end_ - moment.now)});
+                return std::nullopt;
+            }
+            begin_batch(subflows, moment);
+            next = next_in_batch(subflows);
+        }
+        if (!next) return std::nullopt;
+        Part& part = parts_[*next];
+        if (moment.why != nullptr)
+            moment.why->set(kBatch, {part.theta_pps, theta_sum(parts_), batch_pkts_, part.pkts, left_[*next]});
+        left_[*next] -= 1;
+        return next;
+    }
+
+    double theta_pps(std::size_t position) const { return rates_[position].theta_pps; }
+
+    // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first; what that
+    // leaves goes to the others in the same order. Those without room have no theta.
+    // Source: DQL-MPTCP, batch scheduling
+    static void share_out(std::span<Part> parts, double batch_pkts) {
+        std::array<std::size_t, kMaxSubflows> positions;
+        const std::span order = std::span(positions).first(parts.size());
+        sort_positions(order, [&](std::size_t a, std::size_t b) { return parts[a].theta_pps > parts[b].theta_pps; });
+        const double sum = theta_sum(parts);
+        double left = batch_pkts;
+        for (const std::size_t i : order) {
+            const double share = sum > 0 ? parts[i].theta_pps / sum : 1 / static_cast<double>(parts.size());
+            parts[i].pkts = std::min({std::round(batch_pkts * share), parts[i].free_pkts, left});
+            left -= parts[i].pkts;
+        }
+        for (const std::size_t i : order) {
+            const double more = std::min(left, parts[i].free_pkts - parts[i].pkts);
+            parts[i].pkts += more;
+            left -= more;
+        }
+    }
+
+    // The new average after a round trip in which `delivered_pkts` were acknowledged within `elapsed`.
+    static double averaged(double theta_pps, double delivered_pkts, Nanos elapsed, double weight) {
+        return theta_pps + weight * (delivered_pkts / to_seconds(elapsed) - theta_pps);
+    }
+
+private:
+    struct Rate {
+        double theta_pps = 0;  // 0: not known yet
+        double initial_pkts = 0;
+        double delivered_pkts = 0;  // by `since`
+        Nanos since{};
+        std::uint8_t incarnation = 0;
+        bool is_followed = false;
+    };
+
+    // The positions of a batch in an order of their own, equals as they come. Unlike stable_sort it allocates nothing.
+    template <class Before>
+    static void sort_positions(std::span<std::size_t> positions, Before&& before) {
+        std::iota(positions.begin(), positions.end(), std::size_t{0});
+        std::ranges::sort(positions,
+                          [&](std::size_t a, std::size_t b) { return before(a, b) || (!before(b, a) && a < b); });
+    }
+
+    static double theta_sum(std::span<const Part> parts) {
+        double sum = 0;
+        for (const Part& part : parts) sum += part.theta_pps;
+        return sum;
+    }
+
+    // theta: packets delivered per round trip, over that round trip; at first the initial window over the first RTT.
+    void follow_rates(std::span<const Candidate> subflows, Nanos now) {
+        rates_.resize(subflows.size());
+        for (std::size_t i = 0; i < subflows.size(); ++i) {
+            const Candidate& c = subflows[i];
+            Rate& rate = rates_[i];
+            if (!rate.is_followed || rate.incarnation != c.incarnation)
+                rate = {.initial_pkts = c.cwnd_pkts, .since = now, .incarnation = c.incarnation, .is_followed = true};
+            if (c.srtt <= Nanos(0)) continue;
+            if (rate.theta_pps == 0) {
+                rate.theta_pps = rate.initial_pkts / to_seconds(c.srtt);
+                rate.since = now;
+                rate.delivered_pkts = c.delivered_pkts;
+            }
+            if (now - rate.since < c.srtt) continue;
+            // A pause says nothing of what the path could deliver.
+            const double delivered = c.delivered_pkts - rate.delivered_pkts;
+            if (delivered > 0 || c.inflight_pkts > 0)
+                rate.theta_pps = averaged(rate.theta_pps, delivered, now - rate.since, weight_);
+            rate.since = now;
+            rate.delivered_pkts = c.delivered_pkts;
+        }
+    }
+
+    void begin_batch(std::span<const Candidate> subflows, const SendMoment& moment) {
+        parts_.assign(subflows.size(), {});
+        double free_pkts = 0;
+        Nanos shortest = kNever;
+        for (std::size_t i = 0; i < subflows.size(); ++i) {
+            const Candidate& c = subflows[i];
+            if (c.is_usable && c.srtt > Nanos(0)) shortest = std::min(shortest, c.srtt);
+            if (!c.is_available) continue;
+            parts_[i].free_pkts = std::max(1.0, std::floor(c.cwnd_pkts) - c.inflight_pkts - c.queued_pkts);
+            parts_[i].theta_pps = rates_[i].theta_pps;
+            free_pkts += parts_[i].free_pkts;
+        }
+        assume_unknown_rates();
+        batch_pkts_ = std::min({free_pkts, moment.unsent_pkts, moment.window_pkts - moment.outstanding_pkts});
+        share_out(parts_, batch_pkts_);
+        left_.resize(parts_.size());
+        for (std::size_t i = 0; i < parts_.size(); ++i) left_[i] = parts_[i].pkts;
+        order_by_arrival(subflows);
+        slot_end_ = moment.now;
+        if (shortest < kNever)
+            slot_end_ += Nanos(static_cast<std::int64_t>(slot_rtts_ * static_cast<double>(shortest.value)));
+    }
+
+    // A subflow without an RTT is taken for an average one.
+    void assume_unknown_rates() {
+        double sum = 0;
+        int known = 0;
+        for (const Part& part : parts_) {
+            sum += part.theta_pps;
+            known += part.theta_pps > 0;
+        }
+        const double assumed = known > 0 ? sum / known : 1;
+        for (Part& part : parts_) {
+            if (part.theta_pps == 0 && part.free_pkts > 0) part.theta_pps = assumed;
+        }
+    }
+
+    // The part that has arrived in full first comes first: half a round trip, and the time to send it.
+    void order_by_arrival(std::span<const Candidate> subflows) {
+        order_.resize(parts_.size());
+        const auto arrival_s = [&](std::size_t i) {
+            const Part& part = parts_[i];
+            return to_seconds(subflows[i].srtt) / 2 + (part.pkts > 0 ? part.pkts / part.theta_pps : 0);
+        };
+        sort_positions(order_, [&](std::size_t a, std::size_t b) { return arrival_s(a) < arrival_s(b); });
+        turn_ = 0;
+    }
+
+    // The subflow whose part is being sent; the next one if its part is done or its window has shrunk.
+    std::optional<std::size_t> next_in_batch(std::span<const Candidate> subflows) {
+        for (; turn_ < order_.size(); ++turn_) {
+            const std::size_t i = order_[turn_];
+            if (left_[i] > 0 && subflows[i].is_available) return i;
+        }
+        return std::nullopt;
+    }
+
+    double weight_;
+    double slot_rtts_;
+    double batch_pkts_ = 0;
+    Nanos slot_end_{};
+    std::size_t turn_ = 0;            // in order_
+    std::vector<Rate> rates_;         // by position, as are the next two
+    std::vector<Part> parts_;         // of the current batch
+    std::vector<double> left_;        // yet to be sent of each part
+    std::vector<std::size_t> order_;  // in which the parts are sent
+};
+static_assert(PacketScheduler<GoodputBatches>);
+
+}  // namespace subflow

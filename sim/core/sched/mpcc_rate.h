@@ -1,0 +1,71 @@
+// MPCC's rate-based scheduler: minRTT for subflows whose rate, and not their window, is the limit.
+#pragma once
+
+#include <array>
+
+#include "min_rtt.h"
+
+namespace subflow {
+
+class MpccRate {
+public:
+    static constexpr RuleInfo kLowestRtt{
+        .name = "lowest_srtt_below_limit",
+        .formula =
+            "the available subflow with the lowest srtt of those with queued_pkts <= limit_pkts = share * "
+            "pacing rate * srtt; unpaced ones have no limit",
+        .source = "Gilad et al., CoNEXT 2020; mpcc_release mptcp_pacing_sched.c",
+        .numbers = {"srtt_s", "queued_pkts", "limit_pkts"},
+    };
+    static constexpr RuleInfo kAllBehind{
+        .name = "all_behind",
+        .formula = "send nothing: on each available subflow queued_pkts > limit_pkts; the numbers are of the fastest",
+        .source = "Gilad et al., CoNEXT 2020; mpcc_release mptcp_pacing_sched.c",
+        .numbers = {"srtt_s", "queued_pkts", "limit_pkts"},
+    };
+    static constexpr std::array kRules{&kLowestRtt, &kAllBehind};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "backlog_share",
+            .kind = OptionKind::Ratio,
+            .help = "What may wait to be paced out on a subflow, as a share of its rate times its round-trip time.",
+            .default_number = 0.1,
+            .minimum = 0,
+            .maximum = 1,
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "mpcc-rate",
+        .summary = "The lowest smoothed RTT among subflows that are not behind their pacing rate",
+        .source = "Gilad, Rozen-Schiff, Godfrey, Raiciu, Schapira, CoNEXT 2020; mpcc_release mptcp_pacing_sched.c",
+        .options = kOptions,
+        .rules = kRules,
+    };
+
+    explicit MpccRate(const Options& options) : share_(options.number("backlog_share")) {}
+
+    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) const {
+        const std::optional<std::size_t> best =
+            MinRtt::fastest(subflows, [this](const Candidate& c) { return c.is_available && !is_behind(c, share_); });
+        if (moment.why == nullptr) return best;
+        if (const std::optional<std::size_t> shown = best ? best : MinRtt::fastest_available(subflows)) {
+            const Candidate& c = subflows[*shown];
+            moment.why->set(best ? kLowestRtt : kAllBehind, {to_seconds(c.srtt), c.queued_pkts, limit_pkts(c, share_)});
+        }
+        return best;
+    }
+
+    // What may wait on a subflow: a share of what it sends in a round trip. Infinite if it is not paced.
+    static double limit_pkts(const Candidate& c, double share) {
+        return c.pacing_pps > 0 ? share * c.pacing_pps * to_seconds(c.srtt) : std::numeric_limits<double>::infinity();
+    }
+    // mpcc_release mptcp_pacing_sched.c: such a subflow counts as unavailable. A rate-based controller keeps its window
+    // far above what it sends, so that the window test alone would hand it everything there is.
+    static bool is_behind(const Candidate& c, double share) { return c.queued_pkts > limit_pkts(c, share); }
+
+private:
+    double share_;
+};
+static_assert(PacketScheduler<MpccRate>);
+
+}  // namespace subflow

@@ -1,0 +1,218 @@
+"""Packet schedulers against what is known of them: whom they equal, and what they are better at than minRTT.
+
+Their arithmetic is tested in tests/sim_core/test_schedulers.cpp. Unless a test is about windows that couple, each
+subflow runs NewReno by itself, so that a path carries what a TCP connection over it would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.helpers.networks import link, mptcp, run, scenario
+from tests.helpers.statistics import mean
+
+from subflow_sim import Simulation
+from subflow_sim.scenario_model import Choice, Event, Link, Profile
+
+MINRTT = Choice("minrtt")
+
+
+def carried(
+    scheduler: Choice,
+    paths: Sequence[Link],
+    *,
+    controller: str | Choice = "uncoupled",
+    duration_s: float = 20,
+    profile: Profile = "textbook",
+    events: Sequence[Event] = (),
+    warmup_s: float = 0,
+    seed: int = 1,
+    sample_interval_s: float = 1,
+    **values: Any,
+) -> Simulation:
+    """A run of one connection with a subflow per path; `values` are those of the flow."""
+    flow = replace(mptcp("flow", [path.name for path in paths], controller, **values), scheduler=scheduler)
+    a_scenario = scenario(paths, [flow], duration_s=duration_s, warmup_s=warmup_s, profile=profile, events=events)
+    return run(a_scenario, seed=seed, sample_interval_s=sample_interval_s)
+
+
+def flow_of(simulation: Simulation) -> dict[str, Any]:
+    """The summary of the one flow."""
+    flow: dict[str, Any] = simulation.summary()["flows"][0]
+    return flow
+
+
+def completion_s(scheduler: Choice, paths: Sequence[Link], size_bytes: int, **values: Any) -> float:
+    """How long a transfer takes."""
+    done = flow_of(carried(scheduler, paths, size_bytes=size_bytes, **values))["completion_s"]
+    assert done is not None
+    return float(done)
+
+
+def shares(simulation: Simulation) -> list[float]:
+    """Throughput of the subflows as shares of their sum."""
+    rates = [subflow["throughput_bps"] for subflow in flow_of(simulation)["subflows"]]
+    return [rate / sum(rates) for rate in rates]
+
+
+def mean_reordered_bytes(simulation: Simulation) -> float:
+    """What the receiver held back on average, over the samples after two seconds."""
+    column = next(i for i, c in enumerate(simulation.columns) if c.name == "recv_buffer_bytes")
+    values = simulation.values(column)
+    return float(values[len(values) // 10 :].mean(dtype="float64"))
+
+
+NEAR = link("near", delay_s=0.01, queue_pkts=20)
+FAR = link("far", delay_s=0.05, queue_pkts=84)
+FURTHEST = link("furthest", delay_s=0.1, queue_pkts=170)
+FAT = link("fat", rate_bps=20e6, delay_s=0.01, queue_pkts=50)
+THIN = link("thin", rate_bps=2e6, delay_s=0.1, queue_pkts=50)
+
+
+# --- BLEST and ECF where they are minRTT ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("controller", ["lia", "olia", "wvegas", Choice("uncoupled", {"base": "bbr"})])
+@pytest.mark.parametrize("scheduler", ["blest", "ecf"])
+def test_blest_and_ecf_are_minrtt_packet_for_packet_without_a_limit_to_window_and_data(
+    scheduler: str, controller: str | Choice
+) -> None:
+    # BLEST asks whether the window has room for what the fastest subflow could send meanwhile: an infinite one has.
+    # ECF asks whether the fastest could finish what is left sooner: there is no end of it. Loss, an outage and a
+    # subflow that is closed and opened again make sure that reinjections are placed alike.
+    paths = [replace_loss(NEAR, 0.005), replace_loss(FURTHEST, 0.005), link("third", rate_bps=5e6, delay_s=0.03)]
+    events = (
+        Event(3.0, link="near", direction="forward", up=False),
+        Event(5.0, link="near", direction="forward", up=True),
+        Event(7.0, flow="flow", subflow=2, open=False),
+        Event(9.0, flow="flow", subflow=2, open=True),
+    )
+    signatures = {
+        name: carried(Choice(name), paths, controller=controller, profile="linux", events=events, duration_s=12)
+        for name in ("minrtt", scheduler)
+    }
+    assert signatures[scheduler].signature() == signatures["minrtt"].signature()
+
+
+def replace_loss(path: Link, loss: float) -> Link:
+    """The same path with random loss on the way forward."""
+    return replace(path, forward=replace(path.forward, loss=loss))
+
+
+# --- BLEST and ECF where they are not ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("buffer_bytes", [100_000, 150_000, 300_000])
+def test_blest_with_little_receive_buffer_carries_what_the_fast_path_does_alone(buffer_bytes: int) -> None:
+    # A packet on the thin path takes 100 ms and more, in which the fat one fills any of these buffers (20 Mbit/s in
+    # 0.1 s are 250 kB): minRTT is stopped again and again by what it has put there.
+    values: dict[str, Any] = {"recv_buffer_bytes": buffer_bytes, "warmup_s": 5, "profile": "linux"}
+    plain = flow_of(carried(WITHOUT_MECHANISMS, [FAT, THIN], **values))["goodput_bps"]
+    blest = flow_of(carried(Choice("blest"), [FAT, THIN], **values))["goodput_bps"]
+    alone = flow_of(carried(MINRTT, [FAT], **values))["goodput_bps"]
+    assert blest >= 0.97 * alone
+    assert plain < 0.5 * blest
+
+
+WITHOUT_MECHANISMS = MINRTT
+
+
+@pytest.mark.parametrize("size_bytes", [1_000_000, 2_000_000, 4_000_000])
+def test_ecf_sends_the_end_of_a_transfer_over_the_fast_path(size_bytes: int) -> None:
+    # minRTT lets the slow path have its share to the last, and waits for it in the end.
+    last = {}
+    for scheduler in ("minrtt", "ecf"):
+        flow = replace(mptcp("flow", ["near", "furthest"], "uncoupled", size_bytes=size_bytes))
+        flow = replace(flow, scheduler=Choice(scheduler))
+        simulation = Simulation(scenario([NEAR, FURTHEST], [flow], duration_s=10))
+        simulation.record_decisions()
+        simulation.run_until(10)
+        made = simulation.take_decisions()
+        end = int(made.data_seq[made.chosen == 1].max())
+        last[scheduler] = int(made.data_seq.max()) - end
+    # The window of the fast path is at most BDP and queue, 17 + 20 packets; of them is what is left when the first test
+    # of ECF holds for the last time.
+    assert last["ecf"] > 37
+    assert last["ecf"] > last["minrtt"]
+
+
+def test_ecf_completes_transfers_sooner_than_minrtt() -> None:
+    # By half of a round trip of the slow path and more when much was sent there; in no case later by a tenth.
+    ratios = [
+        completion_s(Choice("ecf"), [NEAR, slow], size) / completion_s(MINRTT, [NEAR, slow], size)
+        for slow in (FAR, FURTHEST)
+        for size in (1_000_000, 2_000_000, 4_000_000)
+    ]
+    assert max(ratios) < 1.1
+    assert min(ratios) < 0.95
+    assert mean(ratios) < 1
+
+
+# --- Round-robin ------------------------------------------------------------------------------------------------------
+
+UNEQUAL = [link("wide", rate_bps=20e6, delay_s=0.02, queue_pkts=70), link("narrow", rate_bps=5e6, queue_pkts=42)]
+
+
+def test_round_robin_within_windows_shares_a_saturated_connection_out_by_them() -> None:
+    # Each window is always full, and each ACK makes room for one packet: 20 and 5 Mbit/s.
+    done = carried(Choice("roundrobin"), UNEQUAL, warmup_s=5)
+    assert shares(done) == pytest.approx([0.8, 0.2], abs=0.005)
+    assert all(part["utilisation"] > 0.99 for part in done.summary()["links"] if part["direction"] == "forward")
+
+
+@pytest.mark.parametrize("segments", [1, 4])
+def test_strict_round_robin_is_as_fast_as_its_slowest_subflow_times_their_number(segments: int) -> None:
+    # 5 Mbit/s each, of which 1448 of 1500 bytes are payload.
+    scheduler = Choice("roundrobin", {"cwnd_limited": False, "num_segments": segments})
+    done = carried(scheduler, UNEQUAL, warmup_s=5)
+    assert shares(done) == pytest.approx([0.5, 0.5], abs=0.005)
+    assert flow_of(done)["goodput_bps"] == pytest.approx(2 * 5e6 * 1448 / 1500, rel=0.02)
+
+
+# --- Goodput-proportional batches -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["textbook", "linux"])
+@pytest.mark.parametrize("delay_s", [0.03, 0.05, 0.1])
+def test_batches_need_less_reordering_than_minrtt_at_nearly_the_same_goodput(delay_s: float, profile: Profile) -> None:
+    # What a slot collects goes out in one piece per path, the piece that arrives last at the end. The longer the slot,
+    # the larger the pieces, and the longer the near path waits for the next one.
+    far = link("far", delay_s=delay_s, queue_pkts=round(delay_s * 1700))
+    values: dict[str, Any] = {"sample_interval_s": 0.01, "warmup_s": 2, "duration_s": 60, "profile": profile}
+    minrtt = carried(MINRTT, [NEAR, far], **values)
+    for slot, reordered, goodput in ((0.25, 0.96, 0.97), (0.5, 0.88, 0.93)):
+        batches = carried(Choice("goodput", {"slot": slot}), [NEAR, far], **values)
+        assert mean_reordered_bytes(batches) < reordered * mean_reordered_bytes(minrtt)
+        assert flow_of(batches)["goodput_bps"] > goodput * flow_of(minrtt)["goodput_bps"]
+
+
+def test_batches_are_split_as_the_paths_deliver() -> None:
+    # Decisions carry the rates that a batch was split by: their shares are those of what is sent, within 5 %.
+    flow = replace(mptcp("flow", ["wide", "narrow"], "uncoupled"), scheduler=Choice("goodput"))
+    simulation = Simulation(scenario(UNEQUAL, [flow], duration_s=20, warmup_s=5))
+    simulation.run_until(5)
+    simulation.record_decisions()
+    simulation.run_until(20)
+    made = simulation.take_decisions()
+    for position, sent in enumerate(shares(simulation)):
+        theta = made.numbers[made.chosen == position]
+        assert float(np.mean(theta[:, 0] / theta[:, 1])) == pytest.approx(sent, rel=0.05)
+
+
+# --- MPCC's rate-based scheduler --------------------------------------------------------------------------------------
+
+
+def test_the_rate_based_rule_saturates_both_links_with_short_queues_at_the_sender() -> None:
+    # BBR's window is twice what is on its way: minRTT hands the other half out as well, and what waits at the sender is
+    # late at the receiver.
+    bbr = Choice("uncoupled", {"base": "bbr"})
+    values: dict[str, Any] = {"controller": bbr, "sample_interval_s": 0.01, "warmup_s": 5}
+    minrtt = carried(MINRTT, [NEAR, FAR], **values)
+    rates = carried(Choice("mpcc-rate"), [NEAR, FAR], **values)
+    for part in rates.summary()["links"]:
+        assert part["direction"] == "reverse" or part["utilisation"] > 0.95
+    assert mean_reordered_bytes(rates) < 0.5 * mean_reordered_bytes(minrtt)
