@@ -67,6 +67,7 @@ struct Connection {
     bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
     bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
     bool has_backups = false;
+    Copies copies = Copies::None;  // whether the scheduler wants every packet on every subflow
     Boxed<DecisionLog> decisions;  // of the scheduler, if they are recorded; only over several subflows
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
@@ -88,6 +89,7 @@ struct Connection {
     std::int64_t reinjected_pkts = 0;  // handed to a subflow although they had been sent before
     Nanos data_acked_at{};             // when the DATA_ACK moved last, or the flow started; multipath only
     MetaTimer meta_timer;
+    std::int64_t copied_pkts = 0;  // handed to a subflow because the scheduler wants everything on all of them
 
     // Receiving end
     Reassembly reassembly;
@@ -129,6 +131,8 @@ struct Subflow {
     std::uint64_t luck = 0;                            // random stream of this subflow
     Nanos join_at = kNever;                            // establishment under way
     Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
+
+    std::uint32_t copied_below = 0;  // where each packet goes out on every subflow: what this one is through with
 
     std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
     std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow

@@ -40,6 +40,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
+        if (connection.is_multipath()) connection.copies = copies_of(connection.scheduler);
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
         // A packet keeps its size on the wire, and room for a byte at least.
@@ -367,6 +368,7 @@ void Network::close_subflow(std::uint32_t index) {
     s.sender = make_sender(controller_of(scenario_->flows[s.connection]), s);
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
+    s.copied_below = 0;
     fill(c);
 }
 

@@ -249,6 +249,8 @@ private:
     void fill_single_path(Connection& connection);
     void retransmit_lost(Connection& c, Subflow& s, std::uint32_t index);
     void hand_over(Connection& connection, std::size_t position, std::uint32_t data_seq);
+    void send_everywhere(Connection& connection);
+    void send_copies(Connection& connection, std::uint32_t position);
     static bool has_queued(const Connection& c, Subflow& s);
     void send_queued(Connection& c, Subflow& s, std::uint32_t index);
     void send_probe(std::uint32_t subflow);
@@ -267,7 +269,9 @@ private:
     std::size_t ask_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on);
     std::optional<std::size_t> consult_scheduler(Connection& connection, std::uint32_t data_seq, std::uint64_t sent_on,
                                                  Reason* why);
+    void describe_candidates(const Connection& c, std::uint64_t sent_on);
     Candidate describe_candidate(const Connection& c, const Subflow& s) const;
+    bool has_active(const Connection& connection) const;  // a usable subflow that is no backup
     void bar_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     template <class Visit>
@@ -275,6 +279,7 @@ private:
     void clear_decisions();
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
+    void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
     void reinject(Connection& connection, const Subflow& from, bool is_closed);
     void send_again(Connection& connection, std::size_t position, std::uint32_t data_seq);
 

@@ -37,31 +37,39 @@ SendMoment Network::describe_send(const Connection& c, bool is_reinjection) cons
             .is_reinjection = is_reinjection};
 }
 
-// Nothing goes to a backup while another subflow is usable. Source: RFC 8684 section 3.3.8.
-void Network::bar_backups(const Connection& c) {
-    const auto is_backup = [&](std::uint32_t i) { return subflows_[c.first_subflow + i].is_backup; };
-    bool has_other = false;
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i) has_other |= candidates_[i].is_usable && !is_backup(i);
-    if (!has_other) return;
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i)
-        if (is_backup(i)) candidates_[i].is_usable = candidates_[i].is_available = false;
+bool Network::has_active(const Connection& c) const {
+    const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
+    return std::ranges::any_of(all, [](const Subflow& s) { return !s.is_backup && is_usable(s); });
 }
 
-// What the scheduler chooses for a packet that was sent on the subflows in `sent_on`; `why` as in SendMoment.
-std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
-                                                      Reason* why) {
+// Nothing goes to a backup while another subflow is usable. Source: RFC 8684 section 3.3.8.
+void Network::bar_backups(const Connection& c) {
+    if (!has_active(c)) return;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        if (subflows_[c.first_subflow + i].is_backup) candidates_[i].is_usable = candidates_[i].is_available = false;
+    }
+}
+
+// The subflows as they are for a packet that was sent on those in `sent_on`.
+void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
         candidates_[i] = describe_candidate(c, subflows_[c.first_subflow + i]);
         candidates_[i].has_sent_this = (sent_on >> i & 1) != 0;
     }
     if (c.has_backups) bar_backups(c);
     bool has_fresh = false;
-    const std::span all = std::span(candidates_).first(c.subflow_count);
-    for (const Candidate& candidate : all) has_fresh |= candidate.is_usable && !candidate.has_sent_this;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i)
+        has_fresh |= candidates_[i].is_usable && !candidates_[i].has_sent_this;
     // A packet goes out again on a subflow it was sent on only if no other is usable (Linux MPTCP's path mask).
-    if (has_fresh) {
-        for (Candidate& candidate : all) candidate.is_available &= !candidate.has_sent_this;
-    }
+    if (!has_fresh) return;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) candidates_[i].is_available &= !candidates_[i].has_sent_this;
+}
+
+// What the scheduler chooses for a packet that was sent on the subflows in `sent_on`; `why` as in SendMoment.
+std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
+                                                      Reason* why) {
+    describe_candidates(c, sent_on);
+    const std::span all = std::span(candidates_).first(c.subflow_count);
     SendMoment moment = describe_send(c, data_seq < c.data_nxt);
     moment.why = why;
     return std::visit([&](auto& scheduler) { return scheduler.select(all, moment); }, c.scheduler);
@@ -74,19 +82,30 @@ std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::u
     return choice.value_or(c.subflow_count);
 }
 
+void Network::record_copy(Connection& c, std::uint32_t data_seq, std::size_t position) {
+    describe_candidates(c, c.sent_on[data_seq]);
+    const auto behind = static_cast<double>(c.data_nxt - 1 - data_seq);
+    c.decisions->draft(Cause::Schedule, now_).reason.set(kSendCopy, {behind});
+    record_choice(c, data_seq, position);
+}
+
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
-    from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
-        if (data_seq < c.data_una) return;
-        if (c.is_multipath()) {
-            std::uint64_t& sent_on = c.sent_on[data_seq];
-            // After a timeout once each is enough; after a close there is no one else to repeat it.
-            if ((sent_on & Connection::kReinjected) && !is_closed) return;
-            sent_on |= Connection::kReinjected;
-            if (sent_on & Connection::kQueued) return;
-            sent_on |= Connection::kQueued;
-        }
-        c.reinjections.push_back(data_seq);
-    });
+    // Where every subflow carries everything, the others send all of it anyway.
+    // DEVIATION: Linux reinjects there as well, and so sends on its best path again what that has carried already.
+    if (c.copies != Copies::Queued) {
+        from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
+            if (data_seq < c.data_una) return;
+            if (c.is_multipath()) {
+                std::uint64_t& sent_on = c.sent_on[data_seq];
+                // After a timeout once each is enough; after a close there is no one else to repeat it.
+                if ((sent_on & Connection::kReinjected) && !is_closed) return;
+                sent_on |= Connection::kReinjected;
+                if (sent_on & Connection::kQueued) return;
+                sent_on |= Connection::kQueued;
+            }
+            c.reinjections.push_back(data_seq);
+        });
+    }
     if (!is_closed || !c.is_multipath()) return;
     // What is opened in its place has not sent any of it.
     for (std::uint32_t seq = c.sent_on.begin_pos(); seq != c.sent_on.end_pos(); ++seq)

@@ -147,7 +147,11 @@ void Network::fill(Connection& c) {
         retransmit_lost(c, s, i);
         send_queued(c, s, i);
     }
-    while (send_next(c)) {
+    if (c.copies != Copies::None) [[unlikely]] {
+        send_everywhere(c);
+    } else {
+        while (send_next(c)) {
+        }
     }
     // What is left over when everything was handed out
     const bool has_data = !c.reinjections.empty() || c.has_new_data();
@@ -239,6 +243,33 @@ void Network::send_again(Connection& c, std::size_t position, std::uint32_t data
     hand_over(c, position, data_seq);
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
     events_.schedule(timer_source(index), subflows_[index].sender.timer_deadline(now_, scenario_->transport));
+}
+
+// Each subflow goes through the stream by itself: it sends what others carry before anything new, so that none depends
+// on what happens to another, and a new packet goes to the scheduler's choice of those that are through with all before
+// it. Once a packet is acknowledged nobody needs to send it any more. Source: Linux mptcp_redundant.c
+void Network::send_everywhere(Connection& c) {
+    do {
+        for (std::uint32_t position = 0; position < c.subflow_count; ++position) {
+            send_copies(c, position);
+            // A copy that found no room at once is not made up for.
+            if (c.copies == Copies::Now) subflows_[c.first_subflow + position].copied_below = c.data_nxt;
+        }
+    } while (send_next(c));
+}
+
+void Network::send_copies(Connection& c, std::uint32_t position) {
+    Subflow& s = subflows_[c.first_subflow + position];
+    std::uint32_t& next = s.copied_below;
+    next = std::max(next, c.data_una);
+    for (; next != c.data_nxt; ++next) {
+        if ((c.sent_on[next] >> position & 1) != 0) continue;
+        if (!is_usable(s) || !has_room(c, s) || (s.is_backup && has_active(c))) return;
+        if (c.decisions) record_copy(c, next, position);
+        c.sent_on[next] |= std::uint64_t{1} << position;
+        hand_over(c, position, next);
+        ++c.copied_pkts;
+    }
 }
 
 // Position of the subflow for a packet that already went out on those in `sent_on`; subflow_count if there is none now.

@@ -173,6 +173,63 @@ def test_strict_round_robin_is_as_fast_as_its_slowest_subflow_times_their_number
     assert flow_of(done)["goodput_bps"] == pytest.approx(2 * 5e6 * 1448 / 1500, rel=0.02)
 
 
+# --- Redundant --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("paths", "size_bytes"),
+    [
+        ([NEAR, FURTHEST], 300_000),
+        ([FURTHEST, NEAR], 3_000_000),
+        ([FAR, replace(FAR, name="other")], 1_000_000),
+        (
+            [
+                link("fast and far", rate_bps=20e6, delay_s=0.1, queue_pkts=300),
+                link("slow and near", delay_s=0.01, rate_bps=2e6),
+            ],
+            2_000_000,
+        ),
+    ],
+    ids=["the fast one first", "the fast one joins", "equal", "fast and far, slow and near"],
+)
+def test_redundant_completes_with_the_best_path_and_a_round_trip_at_most(paths: list[Link], size_bytes: int) -> None:
+    alone = [completion_s(MINRTT, [path], size_bytes) for path in paths]
+    best = min(range(2), key=alone.__getitem__)
+    round_trip_s = 2 * paths[best].forward.delay_s
+    assert completion_s(Choice("redundant"), paths, size_bytes) <= alone[best] + round_trip_s
+
+
+def test_redundant_gains_from_loss_that_does_not_hit_both_copies() -> None:
+    # Each run has its own losses, so that what counts is the mean: of six runs over either path alone, and over both.
+    paths = [link("one", delay_s=0.025, loss=0.02), link("two", delay_s=0.03, loss=0.02)]
+    seeds = range(1, 7)
+    both = mean([completion_s(Choice("redundant"), paths, 500_000, seed=seed) for seed in seeds])
+    alone = [mean([completion_s(MINRTT, [path], 500_000, seed=seed) for seed in seeds]) for path in paths]
+    assert both <= min(alone) + 0.05
+    for seed in seeds:
+        # The first subflow has the same losses with and without company.
+        first = completion_s(MINRTT, paths[:1], 500_000, seed=seed)
+        assert completion_s(Choice("redundant"), paths, 500_000, seed=seed) <= first + 0.05
+
+
+def test_redundant_goodput_is_that_of_the_best_path_and_copies_are_no_goodput() -> None:
+    done = flow_of(carried(Choice("redundant"), UNEQUAL, warmup_s=5))
+    assert done["goodput_bps"] == pytest.approx(20e6 * 1448 / 1500, rel=0.01)
+    assert sum(subflow["goodput_bps"] for subflow in done["subflows"]) == pytest.approx(done["goodput_bps"], rel=1e-6)
+    # Both paths are full all the same.
+    assert sum(subflow["throughput_bps"] for subflow in done["subflows"]) == pytest.approx(25e6 * 1448 / 1500, rel=0.01)
+
+
+def test_redundant_copies_that_have_to_find_room_at_once_are_rare_on_a_saturated_connection() -> None:
+    # Where every window is full there is room for one packet at a time, on one path at a time: the paths add up.
+    now = Choice("redundant", {"copies": "now"})
+    done = flow_of(carried(now, UNEQUAL, warmup_s=5))
+    assert done["goodput_bps"] == pytest.approx(25e6 * 1448 / 1500, rel=0.02)
+    # A transfer that fits into the initial windows goes out twice: a copy of each of its ten packets but the first one,
+    # which left before the other path had joined, is on its way when the second subflow is there in time.
+    assert completion_s(now, [NEAR, FAR], 300_000) <= completion_s(MINRTT, [NEAR], 300_000) + 0.02
+
+
 # --- Goodput-proportional batches -------------------------------------------------------------------------------------
 
 

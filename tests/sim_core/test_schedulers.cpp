@@ -333,6 +333,13 @@ TEST(MpccRate, ASubflowThatIsBehindItsRateIsPassedOver) {
     EXPECT_EQ(scheduler.select(subflows, {}), 0u);
 }
 
+TEST(Redundant, ANewPacketGoesToTheFastestFirst) {
+    const std::array<Candidate, 2> subflows{path(100_ms), path(20_ms)};
+    EXPECT_EQ(make<Redundant>().select(subflows, {}), 1u);
+    EXPECT_EQ(make<Redundant>().copies(), Copies::Queued);
+    EXPECT_EQ(make<Redundant>({{"copies", std::string("now")}}).copies(), Copies::Now);
+}
+
 TEST(Schedulers, SayWhatAFullReceiveWindowIsMetWith) {
     const auto answers = [](const std::string& name, std::vector<OptionValue> options = {}) {
         const Scheduler scheduler = make_scheduler({name, std::move(options)});
@@ -344,7 +351,7 @@ TEST(Schedulers, SayWhatAFullReceiveWindowIsMetWith) {
     EXPECT_EQ(answers("ecf", {{"opportunistic_retransmission", false}}), Answers(false, true));
     EXPECT_EQ(answers("blest"), Answers(true, false));
     EXPECT_EQ(answers("blest", {{"opportunistic_retransmission", false}}), Answers(false, false));
-    for (const char* name : {"roundrobin", "goodput", "mpcc-rate"})
+    for (const char* name : {"roundrobin", "redundant", "goodput", "mpcc-rate"})
         EXPECT_EQ(answers(name), Answers(false, false)) << name;
     // It is told to those who listen, and makes no difference to the others.
     Scheduler blest = make_scheduler({"blest", {}});
@@ -354,6 +361,7 @@ TEST(Schedulers, SayWhatAFullReceiveWindowIsMetWith) {
     EXPECT_DOUBLE_EQ(std::get<Blest>(blest).lambda(), 1.24);
     Scheduler other = make_scheduler({"roundrobin", {}});
     tell_blocked_retransmission(other, 0);
+    EXPECT_EQ(copies_of(other), Copies::None);
 }
 
 }  // namespace

@@ -79,6 +79,17 @@ template <class T>
 concept FollowsBlockedRetransmissions =
     requires(T scheduler, std::size_t position) { scheduler.on_blocked_retransmission(position); };
 
+// copies(): every packet goes out on every subflow.
+enum class Copies : std::uint8_t {
+    None,
+    Queued,  // each subflow goes through all packets in order, apart from those that have been acknowledged
+    Now,     // on those that have room when the packet is sent first
+};
+template <class T>
+concept SendsCopies = requires(const T scheduler) {
+    { scheduler.copies() } -> std::same_as<Copies>;
+};
+
 // The two as options, the same for every scheduler that has them.
 inline constexpr OptionInfo kRetransmissionOption{
     .key = "opportunistic_retransmission",
@@ -91,6 +102,14 @@ inline constexpr OptionInfo kPenalisationOption{
     .kind = OptionKind::Flag,
     .help = "Halve the window of the slower subflow that holds up a full receive window.",
     .default_number = 1,
+};
+
+// Of those that send copies, for which they are not asked.
+inline constexpr RuleInfo kSendCopy{
+    .name = "send_copy",
+    .formula = "a packet that others carry: the next in line on this subflow, which is behind_pkts behind the newest",
+    .source = "Linux mptcp_redundant.c",
+    .numbers = {"behind_pkts"},
 };
 
 // Of every scheduler, where it sets no reason of its own because there was no choice.

@@ -12,6 +12,15 @@ Scheduler make_scheduler(const AlgorithmChoice& choice) {
     return make_by_name<Scheduler>(choice, "scheduler");
 }
 
+Copies copies_of(const Scheduler& scheduler) {
+    return std::visit(
+        []<class S>(const S& s) {
+            if constexpr (SendsCopies<S>) return s.copies();
+            return Copies::None;
+        },
+        scheduler);
+}
+
 bool retransmits_when_blocked(const Scheduler& scheduler) {
     return std::visit(
         []<class S>(const S& s) {

@@ -9,16 +9,20 @@
 #include "goodput.h"
 #include "min_rtt.h"
 #include "mpcc_rate.h"
+#include "redundant.h"
 #include "round_robin.h"
 
 namespace subflow {
 
-using Scheduler = std::variant<MinRtt, RoundRobin, Blest, Ecf, GoodputBatches, MpccRate>;
+using Scheduler = std::variant<MinRtt, RoundRobin, Redundant, Blest, Ecf, GoodputBatches, MpccRate>;
 
 std::vector<const AlgorithmInfo*> scheduler_infos();
 
 // Throws ScenarioError for an unknown name or option.
 Scheduler make_scheduler(const AlgorithmChoice& choice);
+
+// Whether every packet is to go out on every subflow.
+Copies copies_of(const Scheduler& scheduler);
 
 // What a scheduler does while the receive window is full: see scheduler.h. Nothing, if it does not say.
 bool retransmits_when_blocked(const Scheduler& scheduler);

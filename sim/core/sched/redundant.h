@@ -1,0 +1,51 @@
+// Redundant: every packet on every subflow, for the sake of latency.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "min_rtt.h"
+
+namespace subflow {
+
+class Redundant {
+public:
+    static constexpr std::array<std::string_view, 2> kCopiesChoices{"queued", "now"};
+    static constexpr std::array kRules{&MinRtt::kLowestRtt, &kSendCopy};
+    static constexpr std::array kOptions{
+        OptionInfo{
+            .key = "copies",
+            .kind = OptionKind::Choice,
+            .help = "For a copy without room: wait for it, as in Linux, or send a copy now or never.",
+            .default_choice = "queued",
+            .choices = kCopiesChoices,
+        },
+    };
+    static constexpr AlgorithmInfo kInfo{
+        .name = "redundant",
+        .summary = "Every packet on every subflow: as soon as the first of its copies, as fast as the best path",
+        .source = "Linux mptcp_redundant.c; Frommgen, Erbshaeusser, Buchmann, Zimmermann, Wehrle, ICC 2016",
+        .options = kOptions,
+        .rules = kRules,
+    };
+
+    static constexpr bool kIsWorkConserving = true;
+
+    explicit Redundant(const Options& options)
+        : copies_(options.choice("copies") == "queued" ? Copies::Queued : Copies::Now) {}
+
+    Copies copies() const { return copies_; }
+
+    // The first to carry a packet is the fastest of those that are through with all before it.
+    std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) const {
+        const std::optional<std::size_t> best = MinRtt::fastest_available(subflows);
+        if (moment.why != nullptr && best) MinRtt::explain(*moment.why, subflows, *best);
+        return best;
+    }
+
+private:
+    Copies copies_;
+};
+static_assert(PacketScheduler<Redundant>);
+
+}  // namespace subflow
