@@ -19,6 +19,8 @@ from subflow_sim import Simulation
 from subflow_sim.scenario_model import Choice, Event, Link, Profile
 
 MINRTT = Choice("minrtt")
+NO_REPAIR = {"opportunistic_retransmission": False, "penalisation": False}
+"""Options without which minRTT and ECF leave a full receive window to itself."""
 
 
 def carried(
@@ -111,14 +113,22 @@ def test_blest_with_little_receive_buffer_carries_what_the_fast_path_does_alone(
     # A packet on the thin path takes 100 ms and more, in which the fat one fills any of these buffers (20 Mbit/s in
     # 0.1 s are 250 kB): minRTT is stopped again and again by what it has put there.
     values: dict[str, Any] = {"recv_buffer_bytes": buffer_bytes, "warmup_s": 5, "profile": "linux"}
-    plain = flow_of(carried(WITHOUT_MECHANISMS, [FAT, THIN], **values))["goodput_bps"]
+    plain = flow_of(carried(Choice("minrtt", NO_REPAIR), [FAT, THIN], **values))["goodput_bps"]
     blest = flow_of(carried(Choice("blest"), [FAT, THIN], **values))["goodput_bps"]
     alone = flow_of(carried(MINRTT, [FAT], **values))["goodput_bps"]
     assert blest >= 0.97 * alone
     assert plain < 0.5 * blest
 
 
-WITHOUT_MECHANISMS = MINRTT
+@pytest.mark.parametrize("buffer_bytes", [100_000, 150_000, 300_000])
+def test_ecf_with_little_send_buffer_carries_what_the_fast_path_does_alone(buffer_bytes: int) -> None:
+    # What is left is what the send buffer holds. The fast path is through with that sooner than the thin one returns.
+    values: dict[str, Any] = {"send_buffer_bytes": buffer_bytes, "recv_buffer_bytes": buffer_bytes, "warmup_s": 5}
+    plain = flow_of(carried(Choice("minrtt", NO_REPAIR), [FAT, THIN], **values))["goodput_bps"]
+    ecf = flow_of(carried(Choice("ecf", NO_REPAIR), [FAT, THIN], **values))["goodput_bps"]
+    alone = flow_of(carried(MINRTT, [FAT], **values))["goodput_bps"]
+    assert ecf >= 0.97 * alone
+    assert plain < 0.5 * ecf
 
 
 @pytest.mark.parametrize("size_bytes", [1_000_000, 2_000_000, 4_000_000])
