@@ -51,7 +51,7 @@ SmallNetwork heterogeneous(const Combination& combination) {
 }
 
 SmallNetwork shared_bottleneck(const Combination& combination) {
-    SmallNetwork network{"a shared bottleneck", linux_profile(2_s, 500_ms), 0.2 * 8e6};
+    SmallNetwork network{"a shared bottleneck", linux_profile(2_s, 500_ms), 0.1 * 8e6};
     Scenario& scenario = network.scenario;
     const PathSpec bottleneck = add_path(scenario, {.rate = 8_Mbps, .one_way = 10_ms, .queue_pkts = 25});
     const auto through_it = [&](Nanos one_way) {
@@ -145,6 +145,30 @@ std::vector<AlgorithmChoice> with_each_option(const std::vector<const AlgorithmI
     return choices;
 }
 
+// The first of three paths fails and the second one is closed: for half a second the backup carries it all.
+SmallNetwork backup(const Combination& combination) {
+    SmallNetwork network{"a backup path, little send buffer", linux_profile(30_s)};
+    Scenario& scenario = network.scenario;
+    const PathSpec first = add_path(scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});
+    const PathSpec second = add_path(scenario, {.rate = 4_Mbps, .one_way = 20_ms, .queue_pkts = 20, .loss = 0.01});
+    PathSpec spare = add_path(scenario, {.rate = 2_Mbps, .one_way = 40_ms, .queue_pkts = 20});
+    spare.is_backup = true;
+    FlowSpec& flow = add_flow(scenario, {first, second, spare}, combination);
+    flow.size = Bytes(500'000);
+    flow.send_buffer = Bytes(60'000);
+    for (const auto& [at, up] : {std::pair(200_ms, false), std::pair(900_ms, true)}) {
+        EventSpec& event = add_event(scenario, at);
+        event.link = first.forward.front();
+        event.up = up;
+    }
+    EventSpec& close = add_event(scenario, 400_ms);
+    close.flow = 0;
+    close.subflow = 1;
+    close.open = false;
+    std::ranges::stable_sort(scenario.events, {}, [](const EventSpec& event) { return event.at.value; });
+    return network;
+}
+
 }  // namespace
 
 std::vector<AlgorithmChoice> single_path_controllers() {
@@ -222,7 +246,7 @@ SmallNetwork storm(const Combination& combination) {
 std::vector<SmallNetwork> small_networks(const Combination& combination) {
     return {disjoint(combination),       heterogeneous(combination),  shared_bottleneck(combination),
             storm(combination),          short_transfer(combination), one_path(combination),
-            three_subflows(combination), late_start(combination)};
+            three_subflows(combination), late_start(combination),     backup(combination)};
 }
 
 Scenario over_one_path(Scenario scenario, FlowKind kind) {
