@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/controllers.h"
 #include "network.h"
 #include "recorder.h"
 
@@ -122,6 +123,7 @@ struct PathLoad {
     const FlowSpec* flow = nullptr;
     const PathSpec* path = nullptr;
     double sent_pkts = 0;    // in the whole run
+    double kept_pkts = 0;    // those of them that go out whatever becomes of them
     double window_pkts = 0;  // under way at most
     double rate_pps = 0;
     double base_rtt_s = 0;
@@ -149,6 +151,20 @@ PathLoad datagram_load(const Scenario& scenario, const FlowSpec& flow) {
     load.sent_pkts = 1 + load.rate_pps * sending_s;
     load.window_pkts = load.sent_pkts;
     return load;
+}
+
+// The highest of the rates that a controller is told to begin with or not to fall below; 0 if it has none.
+double given_rate_bps(const AlgorithmChoice& choice) {
+    double rate_bps = 0;
+    for (const AlgorithmInfo* info : controller_infos()) {
+        if (info->name != choice.name) continue;
+        const Options options(*info, choice.options);
+        for (const OptionInfo& option : info->options) {
+            const bool applies = option.base.empty() || option.base == options.choice("base");
+            if (option.kind == OptionKind::Rate && applies) rate_bps = std::max(rate_bps, options.number(option.key));
+        }
+    }
+    return rate_bps;
 }
 
 PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>& links, const FlowSpec& flow,
@@ -186,14 +202,29 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
     if (delivery < 1)
         load.window_pkts = std::min(load.window_pkts, std::max(kLossDistances / (1 - delivery), base_pkts));
     if (flow.size) load.sent_pkts = std::min(load.sent_pkts, repetitions * packets_of(*flow.size, scenario.mss));
+    // How soon it gives in where the path is slower than that is up to the network: it is taken to go on, and to send
+    // again what is dropped.
+    const double given_pps = given_rate_bps(flow.controller) / wire_bits;
+    if (given_pps > 0) {
+        load.kept_pkts = given_pps * active_s;
+        if (flow.size) {
+            const double times_each = repetitions + given_pps / load.rate_pps;
+            load.kept_pkts = std::min(load.kept_pkts, times_each * packets_of(*flow.size, scenario.mss));
+        }
+        const double full_rtt_s = base_rtt_s + queued_pkts / load.rate_pps;
+        load.window_pkts = std::max(load.window_pkts, kOvershoot * given_pps * full_rtt_s);
+    }
     for (const std::optional<Bytes> buffer : {flow.recv_buffer, flow.send_buffer}) {
         if (!buffer) continue;
         const double buffer_pkts = packets_of(*buffer, scenario.mss);
         load.window_pkts = std::min(load.window_pkts, kOvershoot * buffer_pkts);
-        if (least_rtt_s > 0)
-            load.sent_pkts = std::min(load.sent_pkts, 1 + repetitions * buffer_pkts / least_rtt_s * active_s);
+        if (least_rtt_s > 0) {
+            const double most_pkts = 1 + repetitions * buffer_pkts / least_rtt_s * active_s;
+            load.sent_pkts = std::min(load.sent_pkts, most_pkts);
+            load.kept_pkts = std::min(load.kept_pkts, most_pkts);
+        }
     }
-    load.window_pkts = std::min(load.window_pkts, load.sent_pkts);
+    load.window_pkts = std::min(load.window_pkts, std::max(load.sent_pkts, load.kept_pkts));
     load.base_rtt_s = base_rtt_s;
     load.rtt_s = base_rtt_s + load.window_pkts / load.rate_pps;
     return load;
@@ -261,7 +292,7 @@ private:
                 of_capacity = std::min(of_capacity, capacity / link.offered_pkts);
                 of_window = std::min(of_window, link.largest_window_pkts / link.windows_pkts);
             }
-            load.sent_pkts *= of_capacity;
+            load.sent_pkts = std::max(load.sent_pkts * of_capacity, load.kept_pkts);
             load.window_pkts *= of_window;
         }
         for (LinkLimits& link : links_) link.windows_pkts = 0;
@@ -279,11 +310,13 @@ private:
         double crossings = 0;
         double bytes = 0;
         double sent_pkts = 0;
+        double kept_pkts = 0;
         double ahead_pkts = 0;
         double rate_pps = 0;
         double slowest_rtt_s = 0;
         for (const PathLoad& load : loads) {
             sent_pkts += load.sent_pkts;
+            kept_pkts += load.kept_pkts;
             crossings += load.sent_pkts * static_cast<double>(load.path->forward.size());
             if (sends_datagrams(flow.kind)) continue;
             crossings += load.sent_pkts * acks_per_packet * static_cast<double>(load.path->reverse.size());
@@ -300,7 +333,8 @@ private:
             }
             bytes += ring_bytes(std::min(ahead_pkts, sent_pkts), kConnectionEntryBytes);
             // All its subflows together send no more than there is, some of it twice.
-            const double there_is = flow.size ? 2 * packets_of(*flow.size, scenario_.mss) : kUnlimited;
+            const double there_is =
+                flow.size ? std::max(2 * packets_of(*flow.size, scenario_.mss), kept_pkts) : kUnlimited;
             if (sent_pkts > there_is) crossings *= there_is / sent_pkts;
         }
         out.link_crossings += crossings;

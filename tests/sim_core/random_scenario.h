@@ -143,6 +143,8 @@ inline std::vector<OptionValue> random_options(const AlgorithmInfo& info, Draws&
                 std::string(option.choices[static_cast<std::size_t>(draw.between(0, std::ssize(option.choices) - 1))]);
         } else if (option.kind == OptionKind::Flag) {
             value.value = draw.chance(0.5);
+        } else if (option.kind == OptionKind::Rate) {
+            value.value = draw.scale(option.minimum, option.maximum);
         } else {
             value.value = draw.number(option.minimum, option.maximum);
         }
@@ -309,6 +311,22 @@ inline Scenario random_network(Draws& draw) {
     return draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
 }
 
+// The rates that a controller is given times a factor, those it has by default included.
+inline void slow_down(AlgorithmChoice& choice, double factor) {
+    for (const AlgorithmInfo* info : controller_infos()) {
+        if (info->name != choice.name) continue;
+        const std::vector<OptionValue> given_before = choice.options;
+        const Options options(*info, given_before);
+        for (const OptionInfo& option : info->options) {
+            const bool applies = option.base.empty() || option.base == options.choice("base");
+            if (option.kind != OptionKind::Rate || !applies) continue;
+            const double rate = std::max(option.minimum, factor * options.number(option.key));
+            std::erase_if(choice.options, [&](const OptionValue& given) { return given.key == option.key; });
+            choice.options.push_back({std::string(option.key), rate});
+        }
+    }
+}
+
 // Slows everything down until a run crosses about as many links as wanted: the shape stays, the packets get fewer.
 inline void slow_down(Scenario& scenario, double crossings) {
     for (int round = 0; round < 20; ++round) {
@@ -320,7 +338,10 @@ inline void slow_down(Scenario& scenario, double crossings) {
             for (std::uint32_t& ms : link.opportunities_ms) ms = static_cast<std::uint32_t>(std::min(ms / factor, 1e9));
             if (!link.opportunities_ms.empty()) link.rate = mean_rate(link.opportunities_ms);
         }
-        for (FlowSpec& flow : scenario.flows) flow.datagrams.rate.value *= factor;
+        for (FlowSpec& flow : scenario.flows) {
+            flow.datagrams.rate.value *= factor;
+            slow_down(flow.controller, factor);
+        }
         for (EventSpec& event : scenario.events)
             if (event.rate) event.rate->value *= factor;
     }
