@@ -227,9 +227,9 @@ def test_an_estimate_is_told_without_running(subflow: Subflow, scenario: Path, d
     assert text.code == 0
     assert "events (packets that cross a link)" in text.out
     assert "of memory: " in text.out
-    # 10 s at 100 ms; two flows' goodput and buffer, three subflows of nine, a datagram flow, four directions of three
+    # 10 s at 100 ms; two flows' goodput and buffer, three subflows of nine, a datagram flow, four directions of three;
+    # the multipath flow has three more, and each of its subflows a share.
     assert document["samples"] == 100
-    # of three; the multipath flow has three more, and its subflows their share each
     assert document["columns"] == 3 * 2 + 3 * 9 + 4 * 3 + 3 + 2
     assert document["memory_bytes"] == sum(document[f"{part}_bytes"] for part in ("trace", "packet", "object"))
     assert not database.exists()
