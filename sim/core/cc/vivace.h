@@ -141,7 +141,7 @@ public:
         .name = "safety_cap",
         .formula = "cwnd = max(2.5 rate srtt, 4)",
         .source = "PCC-Uspace",
-        .numbers = {"rate_mbps", "srtt_s"},
+        .numbers = {"rate_pps", "srtt_s"},
     };
     static constexpr RuleInfo kInterval{
         .name = "interval",
