@@ -196,14 +196,12 @@ void Vivace::judge_probes(const IntervalMoment& moment) {
     const std::size_t pairs = probe_count() / 2;
     std::size_t rising = 0;
     std::size_t falling = 0;
-    double mean_utility = 0;
     for (std::size_t i = 0; i < pairs; ++i) {
         const Probe& a = probes_[2 * i];
         const Probe& b = probes_[2 * i + 1];
         gradients[i] = (a.utility - b.utility) / (a.rate_mbps - b.rate_mbps);
         rising += gradients[i] > 0;
         falling += gradients[i] < 0;
-        mean_utility += (a.utility + b.utility) / static_cast<double>(2 * pairs);
     }
     const bool goes_up = is_three_pairs_ ? rising >= 2 : rising == pairs;
     const bool goes_down = falling == pairs;
@@ -212,14 +210,21 @@ void Vivace::judge_probes(const IntervalMoment& moment) {
         begin_probing(0);
         return;
     }
-    // The mean of the pairs that point that way; and for the base rate, which was not tried itself, the mean utility.
+    // The mean of the pairs that point that way. Their better probes are where the moves begin: what the base rate is
+    // worth is not known, and where a queue begins to grow it is far from the mean of what is above and below.
     double gradient = 0;
-    for (const double each : gradients) gradient += std::max(goes_up ? each : -each, 0.0);
-    gradient /= static_cast<double>(goes_up ? rising : falling) * (goes_up ? 1 : -1);
+    double last_utility = 0;
+    for (std::size_t i = 0; i < pairs; ++i) {
+        if (gradients[i] == 0 || (gradients[i] > 0) != goes_up) continue;
+        gradient += gradients[i];
+        last_utility += std::max(probes_[2 * i].utility, probes_[2 * i + 1].utility);
+    }
+    const auto agreeing = static_cast<double>(goes_up ? rising : falling);
     mode_ = Mode::Moving;
-    last_rate_mbps_ = rate_mbps_;
-    last_utility_ = mean_utility;
-    take_step(gradient, mean_utility, mean_utility, moment);
+    rate_mbps_ = last_rate_mbps_ =
+        std::max(rate_mbps_ * (goes_up ? 1 + kProbeStep : 1 - kProbeStep), least_rate_mbps(moment));
+    last_utility_ = last_utility / agreeing;
+    take_step(gradient / agreeing, last_utility_, last_utility_, moment);
 }
 
 void Vivace::judge_move(const IntervalRecord& record, double gradient, const IntervalMoment& moment) {

@@ -163,7 +163,9 @@ public:
     };
     static constexpr RuleInfo kStep{
         .name = "gradient_step",
-        .formula = "rate + clamp(theta_0 amplifier gradient, bound rate), at least 0.5 Mbit/s within the bound",
+        .formula =
+            "rate, of the better probes or the move before, + theta_0 amplifier gradient, within 0.5 Mbit/s and "
+            "bound rate, of which the bound counts",
         .source = "Dong et al. 2018, sections 4.2 and 4.3",
         .numbers = {"gradient", "streak", "amplifier", "bound", "swing_buffer", "utility", "last_utility",
                     "change_mbps"},
