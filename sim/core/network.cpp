@@ -300,8 +300,9 @@ void Network::change_priority(const EventSpec& change) {
 void Network::note_backups(Connection& c) {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
     c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);
-    c.is_work_conserving =
-        !c.has_backups && std::visit([]<class S>(const S&) { return WorkConserving<S>; }, c.scheduler);
+    const bool conserves_work = std::visit([]<class S>(const S&) { return WorkConserving<S>; }, c.scheduler);
+    // Over one path there is nothing to schedule, whatever the scheduler would rather wait for.
+    c.is_work_conserving = !c.is_multipath() || (!c.has_backups && conserves_work);
 }
 
 void Network::change_link(const EventSpec& change) {
