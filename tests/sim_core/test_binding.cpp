@@ -1,6 +1,7 @@
 // Data is bound to a paced subflow ahead of its time, and what becomes of it when the subflow fails.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "scenarios.h"
@@ -91,6 +92,103 @@ TEST(Binding, ARunCutIntoPiecesOrContinuedFromACopyIsTheSame) {
     Network copy = pieces;
     copy.run_until(10_s);
     EXPECT_EQ(whole.signature(), copy.signature());
+}
+
+TEST(Binding, TheRateBasedRuleBoundsWhatWaitsByAShareOfARoundTrip) {
+    // At most a tenth of rate times RTT, and the packet that went over it. What was bound while the rate or the RTT was
+    // higher is let go of at the old measure: the largest of the last round trip.
+    for (const double share : {0.1, 0.3}) {
+        Scenario scenario = two_paths("bbr");
+        scenario.flows.front().scheduler = {"mpcc-rate", {{"backlog_share", share}}};
+        Network network(scenario, 1);
+        std::array<Ring<double>, 2> limits;
+        std::array<std::uint32_t, 2> most{};
+        for (Nanos t; t < scenario.duration; t += 1_ms) {
+            network.run_until(t);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const SubflowSender& sender = network.subflows()[i].sender;
+                if (!sender.rtt().has_sample()) continue;
+                limits[i].push_back(share * sender.window().pacing_pps * to_seconds(sender.rtt().srtt()));
+                while (limits[i].size() > static_cast<std::uint32_t>(sender.rtt().srtt() / 1_ms)) limits[i].pop_front();
+                double limit = 0;
+                for (std::uint32_t k = limits[i].begin_pos(); k != limits[i].end_pos(); ++k)
+                    limit = std::max(limit, limits[i][k]);
+                EXPECT_LE(sender.queued_pkts(), limit + 1) << i << " at " << to_seconds(t);
+                most[i] = std::max(most[i], sender.queued_pkts());
+            }
+        }
+        // The slow path holds 83 packets: its share of them does wait.
+        EXPECT_GE(most[1], share * 83);
+        EXPECT_GT(network.link_result(0).utilisation, 0.9);
+        EXPECT_GT(network.link_result(2).utilisation, 0.9);
+    }
+}
+
+// A transfer of 2 MB with a copy of everything on either path.
+Scenario redundant(std::vector<EventSpec> events, const std::string& controller = "newreno") {
+    Scenario scenario = two_paths(controller, 60_s);
+    scenario.flows.front().scheduler.name = "redundant";
+    scenario.flows.front().size = Bytes(2'000'000);
+    scenario.events = std::move(events);
+    return scenario;
+}
+
+EventSpec opens(Nanos time, std::uint32_t subflow, bool open) {
+    EventSpec event = at(time);
+    event.flow = 0;
+    event.subflow = subflow;
+    event.open = open;
+    return event;
+}
+
+Network completed(const Scenario& scenario) {
+    Network network(scenario, 1);
+    network.run_until(scenario.duration);
+    network.check_invariants();
+    EXPECT_EQ(network.connections()[0].delivered_bytes, 2'000'000);
+    return network;
+}
+
+TEST(Copies, AreSentOfEverythingThatIsNotAcknowledgedYet) {
+    for (const char* controller : {"newreno", "bbr"}) {
+        const Scenario scenario = redundant({}, controller);
+        const Network network = completed(scenario);
+        std::int64_t sent = 0;
+        std::int64_t again = 0;
+        for (const Subflow& s : network.subflows()) {
+            sent += s.sender.stats().packets_sent;
+            again += s.sender.stats().retransmits;
+        }
+        const std::int64_t copies = network.connections()[0].copied_pkts;
+        EXPECT_GT(copies, 300) << controller;
+        if (controller == std::string("newreno")) {
+            // 2 MB are 1382 packets, each of which left once as itself.
+            EXPECT_EQ(sent - again, 1382 + copies);
+        } else {
+            // Of the copies that wait for the pacing some are acknowledged by way of the other path before they leave.
+            EXPECT_LE(sent - again, 1382 + copies);
+        }
+    }
+}
+
+TEST(Copies, NothingIsLostWithASubflowThatIsClosed) {
+    // The fast one in the middle of the transfer; both, one after the other has come back; both at once, so that nobody
+    // is left who has sent anything.
+    completed(redundant({opens(1_s, 0, false)}));
+    completed(redundant({opens(500_ms, 0, false), opens(700_ms, 0, true), opens(1_s, 1, false)}));
+    completed(redundant({opens(500_ms, 0, false), opens(500_ms, 1, false), opens(2_s, 1, true)}));
+}
+
+TEST(Copies, AnOutageOfTheFastPathCostsNothingButItsSpeed) {
+    // The slow path has sent nothing for its own account, but goes on where the acknowledgements stand. By itself it
+    // takes 2 MB / 9.65 Mbit/s = 1.7 s and its slow start; the fast path is gone after half a second.
+    EventSpec outage = at(500_ms);
+    outage.link = 0;
+    outage.up = false;
+    const Scenario scenario = redundant({outage});
+    const Network network = completed(scenario);
+    EXPECT_LT(network.flow_result(0).completion_s, 2.5);
+    EXPECT_EQ(network.connections()[0].reinjected_pkts, 0);
 }
 
 TEST(Sender, WhatWaitsIsInOrderAndUndelivered) {
