@@ -273,13 +273,14 @@ def test_batches_are_split_as_the_paths_deliver() -> None:
 # --- MPCC's rate-based scheduler --------------------------------------------------------------------------------------
 
 
-def test_the_rate_based_rule_saturates_both_links_with_short_queues_at_the_sender() -> None:
-    # BBR's window is twice what is on its way: minRTT hands the other half out as well, and what waits at the sender is
-    # late at the receiver.
-    bbr = Choice("uncoupled", {"base": "bbr"})
-    values: dict[str, Any] = {"controller": bbr, "sample_interval_s": 0.01, "warmup_s": 5}
+@pytest.mark.parametrize("base", ["bbr", "vivace"])
+def test_the_rate_based_rule_saturates_both_links_with_short_queues_at_the_sender(base: str) -> None:
+    # The window of a paced controller is well above what is on its way: minRTT hands the rest out as well, and what
+    # waits at the sender is late at the receiver.
+    values: dict[str, Any] = {"sample_interval_s": 0.01, "warmup_s": 5, "duration_s": 30}
+    values["controller"] = Choice("uncoupled", {"base": base})
     minrtt = carried(MINRTT, [NEAR, FAR], **values)
     rates = carried(Choice("mpcc-rate"), [NEAR, FAR], **values)
     for part in rates.summary()["links"]:
-        assert part["direction"] == "reverse" or part["utilisation"] > 0.95
+        assert part["direction"] == "reverse" or part["utilisation"] > 0.9
     assert mean_reordered_bytes(rates) < 0.5 * mean_reordered_bytes(minrtt)
