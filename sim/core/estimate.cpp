@@ -31,8 +31,8 @@ constexpr double kLossDistances = 10;
 constexpr double kStallRoundTrips = 3;
 // Delayed ACKs: every second packet, more often where packets are missing.
 constexpr double kDelayedAckRatio = 0.6;
-// A monitor interval has as many packets at least, or else there would be nothing to tell from it.
-constexpr double kIntervalPkts = 5;
+// A monitor interval has a packet at least.
+constexpr double kIntervalPkts = 1;
 // By how many mean bursts an on-off source may send more than its share of the time.
 constexpr double kLuckyBursts = 4;
 

@@ -131,7 +131,10 @@ public:
     void note_out_of_data() {
         if (!has_window() || has_lost() || has_queued()) return;
         if (samples_delivery_) sampler_.mark_app_limited(pipe_);
-        if (has_monitor_) monitor_->mark_app_limited();
+        if (!has_monitor_) return;
+        monitor_->mark_app_limited();
+        // An idle subflow has no rate that its siblings should reckon with, until it is heard of again.
+        if (!has_outstanding()) window_.advertised_pps = 0;
     }
 
     // Tail loss probes, when on_timer() asks for one: the next new packet, whatever the window says, or the last one

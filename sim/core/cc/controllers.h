@@ -10,6 +10,7 @@
 #include "cubic.h"
 #include "ewtcp.h"
 #include "lia.h"
+#include "mpcc.h"
 #include "newreno.h"
 #include "olia.h"
 #include "vegas.h"
@@ -18,7 +19,8 @@
 
 namespace subflow {
 
-using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas>;
+using Controller =
+    std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss, MpccLatency>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();

@@ -1,0 +1,249 @@
+// MPCC: each subflow tries rates and follows the gradient of a utility of its connection's total rate.
+// Source: Gilad, Rozen-Schiff, Godfrey, Raiciu, Schapira, "MPCC: Online Learning Multipath Transport", CoNEXT 2020; its
+// kernel module (mpcc_release: tcp_mpcc.c, tcp_mpcc_loss.c) for what the paper leaves open.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "../rng.h"
+#include "controller.h"
+#include "mpcc_rules.h"
+
+namespace subflow {
+
+// Rates enter the utility in multiples of a unit, and with an exponent it matters which.
+struct MpccConstants {
+    double alpha = 0;
+    double beta = 0;
+    double gamma = 0;
+    double unit_bps = 1;
+    double utility_scale = 1;   // the utility is stated in multiples of its inverse,
+    double gradient_scale = 1;  // its gradient too
+
+    // U = R^alpha - beta L R - gamma R dRTT/dt with R the connection's total rate in units, L and dRTT/dt those of one
+    // subflow. Source: Gilad et al. 2020, section 4; DDPG-MPCC, equations (1) and (2).
+    double utility(double total_bps, double loss_ratio, double latency_inflation) const;
+    // The random loss at which the utility does not change with the rate: alpha R^(alpha-1) / beta.
+    double break_even_loss(double total_bps) const;
+};
+
+// What both variants share. Between two decisions a subflow goes through a round: one or four intervals at rates to be
+// tried, and then the current rate until their results are in.
+class Mpcc {
+public:
+    enum class Mode : std::uint8_t { Beginning, SlowStart, Probing, Moving };
+    enum class Direction : std::uint8_t { Down, Stay, Up };
+
+    static constexpr std::array<std::string_view, 2> kPresets{"mbps", "kernel"};
+    static constexpr bool kGovernsRecovery = true;
+
+    // The constants of Vivace with rates in Mbit/s; and those of the kernel module with rates in byte/s, utilities
+    // times 250 and gradients times 1000. gamma is that of MPCC-latency: MPCC-loss has none.
+    static constexpr MpccConstants kMbps{
+        .alpha = 0.9, .beta = 11.35, .gamma = 900, .unit_bps = 1e6, .utility_scale = 1, .gradient_scale = 1};
+    static constexpr MpccConstants kKernel{
+        .alpha = 0.9, .beta = 11, .gamma = 1, .unit_bps = 8, .utility_scale = 250, .gradient_scale = 1000};
+
+    static constexpr double kInitialRate_bps = 4e6;
+    static constexpr double kMinRate_bps = 0.2e6;
+    static constexpr double kMaxRate_bps = 8.0 * 4'294'967'295;  // what the kernel's 32 bits of byte/s hold
+    static constexpr double kProbeShare = 0.05;                  // of the connection's total
+    static constexpr double kIntervalRtts = 1.5;
+    static constexpr std::uint32_t kProbes = 4;
+    static constexpr double kInflationFloor = 0.03;
+    // Slow start
+    static constexpr int kSlowStartRetries = 2;
+    static constexpr double kSlowStartThroughput = 0.9;  // of the rate, for it to be doubled
+    static constexpr double kSlowStartLoss = 0.15;       // less than this is ignored
+    // Steps
+    static constexpr int kAmplifierStep = 2;
+    static constexpr int kMaxSwingBuffer = 2;
+    static constexpr double kBoundShare = 0.05;  // of the connection's total: the least bound, and what it grows by
+    static constexpr double kMinStep_bps = 0.5e6;
+    static constexpr double kMaxStepShare = 0.5;  // of the own rate
+    // Emergency brake
+    static constexpr double kBrakeLoss = 0.30;
+    static constexpr std::uint32_t kBrakePackets = 100;  // more than these
+    static constexpr int kBrakeProbes = 2;               // more than these
+    // The window is no limit, but for a sender of which nothing is heard.
+    static constexpr double kCwndGain = 2;
+    static constexpr double kMinCwnd = 4;
+    // A rate that was not sent at has not been tried.
+    static constexpr double kTriedShare = 0.9;
+
+    // (srtt at the last ACK - srtt at the first ACK) / time of sending; nil below the floor.
+    static double latency_inflation(const IntervalRecord& record);
+    // {x + w, x - w}, or {x + w, (x + w) / 2} where w is more than x.
+    static std::array<double, 2> probe_rates(double rate_bps, double width_bps);
+    // The largest change of the rate after `steps` bounds in a row that were met.
+    static double change_bound(double total_bps, int steps) { return kBoundShare * (1 + steps) * total_bps; }
+
+    void on_start(Window& window, std::uint64_t luck);
+    IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
+    NextInterval on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
+                             const Siblings& siblings);
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings);
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
+
+    Mode mode() const { return mode_; }
+    double rate_bps() const { return rate_bps_; }  // decided upon, not tried
+    double probe_share() const { return probe_share_; }
+    double others_bps() const { return others_bps_; }
+    int amplifier() const { return amplifier_; }
+    int bound_steps() const { return bound_steps_; }
+    int swing_buffer() const { return swing_buffer_; }
+    const MpccConstants& constants() const { return constants_; }
+
+protected:
+    Mpcc(const Options& options, bool senses_latency);
+
+    // One of a list that both variants declare.
+    static constexpr OptionInfo kPresetOption{
+        .key = "preset",
+        .kind = OptionKind::Choice,
+        .help =
+            "Constants and units of the utility: mbps has Vivace's, with rates in Mbit/s; kernel those of the "
+            "authors' kernel module, with rates in byte/s, and tolerates less loss.",
+        .default_choice = kPresets[0],
+        .choices = kPresets,
+    };
+    static constexpr OptionInfo kAlphaOption{
+        .key = "alpha",
+        .kind = OptionKind::Number,
+        .help = "Exponent of the total rate in the utility, below 1. 0: that of the preset, 0.9.",
+        .minimum = 0,
+        .maximum = 0.999,
+    };
+    static constexpr OptionInfo kBetaOption{
+        .key = "beta",
+        .kind = OptionKind::Number,
+        .help = "Weight of loss in the utility, above 3. 0: that of the preset, 11.35 (mbps) or 11 (kernel).",
+        .minimum = 0,
+        .maximum = 1e6,
+    };
+    static constexpr OptionInfo kInitialRateOption{
+        .key = "initial_rate",
+        .kind = OptionKind::Rate,
+        .help = "On the wire, of each subflow; doubled while that pays.",
+        .default_number = kInitialRate_bps,
+        .minimum = kMinRate_bps,
+        .maximum = 100e6,
+    };
+    static constexpr OptionInfo kProbeOption{
+        .key = "probe",
+        .kind = OptionKind::Ratio,
+        .help = "How far above and below its rate a subflow tries, as a share of the connection's total rate.",
+        .default_number = kProbeShare,
+        .minimum = 0.001,
+        .maximum = 0.5,
+    };
+
+private:
+    // What came of an interval at a rate that was tried.
+    struct Trial {
+        double rate_bps = 0;
+        double utility = 0;
+        double loss_ratio = 0;
+        double inflation = 0;
+        bool is_tried = true;  // sent at that rate, nearly
+        bool calls_for_brake = false;
+    };
+
+    struct Result {
+        double rate_bps = 0;
+        double utility = 0;
+    };
+    struct Step {
+        double change_bps = 0;
+        double amplifier = 0;  // that made it
+        double bound_bps = 0;  // that it had to keep
+    };
+
+    double total_bps() const { return rate_bps_ + others_bps_; }
+    double gradient(double rate_bps, double utility, const Result& from) const;
+    double read_others(const Siblings& siblings) const;
+    Trial judge(const IntervalRecord& record) const;
+    void decide_slow_start(Window& window, const IntervalRecord& record, const IntervalMoment& moment);
+    void decide_probing(const IntervalMoment& moment);
+    void decide_moving(const IntervalMoment& moment);
+    void stay();
+    void brake(const IntervalMoment& moment, const Trial& by);
+    Step next_step(double gradient);
+    Step turn();
+    void begin_round(Mode mode);
+    void draw_probes(const Siblings& siblings);
+    void apply_rate(Window& window, double rate_bps, const IntervalMoment& moment) const;
+
+    MpccConstants constants_;
+    double probe_share_;
+    Draws draws_;
+    double packet_bits_ = 0;
+
+    Mode mode_ = Mode::Beginning;
+    double rate_bps_;
+    double others_bps_ = 0;   // advertised by the siblings when probing began
+    double advertised_bps_;   // the rate decided upon by the last probing
+    bool is_silent_ = false;  // timed out and not heard of since
+
+    // The round under way
+    std::uint32_t round_ = 0;
+    std::uint32_t planned_ = 0;
+    std::uint32_t judged_ = 0;
+    std::array<Trial, kProbes> trials_{};
+    // What the next result is compared with. Slow start: the last rate that paid, in the first place; at first nothing
+    // at all, which is worth nothing. Moving: the rate before, or the better and the worse of the rates probed.
+    std::array<Result, 2> last_{};
+    int retries_left_ = kSlowStartRetries;
+
+    // Steps
+    Direction direction_ = Direction::Up;  // decided by the last probing
+    int amplifier_ = 0;
+    int bound_steps_ = 0;
+    int swing_buffer_ = 0;
+};
+
+class MpccLoss : public Mpcc {
+public:
+    static constexpr std::array kOptions{kPresetOption, kAlphaOption, kBetaOption, kInitialRateOption, kProbeOption};
+    static constexpr AlgorithmInfo kInfo{
+        .name = "mpcc-loss",
+        .summary =
+            "Online learning: rates by trial, for the utility of the connection's rate and its losses; meant "
+            "for the scheduler mpcc-rate",
+        .source = "Gilad et al., CoNEXT 2020 (MPCC-loss)",
+        .is_coupled = true,
+        .options = kOptions,
+        .rules = mpcc_rules::kAll,
+    };
+    explicit MpccLoss(const Options& options) : Mpcc(options, false) {}
+};
+static_assert(CongestionController<MpccLoss> && MonitorsIntervals<MpccLoss>);
+
+class MpccLatency : public Mpcc {
+public:
+    static constexpr OptionInfo kGammaOption{
+        .key = "gamma",
+        .kind = OptionKind::Number,
+        .help = "Weight of a growing round-trip time in the utility. 0: that of the preset, 900 (mbps) or 1 (kernel).",
+        .minimum = 0,
+        .maximum = 1e6,
+    };
+    static constexpr std::array kOptions{kPresetOption, kAlphaOption,       kBetaOption,
+                                         kGammaOption,  kInitialRateOption, kProbeOption};
+    static constexpr AlgorithmInfo kInfo{
+        .name = "mpcc-latency",
+        .summary =
+            "Online learning: as mpcc-loss, and a growing round-trip time counts against a rate as well; meant "
+            "for the scheduler mpcc-rate",
+        .source = "Gilad et al., CoNEXT 2020 (MPCC-latency)",
+        .is_coupled = true,
+        .options = kOptions,
+        .rules = mpcc_rules::kAll,
+    };
+    explicit MpccLatency(const Options& options) : Mpcc(options, true) {}
+};
+static_assert(CongestionController<MpccLatency> && MonitorsIntervals<MpccLatency>);
+
+}  // namespace subflow
