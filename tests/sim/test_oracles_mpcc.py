@@ -6,6 +6,7 @@ Rates of the wire: 1500 bytes for 1448 of payload. C is 100 Mbit/s where nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -43,12 +44,14 @@ def totals(summary: dict[str, Any]) -> list[float]:
     return [sum(part["throughput_bps"] for part in flow["subflows"]) * WIRE / C for flow in summary["flows"]]
 
 
+@pytest.mark.parametrize("scheduler", ["minrtt", "mpcc-rate"])
 @pytest.mark.parametrize("rtt_s", [0.02, 0.04, 0.1])
 @pytest.mark.parametrize("controller", VARIANTS, ids=str)
-def test_alone_it_fills_two_clean_links(controller: Choice, rtt_s: float) -> None:
+def test_alone_it_fills_two_clean_links(controller: Choice, rtt_s: float, scheduler: str) -> None:
     # At least 0.9 of each
     links = [fast("a", rtt_s=rtt_s), fast("b", rtt_s=rtt_s)]
-    assert min(utilisations(finished(links, [mptcp("flow", ["a", "b"], controller)]))) >= 0.9
+    flow = replace(mptcp("flow", ["a", "b"], controller), scheduler=Choice(scheduler))
+    assert min(utilisations(finished(links, [flow]))) >= 0.9
 
 
 @pytest.mark.parametrize("controller", LOSS_VARIANTS, ids=str)
@@ -118,9 +121,12 @@ def test_in_deep_buffers_latency_falls_from_loss_based_to_wvegas() -> None:
 def others_seen(simulation: Simulation, name: str, since_s: float) -> list[float]:
     """What a subflow held the rates of its siblings to be, in bit/s, each time it probed since then."""
     decisions = simulation.take_decisions()
-    rule, numbers = next((i, r.numbers) for i, r in enumerate(decisions.rules) if "others_bps" in r.numbers)
+    rule, numbers = next(
+        (i, r.numbers) for i, r in enumerate(decisions.rules) if {"others_bps", "tried_bps"} <= {*r.numbers}
+    )
     rows = decisions.between(name, since_s, simulation.duration_s)
-    return decisions.numbers[rows[decisions.rule[rows] == rule], numbers.index("others_bps")].tolist()
+    rows = rows[decisions.rule[rows] == rule]
+    return [float(value) for value in decisions.numbers[rows, numbers.index("others_bps")]]
 
 
 def test_a_closed_subflow_advertises_nothing() -> None:
