@@ -19,6 +19,7 @@ PROMISED = {
     *("demo", "t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"),
     *("drlcc-sc1", "drlcc-sc5", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth", "bbr-loss"),
     *("aqm-fq-codel", "t-1link-red", "lte-trace"),
+    *("t-dql", "vivace-cubic", "scheduler-blocking", "redundant-short"),
 }
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -131,6 +132,18 @@ def test_drl_cc_paths_have_their_delay_as_round_trip(name):
         assert (link.forward.rate_bps, link.forward.loss, link.forward.queue.limit_pkts) == (8e6, 0.02, 67)
     mptcp = next(flow for flow in scenario.flows.values() if flow.kind == "mptcp")
     assert (mptcp.count, len(mptcp.paths), mptcp.controller.name) == (1 if mptcp.arrivals else 5, 2, "lia")
+
+
+def test_eight_downloads_of_dql_mptcp_share_both_lossy_links():
+    """Experiment I. Queue: 10 Mbit/s x 50 ms / 12 kbit = 41.7 packets."""
+    scenario = load("t-dql")
+    assert sum(flow.count for flow in scenario.flows.values()) == 8
+    for flow in scenario.flows.values():
+        assert [links[0] for links in flow.paths] == ["path1", "path2"]
+        assert [round_trip_s(scenario, links) for links in flow.paths] == pytest.approx([0.05, 0.05])
+    for name in ("path1", "path2"):
+        forward = scenario.links[name].forward
+        assert (forward.rate_bps, forward.loss, forward.queue.limit_pkts) == (10e6, 0.03, 42)
 
 
 def test_scenarios_can_be_read_without_the_compiled_core():
