@@ -6,7 +6,7 @@
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator
     python3 dev.py fuzz [WHAT]    feed made-up input to the core (libFuzzer) or the loader (Atheris) for --seconds N
-    python3 dev.py golden         print the run signature of each shipped scenario (--update keeps them)
+    python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
     python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)
     python3 dev.py clean          remove what was built (--all: .venv too)
 
@@ -524,7 +524,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, job in (("run", "subflow"), ("bench", "subflow bench"), ("golden", "tests/golden/update.py")):
+    for name, job in (("run", "subflow"), ("bench", "subflow bench"), ("golden", "tests.golden.update")):
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
     testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
@@ -577,8 +577,10 @@ def main() -> int:
             return fmt()
         if options.command in ("bench", "golden"):
             set_up()
-            job = ["-m", "subflow_app", "bench"] if options.command == "bench" else [ROOT / "tests/golden/update.py"]
-            hand_over(PYTHON, *job, *rest)
+            if options.command == "golden":
+                os.chdir(ROOT)  # where Python finds the package `tests`
+            job = ["subflow_app", "bench"] if options.command == "bench" else ["tests.golden.update"]
+            hand_over(PYTHON, "-m", *job, *rest)
         if options.command == "setup":
             set_up(for_tests=True, anew=True, cuda=options.cuda)
         if options.command == "clean":

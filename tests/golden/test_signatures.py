@@ -1,19 +1,27 @@
-"""Every shipped scenario does what it did: the same signature as the one kept."""
+"""Every shipped scenario and every combination of the lists does what it did: the same signature as the one kept."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from tests.golden.update import SCENARIOS, SIGNATURES, signature_of
+from tests.golden.update import COMBINATIONS, SIGNATURES, combined, kept_in, shipped, signature_of
+from tests.helpers.combinations import SMALL_NETWORKS
 
-KEPT = json.loads(SIGNATURES.read_text())
+KEPT = kept_in(SIGNATURES)
 
 
 def test_a_signature_is_kept_for_every_shipped_scenario() -> None:
-    assert set(KEPT) == {path.stem for path in SCENARIOS.glob("*.toml")}
+    assert set(KEPT) == set(shipped())
 
 
 @pytest.mark.parametrize("name", sorted(KEPT))
 def test_the_run_is_the_one_kept(name: str) -> None:
-    assert signature_of(SCENARIOS / f"{name}.toml") == KEPT[name], "python3 dev.py golden shows what changed"
+    assert signature_of(shipped()[name]) == KEPT[name], "python3 dev.py golden shows what changed"
+
+
+@pytest.mark.parametrize("network", SMALL_NETWORKS)
+def test_every_combination_of_the_lists_runs_as_kept(network: str) -> None:
+    kept = {name: signature for name, signature in kept_in(COMBINATIONS).items() if name.startswith(f"{network}: ")}
+    scenarios = {name: scenario for name, scenario in combined().items() if name.startswith(f"{network}: ")}
+    # An algorithm that is new or gone shows as a name that only one of them has.
+    found = {name: signature_of(scenario) for name, scenario in scenarios.items()}
+    assert found == kept, "python3 dev.py golden shows what changed"
