@@ -19,7 +19,8 @@ PROMISED = {
     *("demo", "t-2link", "t-1link", "t-10a", "t-10b", "t-10c", "t-10d"),
     *("drlcc-sc1", "drlcc-sc5", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth", "bbr-loss"),
     *("aqm-fq-codel", "t-1link-red", "lte-trace"),
-    *("t-dql", "vivace-cubic", "scheduler-blocking", "redundant-short"),
+    *("t-ddpg-a", "t-ddpg-b", "t-ddpg-c", "t-dql", "mpcc-pooling", "vivace-cubic"),
+    *("scheduler-blocking", "redundant-short"),
 }
 
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -132,6 +133,17 @@ def test_drl_cc_paths_have_their_delay_as_round_trip(name):
         assert (link.forward.rate_bps, link.forward.loss, link.forward.queue.limit_pkts) == (8e6, 0.02, 67)
     mptcp = next(flow for flow in scenario.flows.values() if flow.kind == "mptcp")
     assert (mptcp.count, len(mptcp.paths), mptcp.controller.name) == (1 if mptcp.arrivals else 5, 2, "lia")
+
+
+@pytest.mark.parametrize("name", ["t-ddpg-a", "t-ddpg-b", "t-ddpg-c", "mpcc-pooling"])
+def test_paths_of_ddpg_mpcc_are_those_of_the_paper_and_mpcc_has_its_scheduler(name):
+    scenario = load(name)
+    for link in scenario.links.values():
+        assert round_trip_s(scenario, (link.name,)) == pytest.approx(0.04)
+        assert (link.forward.rate_bps, link.forward.queue.limit_pkts) == (100e6, 400)
+    coupled = [flow for flow in scenario.flows.values() if flow.kind == "mptcp"]
+    assert coupled
+    assert {(flow.controller.name, flow.scheduler.name) for flow in coupled} == {("mpcc-loss", "mpcc-rate")}
 
 
 def test_eight_downloads_of_dql_mptcp_share_both_lossy_links():
