@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "listed.h"
 #include "sender_rules.h"
 
 namespace subflow {
@@ -93,7 +94,7 @@ SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, N
 
 template <bool kAsksWhy>
 SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Siblings& siblings) {
-    std::visit(
+    visit_inline(
         [&]<class C>(C& controller) SF_INLINE_LAMBDA {
             // Where nobody asks, the controllers' reasons are not even compiled.
             if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
