@@ -196,7 +196,9 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
     const double active_s = active_seconds(scenario, flow);
     const double repetitions = 1 / std::max(delivery, 0.05);
     load.rate_pps = rate_bps / wire_bits;
-    load.sent_pkts = 1 + load.rate_pps * active_s;
+    // However short its life, the initial window leaves at once.
+    const double at_once_pkts = scenario.transport.initial_window_pkts;
+    load.sent_pkts = at_once_pkts + load.rate_pps * active_s;
     const double base_pkts = kOvershoot * load.rate_pps * base_rtt_s;
     load.window_pkts = base_pkts + kOvershoot * (queued_pkts + 1);
     if (delivery < 1)
@@ -219,7 +221,7 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
         const double buffer_pkts = packets_of(*buffer, scenario.mss);
         load.window_pkts = std::min(load.window_pkts, kOvershoot * buffer_pkts);
         if (least_rtt_s > 0) {
-            const double most_pkts = 1 + repetitions * buffer_pkts / least_rtt_s * active_s;
+            const double most_pkts = at_once_pkts + repetitions * buffer_pkts / least_rtt_s * active_s;
             load.sent_pkts = std::min(load.sent_pkts, most_pkts);
             load.kept_pkts = std::min(load.kept_pkts, most_pkts);
         }
