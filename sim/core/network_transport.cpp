@@ -161,7 +161,8 @@ void Network::fill(Connection& c) {
         Subflow& s = subflows_[i];
         if (!s.is_established) continue;
         // One that has room and is not given what there is has been passed over by the scheduler.
-        if (!has_data || has_room(c, s)) s.sender.note_out_of_data();
+        if (s.sender.follows_supply() && (!has_data || has_room(c, s))) [[unlikely]]
+            s.sender.note_out_of_data();
         events_.schedule(timer_source(i), s.sender.timer_deadline(now_, scenario_->transport));
     }
 }

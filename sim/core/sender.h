@@ -127,6 +127,8 @@ public:
         return data_seq;
     }
 
+    // Whether note_out_of_data() makes a difference.
+    bool follows_supply() const { return samples_delivery_ || has_monitor_; }
     // There is no data to hand to this subflow: while its window has room, what it delivers says nothing of the path.
     void note_out_of_data() {
         if (!has_window() || has_lost() || has_queued()) return;
