@@ -72,7 +72,7 @@ inline constexpr RuleInfo kMove{
                 "latency_inflation"},
 };
 inline constexpr RuleInfo kTurn{
-    .name = "turn",
+    .name = "turn_back",
     .formula = "the same rate; probe: the gradient points the other way",
     .source = kSource,
     .numbers = {"utility", "last_utility", "last_rate_bps", "gradient", "amplifier", "bound_bps", "loss_ratio",
@@ -97,7 +97,7 @@ inline constexpr RuleInfo kCwnd{
     .numbers = {"rate_bps", "srtt_s"},
 };
 inline constexpr RuleInfo kSilence{
-    .name = "silence",
+    .name = "advertise_nothing",
     .formula = "advertised = 0: nothing is heard of the subflow",
     .source = kSource,
     .numbers = {"rate_bps"},
