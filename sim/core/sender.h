@@ -361,10 +361,12 @@ private:
     void forget_duplicates_in_time() {
         if (reordering_persist_ != 0 && --reordering_persist_ == 0) reordering_steps_ = 1;
     }
-    // Everything outstanding was sent once and is in the pipe, and this acknowledges some of it.
+    // Everything outstanding was sent once and is in the pipe, and this acknowledges some of it. After a recovery a
+    // retransmission may have been delivered that was sent later than what is outstanding: that can prove losses.
     bool is_ordinary(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) const {
         return state_ == SenderState::Open && cumulative > snd_una_ && sack_blocks.empty() && sacked_count_ == 0 &&
-               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !wants_every_step_;
+               lost_pending_ == 0 && retransmissions_.empty() && probe_ == Probe::None && !wants_every_step_ &&
+               packets_[cumulative - 1].transmission >= latest_delivered_[0];
     }
     // The current packet leaves: it belongs to the current monitor interval, or begins one.
     void monitor_send(Nanos now);

@@ -148,6 +148,22 @@ TEST_F(SenderTest, ALostRetransmissionIsFoundWithoutATimeout) {
     EXPECT_EQ(sender.stats().fast_retransmits, 1);
 }
 
+TEST_F(SenderTest, RetransmissionsThatWereDeliveredCountAfterTheRecovery) {
+    send(10);
+    now += 100_ms;
+    EXPECT_TRUE(ack(0, {{3, 10}}).began_recovery);  // 0, 1 and 2 are lost
+    sender.retransmit(now, options);
+    send(2);  // 10 and 11, before the other retransmissions
+    sender.retransmit(now, options);
+    sender.retransmit(now, options);
+    send(1);  // 12
+    now += 100_ms;
+    EXPECT_TRUE(ack(10).ended_recovery);
+    EXPECT_FALSE(ack(11).began_recovery);
+    // Sent after packet 11 and delivered: the retransmissions of 1 and 2, and 12.
+    EXPECT_TRUE(ack(11, {{12, 13}}).began_recovery);
+}
+
 TEST_F(SenderTest, ATimeoutMarksEverythingLostAndStartsFromOnePacket) {
     send(10);
     EXPECT_EQ(sender.rto_deadline(), 1_s);  // no sample yet
