@@ -208,11 +208,12 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
     // again what is dropped.
     const double given_pps = given_rate_bps(flow.controller) / wire_bits;
     if (given_pps > 0) {
-        load.kept_pkts = given_pps * active_s;
-        if (flow.size) {
-            const double times_each = repetitions + given_pps / load.rate_pps;
-            load.kept_pkts = std::min(load.kept_pkts, times_each * packets_of(*flow.size, scenario.mss));
-        }
+        // That may take it until long after its stop.
+        const double rest_s = to_seconds(scenario.duration - std::min(flow.start, scenario.duration));
+        const double times_each = repetitions + given_pps / load.rate_pps;
+        double data_pkts = given_pps * active_s;
+        if (flow.size) data_pkts = std::min(data_pkts, packets_of(*flow.size, scenario.mss));
+        load.kept_pkts = std::min(given_pps * rest_s, times_each * data_pkts);
         const double full_rtt_s = base_rtt_s + queued_pkts / load.rate_pps;
         load.window_pkts = std::max(load.window_pkts, kOvershoot * given_pps * full_rtt_s);
     }
