@@ -190,8 +190,8 @@ def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> 
     return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())
 
 
-# How often recorded decisions are looked after, in simulated seconds, and how full the fullest record is before they are
-# taken: a thousand decisions, so that records stay in the processor's caches, as they do in the application.
+# How often recorded decisions are looked after, in simulated seconds, and how full the fullest record is before they
+# are taken: a thousand decisions, so that records stay in the processor's caches, as they do in the application.
 _RECORDING_STEP_S = 0.5
 _RECORD_FILL = 0.02
 
