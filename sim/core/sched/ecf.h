@@ -66,10 +66,8 @@ public:
 
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) {
         const std::optional<std::size_t> choice = MinRtt::fastest_available(subflows);
-        const std::optional<std::size_t> fastest = MinRtt::fastest_usable(subflows);
-        const bool has_slower =
-            choice && fastest && *choice != *fastest && subflows[*fastest].srtt <= subflows[*choice].srtt;
-        if (!has_slower) {
+        const std::optional<std::size_t> fastest = MinRtt::faster_than(subflows, choice);
+        if (!fastest) {
             if (moment.why != nullptr && choice) MinRtt::explain(*moment.why, subflows, *choice);
             return choice;
         }

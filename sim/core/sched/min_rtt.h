@@ -60,6 +60,15 @@ public:
         });
     }
 
+    // The subflow that `choice` is second best to: the fastest one, if it is worth waiting for and has no room.
+    static std::optional<std::size_t> faster_than(std::span<const Candidate> subflows,
+                                                  std::optional<std::size_t> choice) {
+        const std::optional<std::size_t> fastest = fastest_usable(subflows);
+        if (!choice || !fastest || *choice == *fastest || subflows[*fastest].srtt > subflows[*choice].srtt)
+            return std::nullopt;
+        return fastest;
+    }
+
     // The one with the lowest smoothed RTT of those that `admits`.
     template <class Admits>
     static std::optional<std::size_t> fastest(std::span<const Candidate> subflows, Admits&& admits) {
