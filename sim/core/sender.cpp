@@ -27,13 +27,9 @@ SubflowSender::SubflowSender(const Controller& controller, const TransportOption
 void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
     const bool was_idle = !has_outstanding();
     if (was_idle && sampler_.is_app_limited()) {
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (FollowsIdle<C>)
-                    decide(Cause::Idle, now, sender_rules::kUnexplained,
-                           [&](Reason* why) { controller.on_idle_restart(window_, now, why); });
-            },
-            controller_);
+        let_controller_decide(Cause::Idle, now, [&]<class C>(C& controller, Reason* why) {
+            if constexpr (FollowsIdle<C>) controller.on_idle_restart(window_, now, why);
+        });
     }
     sampler_.on_send(seq, was_idle, now);
 }
@@ -184,15 +180,10 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
     const SenderState state_before = state_;
     AckSample sample = describe_ack(outcome.newly_delivered, now - echo, now, options);
     if (sees_every_ack_ && outcome.newly_delivered != 0) {
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (SeesEveryAck<C>)
-                    decide(Cause::Ack, now, sender_rules::kUnexplained, [&](Reason* why) {
-                        sample.why = why;
-                        controller.on_every_ack(window_, sample, siblings);
-                    });
-            },
-            controller_);
+        let_controller_decide(Cause::Ack, now, [&]<class C>(C& controller, Reason* why) {
+            sample.why = why;
+            if constexpr (SeesEveryAck<C>) controller.on_every_ack(window_, sample, siblings);
+        });
     }
     bool is_groundless = false;
     if (undo_cwnd_ != 0 && state_ != SenderState::Open) [[unlikely]]
@@ -213,15 +204,10 @@ AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRa
             found_losses = false;
         }
         undo_cwnd_ = 0;
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (FollowsRecovery<C>)
-                    decide(Cause::RecoveryExit, now, sender_rules::kUnexplained, [&](Reason* why) {
-                        sample.why = why;
-                        controller.on_recovery_exit(window_, sample, siblings);
-                    });
-            },
-            controller_);
+        let_controller_decide(Cause::RecoveryExit, now, [&]<class C>(C& controller, Reason* why) {
+            sample.why = why;
+            if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
+        });
     }
     if (found_losses && state_ == SenderState::Open) {
         // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
@@ -277,15 +263,10 @@ void SubflowSender::tell_delivery(DeliverySample sample, const Siblings& sibling
     sample.inflight_pkts = pipe_;
     sample.in_recovery = state_ == SenderState::Recovery;
     sample.in_loss = state_ == SenderState::Loss;
-    std::visit(
-        [&]<class C>(C& controller) {
-            if constexpr (SamplesDelivery<C>)
-                decide(Cause::Ack, sample.now, sender_rules::kUnexplained, [&](Reason* why) {
-                    sample.why = why;
-                    controller.on_delivery(window_, sample, siblings);
-                });
-        },
-        controller_);
+    let_controller_decide(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
+        sample.why = why;
+        if constexpr (SamplesDelivery<C>) controller.on_delivery(window_, sample, siblings);
+    });
 }
 
 std::uint32_t SubflowSender::advance_past_sacked(std::uint32_t cumulative, Nanos echo,
@@ -386,9 +367,9 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
 
 void SubflowSender::tell_controller(CongestionEvent event, const Siblings& siblings) {
     const Cause cause = event.kind == CongestionKind::Timeout ? Cause::Timeout : Cause::Loss;
-    decide(cause, event.now, sender_rules::kUnexplained, [&](Reason* why) {
+    let_controller_decide(cause, event.now, [&](auto& controller, Reason* why) {
         event.why = why;
-        std::visit([&](auto& controller) { controller.on_congestion_event(window_, event, siblings); }, controller_);
+        controller.on_congestion_event(window_, event, siblings);
     });
     // An event without any delivery since the last one tells nothing about the distance between losses.
     if (acked_since_loss_ == 0) return;

@@ -15,6 +15,7 @@
 #include "ring.h"
 #include "rtt_estimator.h"
 #include "scenario.h"
+#include "sender_rules.h"
 #include "units.h"
 
 namespace subflow {
@@ -382,12 +383,13 @@ private:
     void watch_intervals() {
         reordering_deadline_ = std::min(reordering_deadline_, monitor_->patience_ends(interval_patience()));
     }
-    IntervalMoment describe_moment(Nanos now) const {
+    IntervalMoment describe_moment(Nanos now, Reason* why) const {
         return {.now = now,
                 .srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0),
                 .min_rtt = rtt_.has_sample() ? rtt_.min_rtt() : Nanos(0),
                 .packet_bits = packet_bits_,
-                .inflight_pkts = static_cast<double>(pipe_)};
+                .inflight_pkts = static_cast<double>(pipe_),
+                .why = why};
     }
     // Changes the window by way of change(why), with a record of it if one is wanted. What sets no reason of its own is
     // recorded under `fallback`, if it changed anything.
@@ -401,6 +403,12 @@ private:
         const Window before = window_;
         change(&draft.reason);
         finish_decision(draft, fallback, before);
+    }
+    // The same for what the controller decides, by way of call(controller, why).
+    template <class Call>
+    void let_controller_decide(Cause cause, Nanos now, Call&& call) {
+        decide(cause, now, sender_rules::kUnexplained,
+               [&](Reason* why) { std::visit([&](auto& controller) { call(controller, why); }, controller_); });
     }
     void record_start(Nanos now);
     void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);

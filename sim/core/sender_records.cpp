@@ -11,17 +11,9 @@ void SubflowSender::monitor_send(Nanos now) {
     if (monitor_->wants_plan(now)) {
         account_cwnd(now);
         IntervalPlan plan;
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (MonitorsIntervals<C>) {
-                    decide(Cause::Interval, now, sender_rules::kUnexplained, [&](Reason* why) {
-                        IntervalMoment moment = describe_moment(now);
-                        moment.why = why;
-                        plan = controller.plan_interval(window_, moment);
-                    });
-                }
-            },
-            controller_);
+        let_controller_decide(Cause::Interval, now, [&]<class C>(C& controller, Reason* why) {
+            if constexpr (MonitorsIntervals<C>) plan = controller.plan_interval(window_, describe_moment(now, why));
+        });
         monitor_->begin(plan, window_.pacing_pps, transmissions_ - 1, now);
         watch_intervals();
     }
@@ -31,18 +23,12 @@ void SubflowSender::monitor_send(Nanos now) {
 void SubflowSender::tell_intervals(Nanos now, const Siblings& siblings) {
     while (monitor_->has_finished(now, interval_patience())) {
         IntervalRecord record = monitor_->take_finished(now);
-        std::visit(
-            [&]<class C>(C& controller) {
-                if constexpr (MonitorsIntervals<C>) {
-                    decide(Cause::Interval, now, sender_rules::kUnexplained, [&](Reason* why) {
-                        IntervalMoment moment = describe_moment(now);
-                        moment.why = why;
-                        if (controller.on_interval(window_, record, moment, siblings) == NextInterval::BeginsNow)
-                            monitor_->end_now();
-                    });
-                }
-            },
-            controller_);
+        let_controller_decide(Cause::Interval, now, [&]<class C>(C& controller, Reason* why) {
+            if constexpr (MonitorsIntervals<C>) {
+                const NextInterval next = controller.on_interval(window_, record, describe_moment(now, why), siblings);
+                if (next == NextInterval::BeginsNow) monitor_->end_now();
+            }
+        });
         monitor_->keep(record);
     }
     watch_intervals();
