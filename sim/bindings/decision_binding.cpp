@@ -34,7 +34,8 @@ void bind_decisions(nb::module_& m) {
         .value("RECOVERY_EXIT", Cause::RecoveryExit)
         .value("INTERVAL", Cause::Interval)
         .value("IDLE", Cause::Idle)
-        .value("SCHEDULE", Cause::Schedule);
+        .value("SCHEDULE", Cause::Schedule)
+        .value("ACTION", Cause::Action);
 
     nb::class_<DecisionTable>(m, "DecisionTable")
         .def_prop_ro("time_ns", &column<&DecisionTable::time_ns>)

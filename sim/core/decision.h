@@ -25,6 +25,7 @@ enum class Cause : std::uint8_t {
     Interval,      // a monitor interval begins, or the fate of all its packets is known
     Idle,          // the sender starts again after a pause
     Schedule,      // a packet wants a subflow
+    Action,        // a learning agent has acted
 };
 
 inline constexpr std::size_t kMaxDecisionNumbers = 8;

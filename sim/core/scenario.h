@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "agent/decider.h"
 #include "gilbert.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
@@ -81,6 +82,7 @@ struct FlowSpec {
     std::string name;  // "download.1"
     FlowKind kind = FlowKind::Tcp;
     AlgorithmChoice controller;
+    Decider decider;  // of a controller that takes actions
     AlgorithmChoice scheduler;
     std::vector<PathSpec> paths;  // one subflow each
     Nanos start{};

@@ -38,6 +38,7 @@ _CAUSE_TEXTS: Mapping[str, str] = {
     "interval": "a monitor interval",
     "idle": "the end of a pause",
     "schedule": "a packet wants a subflow",
+    "action": "a learning agent acted",
 }
 # Endings of the names of numbers, and the symbols of their units
 _UNITS: Mapping[str, str] = {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 
+#include "../agent/agent_info.h"
 #include "../algorithm.h"
 #include "../decision.h"
 #include "../monitor_interval.h"
@@ -153,6 +154,32 @@ concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecor
 template <class T>
 concept GovernsRecovery = T::kGovernsRecovery;
 
+// The controller does what a learning agent says (agent/agent_info.h). kAgent describes the agent; the rest:
+// epoch_plan(): when epochs end, by the options given.
+// observe(sample, record): once per epoch and subflow, in order: what the agent is to see of it, kAgent.features.size()
+//   numbers within their bounds. Also asked of this controller for subflows that the agent sees and does not steer.
+// reward(samples): of the epoch, after observe(), from the samples of all that the agent sees.
+// on_action(window, action, moment): the agent has decided; `action` has kAgent.action_width() numbers.
+template <class T>
+concept TakesActions = requires(T controller, const T& same, Window& window, const EpochSample& sample,
+                                std::span<const EpochSample> samples, std::span<float> record,
+                                std::span<const float> action, const ActionMoment& moment) {
+    { T::kAgent } -> std::convertible_to<const AgentInfo&>;
+    { same.epoch_plan() } -> std::same_as<EpochPlan>;
+    controller.observe(sample, record);
+    { same.reward(samples) } -> std::same_as<double>;
+    controller.on_action(window, action, moment);
+};
+
+// wants_action(): asked after each acknowledgement and timer; once it holds, on_action() follows at the same time,
+// before any packet leaves, and ends it. epoch_sample(sample): puts what the controller has measured of the epoch
+// itself in place of what the sender counted.
+template <class T>
+concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSample& sample) {
+    { controller.wants_action() } -> std::same_as<bool>;
+    controller.epoch_sample(sample);
+};
+
 // on_congestion_event sets ssthresh, to which the sender lowers cwnd (fast retransmit) or from below which it
 // slow-starts (timeout). What grows the window or the rate is on_ack, on_delivery, on_interval, or several of them.
 template <class T>
@@ -161,7 +188,7 @@ concept CongestionController =
     requires(T controller, Window& window, const CongestionEvent& event, const Siblings& siblings) {
         { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
         controller.on_congestion_event(window, event, siblings);
-    } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T>);
+    } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T> || TakesActions<T>);
 
 inline constexpr RuleInfo kSlowStart{
     .name = "slow_start",
