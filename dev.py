@@ -61,6 +61,8 @@ TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth")
 
 OLDEST_GCC, OLDEST_CLANG = 12, 15
 CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of builds without CUDA
+# Installed together: alone, the second would bring a torch of its own.
+TORCH_AND_WHAT_NEEDS_IT = ("torch", "stable-baselines3")
 
 
 class SetUpError(Exception):
@@ -235,10 +237,17 @@ def project() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+def optional_requirements(with_torch: bool) -> list[str]:
+    """What the extras ask for: environments, training, tools; either PyTorch and what needs it, or all the rest."""
+    extras = project()["project"]["optional-dependencies"]
+    wanted = [requirement for extra in ("train", "envs", "dev") for requirement in extras[extra]]
+    return [one for one in wanted if (one.partition("==")[0] in TORCH_AND_WHAT_NEEDS_IT) == with_torch]
+
+
 def requirements() -> list[str]:
-    """Everything that is installed from the package index, but for PyTorch: build backend, dependencies, tools."""
-    table = project()["project"]
-    return [*project()["build-system"]["requires"], *table["dependencies"], *table["optional-dependencies"]["dev"]]
+    """Everything that is installed first: build backend, dependencies, extras, but for PyTorch and what needs it."""
+    table = project()
+    return [*table["build-system"]["requires"], *table["project"]["dependencies"], *optional_requirements(False)]
 
 
 def environment_digest() -> str:
@@ -299,21 +308,22 @@ def pip_install(*arguments: Any) -> list[Any]:
 
 
 def install_torch(cuda: bool) -> None:
-    """Installs PyTorch: a build for the CPU wherever there is one, unless CUDA is asked for.
+    """Installs PyTorch and what needs it: a build for the CPU wherever there is one, unless CUDA is asked for.
 
     Only training needs it, so that the rest goes on when it cannot be had.
     """
-    requirement = project()["project"]["optional-dependencies"]["train"][0]
-    version = installed_version("torch")
-    if version.partition("+")[0] == requirement.partition("==")[2] and not (cuda and version.endswith("+cpu")):
-        return
-    options: list[str] = []
-    if cuda:
+    torch, *others = optional_requirements(with_torch=True)
+    version, options = installed_version("torch"), []
+    if version.partition("+")[0] == torch.partition("==")[2] and not (cuda and version.endswith("+cpu")):
+        if all(one == f"{(name := one.partition('==')[0])}=={installed_version(name)}" for one in others):
+            return
+        torch = f"torch=={version}"  # what needs it must not bring another build
+    elif cuda:
         options = ["--upgrade", "--force-reinstall"]
-    elif sys.platform == "linux" and brings_cuda(requirement):
-        requirement, options = f"{requirement}+cpu", ["--extra-index-url", CPU_TORCH_INDEX, "--retries", "2"]
+    elif sys.platform == "linux" and brings_cuda(torch):
+        torch, options = f"{torch}+cpu", ["--extra-index-url", CPU_TORCH_INDEX, "--retries", "2"]
     try:
-        do(f"Installing {requirement}", "torch", pip_install(*options, requirement))
+        do(f"Installing {torch}", "torch", pip_install(*options, torch, *others))
     except SetUpError:
         say(f"Training is not available without PyTorch, everything else is. Why: {LOGS / 'torch.log'}")
 
@@ -407,6 +417,7 @@ def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
 
 def checks() -> list[Check]:
     """Everything but the Python tests, quick ones first."""
+    signatures = [BUILD / folder / "signatures" for folder in ("tests", "asan")]
     return [
         Check("ruff", [[BIN / "ruff", "check"], [BIN / "ruff", "format", "--check"]]),
         Check("clang-format", [[BIN / "clang-format", "--dry-run", "-Werror", *cpp_files()]]),
@@ -414,17 +425,7 @@ def checks() -> list[Check]:
         Check("mypy", [[BIN / "mypy"]]),
         Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release")),
         Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
-        Check(
-            "debug and release agree",
-            [
-                [
-                    PYTHON,
-                    ROOT / "tests/sim_core/compare_signatures.py",
-                    BUILD / "tests/signatures",
-                    BUILD / "asan/signatures",
-                ]
-            ],
-        ),
+        Check("debug and release agree", [[PYTHON, ROOT / "tests/sim_core/compare_signatures.py", *signatures]]),
     ]
 
 

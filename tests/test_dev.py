@@ -108,6 +108,18 @@ def test_without_root_the_one_line_that_installs_what_is_missing_is_printed(
 
 # .venv and PyTorch
 
+PINNED = {
+    "build-system": {"requires": ["nanobind==3.1.0"]},
+    "project": {
+        "dependencies": ["numpy>=2,<3"],
+        "optional-dependencies": {
+            "train": ["safetensors==0.8.0", "torch==2.13.0"],
+            "envs": ["gymnasium==1.4.0"],
+            "dev": ["ruff==0.17.6", "stable-baselines3==2.9.2"],
+        },
+    },
+}
+
 
 def test_a_venv_is_kept_only_where_and_with_what_it_was_made(dev: ModuleType) -> None:
     home = os.path.dirname(os.path.abspath(dev.base_python()))  # noqa: PTH100, PTH120 - as venv writes it
@@ -144,12 +156,51 @@ def test_without_pytorch_the_set_up_goes_on(
     def fail(*args: object) -> None:
         raise dev.SetUpError("Installing torch failed")
 
-    monkeypatch.setattr(dev, "project", lambda: {"project": {"optional-dependencies": {"train": ["torch==2.13.0"]}}})
+    monkeypatch.setattr(dev, "project", lambda: PINNED)
     monkeypatch.setattr(dev, "installed_version", lambda name: "")
     monkeypatch.setattr(dev, "brings_cuda", lambda requirement: False)
     monkeypatch.setattr(dev, "do", fail)
     dev.install_torch(cuda=False)
     assert "Training is not available" in capsys.readouterr().out
+
+
+def test_what_needs_pytorch_is_installed_with_it_and_not_before(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dev, "project", lambda: PINNED)
+    assert dev.requirements() == [
+        "nanobind==3.1.0",
+        "numpy>=2,<3",
+        "safetensors==0.8.0",
+        "gymnasium==1.4.0",
+        "ruff==0.17.6",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("installed", "brings_cuda", "expected"),
+    [
+        ({}, False, ["torch==2.13.0", "stable-baselines3==2.9.2"]),
+        ({}, True, ["torch==2.13.0+cpu", "stable-baselines3==2.9.2"]),
+        ({"torch": "2.12.0"}, False, ["torch==2.13.0", "stable-baselines3==2.9.2"]),
+        ({"torch": "2.13.0+cpu"}, True, ["torch==2.13.0+cpu", "stable-baselines3==2.9.2"]),  # the build that is there
+        ({"torch": "2.13.0+cpu", "stable-baselines3": "2.9.2"}, True, None),
+    ],
+)
+def test_pytorch_is_installed_as_it_is_needed(
+    dev: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    installed: dict[str, str],
+    brings_cuda: bool,
+    expected: list[str] | None,
+) -> None:
+    done: list[list[str]] = []
+    monkeypatch.setattr(dev, "project", lambda: PINNED)
+    monkeypatch.setattr(dev, "installed_version", lambda name: installed.get(name, ""))
+    monkeypatch.setattr(dev, "brings_cuda", lambda requirement: brings_cuda)
+    monkeypatch.setattr(dev, "do", lambda what, log_name, *commands: done.extend(commands))
+    dev.install_torch(cuda=False)
+    assert [command[-2:] for command in done] == ([] if expected is None else [expected])
 
 
 # What is done again, and when

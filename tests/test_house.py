@@ -56,7 +56,9 @@ def test_nothing_is_left_for_later() -> None:
 def _folders_with_a_readme() -> list[str]:
     top = ["agents", "app", "assets", "packaging", "sim", "tests"]
     parts = ["sim/core", "sim/bindings", "sim/bench"]
-    packages = [_name(path.parent) for folder in ("sim", "app") for path in (ROOT / folder).rglob("__init__.py")]
+    packages = [
+        _name(path.parent) for folder in ("sim", "agents", "app") for path in (ROOT / folder).rglob("__init__.py")
+    ]
     # What lies deeper than app/subflow_app/qt is told by the docstring of its package.
     return sorted({*top, *parts, *(name for name in packages if name.count("/") <= 2)})
 
@@ -75,10 +77,10 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_the_packages_import_what_they_declare_and_declare_what_they_import() -> None:
-    own = {"subflow_sim", "subflow_store", "subflow_app"}
+    own = {"subflow_sim", "subflow_agents", "subflow_store", "subflow_app"}
     imported = set()
     for path in SOURCES:
-        if path.suffix != ".py" or not _name(path).startswith(("sim/subflow_sim/", "app/")):
+        if path.suffix != ".py" or not _name(path).startswith(("sim/subflow_sim/", "agents/", "app/")):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
@@ -87,10 +89,16 @@ def test_the_packages_import_what_they_declare_and_declare_what_they_import() ->
                 imported.add(node.module.partition(".")[0])
     from_others = imported - own - set(sys.stdlib_module_names)
     declared = {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    assert {DISTRIBUTION_OF.get(name, name) for name in from_others} == declared
+    for_learning = {
+        one.partition("==")[0] for extra in ("envs", "train") for one in PROJECT["optional-dependencies"][extra]
+    }
+    needed = {DISTRIBUTION_OF.get(name, name) for name in from_others}
+    assert needed - for_learning == declared
 
 
 def test_what_is_installed_is_pinned() -> None:
     # Tools exactly, so that formatting and findings are the same everywhere; libraries up to the next breaking version.
-    assert all("==" in requirement for requirement in PROJECT["optional-dependencies"]["dev"])
+    # What learning needs is exact as well: other versions of PyTorch learn other policies from the same seed.
+    extras = PROJECT["optional-dependencies"]
+    assert all("==" in requirement for extra in ("dev", "envs", "train") for requirement in extras[extra])
     assert all("==" in requirement or "<" in requirement for requirement in PROJECT["dependencies"])
