@@ -1,1 +1,55 @@
-"""Agents that learn on the simulator, in PyTorch: one file per algorithm, loaded when it is asked for."""
+"""Agents that learn on the simulator, in PyTorch: one file per algorithm, loaded when it is asked for.
+
+The public names are loaded on first use; only a learner that is made imports PyTorch.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from subflow_agents.config import CLASSICS, FIRST_EVALUATION_SEED, TrainingConfig
+    from subflow_agents.errors import AgentError, CheckpointError, ConfigError, DivergenceError
+    from subflow_agents.options import OptionSpec
+    from subflow_agents.registry import AgentInfo, agent, agent_names, agents
+    from subflow_agents.reports import METRICS, Command, Control, Metric, NoControl, Report, ReportKind, TrainingState
+
+__all__ = [
+    "CLASSICS",
+    "FIRST_EVALUATION_SEED",
+    "METRICS",
+    "AgentError",
+    "AgentInfo",
+    "CheckpointError",
+    "Command",
+    "ConfigError",
+    "Control",
+    "DivergenceError",
+    "Metric",
+    "NoControl",
+    "OptionSpec",
+    "Report",
+    "ReportKind",
+    "TrainingConfig",
+    "TrainingState",
+    "agent",
+    "agent_names",
+    "agents",
+]
+
+_HOMES = {
+    **dict.fromkeys(("CLASSICS", "FIRST_EVALUATION_SEED", "TrainingConfig"), "config"),
+    **dict.fromkeys(("AgentError", "CheckpointError", "ConfigError", "DivergenceError"), "errors"),
+    "OptionSpec": "options",
+    **dict.fromkeys(("AgentInfo", "agent", "agent_names", "agents"), "registry"),
+    **dict.fromkeys(
+        ("METRICS", "Command", "Control", "Metric", "NoControl", "Report", "ReportKind", "TrainingState"), "reports"
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,146 @@
+"""What a training is: everything needed to repeat it, as plain values."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from subflow_agents.errors import ConfigError
+
+CLASSICS = ("lia", "olia", "balia", "wvegas")
+"""The coupled controllers that agents are measured against."""
+
+# Seeds of evaluations are drawn from here on, those of trainings below: the two never meet.
+FIRST_EVALUATION_SEED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """A training, as it is stored beside what it makes.
+
+    Attributes:
+        agent: name in the registry, such as "drl-cc".
+        scenario: TOML text of the scenario or distribution (with its `[training]` table) to learn on.
+        scenario_name: what messages call it.
+        scenario_folder: where the files are that the scenario names; empty: it names none.
+        overrides: "KEY=VALUE" for the scenario, as on the command line.
+        options: of the agent, in place of its defaults.
+        num_envs: simulations that run side by side.
+        threads: of the simulator.
+        seed: everything random follows from it.
+        minutes: budget of time; None: no limit.
+        steps: budget of transitions; None: no limit. One of the two has to be given.
+        episode_s: simulated time after which an episode is cut off; None: as the scenario says.
+        deterministic: nothing depends on the clock: two trainings with a budget of steps are equal bit for bit.
+        evaluation_every: transitions between two evaluations; 0: none.
+        evaluation_seeds: of the runs of an evaluation; never used in training.
+        baselines: controllers that the evaluations compare with.
+        evaluation_scenario: TOML text of what to evaluate on; empty: the scenario trained on.
+        checkpoint_minutes: time between two checkpoints.
+        folder: where everything is written.
+        resume: go on from the last checkpoint in `folder`.
+    """
+
+    agent: str
+    scenario: str
+    scenario_name: str = "scenario"
+    scenario_folder: str = ""
+    overrides: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    num_envs: int = 4
+    threads: int = 1
+    seed: int = 1
+    minutes: float | None = None
+    steps: int | None = None
+    episode_s: float | None = None
+    deterministic: bool = False
+    evaluation_every: int = 10_000
+    evaluation_seeds: tuple[int, ...] = tuple(range(FIRST_EVALUATION_SEED, FIRST_EVALUATION_SEED + 3))
+    baselines: tuple[str, ...] = CLASSICS
+    evaluation_scenario: str = ""
+    checkpoint_minutes: float = 1.0
+    folder: str = ""
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no training can be.
+
+        Raises:
+            ConfigError: naming the value.
+        """
+        if self.minutes is None and self.steps is None:
+            raise ConfigError("budget", "neither minutes nor steps are given", "one of them, or both")
+        _require(self.minutes is None or 0 < self.minutes < math.inf, "minutes", self.minutes, "more than 0")
+        _require(self.steps is None or self.steps >= 1, "steps", self.steps, "1 or more")
+        _require(1 <= self.num_envs <= 4096, "num_envs", self.num_envs, "from 1 to 4096")
+        _require(1 <= self.threads <= 256, "threads", self.threads, "from 1 to 256")
+        _require(0 <= self.seed < FIRST_EVALUATION_SEED, "seed", self.seed, "from 0 to 999999")
+        _require(self.episode_s is None or 0 < self.episode_s < math.inf, "episode_s", self.episode_s, "more than 0")
+        _require(self.evaluation_every >= 0, "evaluation_every", self.evaluation_every, "0 or more")
+        _require(
+            all(seed >= FIRST_EVALUATION_SEED for seed in self.evaluation_seeds),
+            "evaluation_seeds",
+            list(self.evaluation_seeds),
+            f"{FIRST_EVALUATION_SEED} or more, so that no training has seen them",
+        )
+        _require(
+            self.evaluation_every == 0 or len(self.evaluation_seeds) > 0, "evaluation_seeds", [], "one seed or more"
+        )
+        _require(0 < self.checkpoint_minutes < math.inf, "checkpoint_minutes", self.checkpoint_minutes, "more than 0")
+        _require(self.folder != "", "folder", self.folder, "a folder for what the training writes")
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object, from which `from_json` makes the same again."""
+        return {
+            field.name: list(value) if isinstance(value := getattr(self, field.name), tuple) else value
+            for field in dataclasses.fields(self)
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> TrainingConfig:
+        """A config from its JSON object.
+
+        Raises:
+            ConfigError: if a key is unknown or missing, or a value of the wrong kind or out of range.
+        """
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        for key in document:
+            if key not in fields:
+                raise ConfigError(key, "there is no such setting of a training", ", ".join(fields))
+        for key in ("agent", "scenario"):
+            if key not in document:
+                raise ConfigError(key, "is missing")
+        values = {key: _read(key, str(fields[key].type), value) for key, value in document.items()}
+        return cls(**values)
+
+
+# What each annotation of a field takes from JSON
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "Mapping": (dict,),
+}
+
+
+def _read(key: str, annotation: str, value: object) -> Any:
+    if annotation.endswith("| None") and value is None:
+        return None
+    if annotation.startswith("tuple["):
+        inner = annotation.removeprefix("tuple[").partition(",")[0]
+        if not isinstance(value, list | tuple):
+            raise ConfigError(key, f"{value!r} is not a list", f"a list of {inner}")
+        return tuple(_read(key, inner, item) for item in value)
+    name = annotation.partition(" |")[0].partition("[")[0]
+    if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "bool"):
+        raise ConfigError(key, f"{value!r} is of the wrong kind", name.lower())
+    return float(value) if name == "float" and isinstance(value, int | float) else value
+
+
+def _require(holds: bool, key: str, value: object, allowed: str) -> None:
+    if not holds:
+        raise ConfigError(key, f"{value!r} is not acceptable", allowed)

@@ -1,0 +1,209 @@
+"""What the training loop asks of an environment and of a learner, whatever the algorithm.
+
+The loop: `observe` what the environments delivered, `act` on it, send the actions, `learn` while the environments
+simulate, receive. Nothing in it depends on the clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray: TypeAlias = NDArray[np.float32]
+IntArray: TypeAlias = NDArray[np.int32]
+BoolArray: TypeAlias = NDArray[np.bool_]
+
+
+class NumberSpec(Protocol):
+    """A feature or an action of an agent: name, unit and bounds, as the core has them."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def unit(self) -> str: ...  # noqa: D102
+    @property
+    def help(self) -> str: ...  # noqa: D102
+    @property
+    def minimum(self) -> float: ...  # noqa: D102
+    @property
+    def maximum(self) -> float: ...  # noqa: D102
+
+
+class AgentSpec(Protocol):
+    """What the agents of an environment see and do.
+
+    Attributes:
+        controller: whose agents they are.
+        scope: "host", "connection" or "subflow": what decides together.
+        features: of each record of a subflow, in order.
+        actions: of each subflow that acts; empty where `choices` are not.
+        choices: names of the choices, where an action is one of several.
+        history: records in an observation, the latest first.
+        action_width: A: numbers of an action per subflow, 1 for choices.
+        width: F: features x history.
+    """
+
+    @property
+    def controller(self) -> str: ...  # noqa: D102
+    @property
+    def scope(self) -> str: ...  # noqa: D102
+    @property
+    def features(self) -> Sequence[NumberSpec]: ...  # noqa: D102
+    @property
+    def actions(self) -> Sequence[NumberSpec]: ...  # noqa: D102
+    @property
+    def choices(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def history(self) -> int: ...  # noqa: D102
+    @property
+    def action_width(self) -> int: ...  # noqa: D102
+    @property
+    def width(self) -> int: ...  # noqa: D102
+
+
+class TrainingEnv(Protocol):
+    """N simulations side by side: `subflow_sim.VecEnv`, or what looks like it.
+
+    The arrays are allocated once and overwritten by each `recv`. An episode's last step delivers what came of every
+    open decision (`acting`, with `terminated` or `truncated`); the step after it ignores that environment's action and
+    begins the next episode with rewards of 0 (Gymnasium's autoreset mode NEXT_STEP).
+
+    Attributes:
+        info: what its agents see and do.
+        num_envs: N.
+        slots: S: subflows of one simulation that any agent sees, padded.
+        obs: float32 [N, S, F].
+        mask: bool [N, S], the slot holds a subflow.
+        acting: bool [N, S], an action is wanted for it now.
+        agent: int32 [N, S], whose slot it is; -1: nobody's.
+        flow: int32 [N, S].
+        reward: float32 [N, S] of the epoch that ended, the same for all acting slots of one agent; else 0.
+        team_reward: float32 [N], sum over flows of ln(goodput in Mbit/s) since the last step.
+        terminated: bool [N].
+        truncated: bool [N], the time limit: what would have followed has a value.
+        time_s: float64 [N], simulated time of the episode.
+    """
+
+    info: AgentSpec
+    num_envs: int
+    slots: int
+    obs: FloatArray
+    mask: BoolArray
+    acting: BoolArray
+    agent: IntArray
+    flow: IntArray
+    reward: FloatArray
+    team_reward: FloatArray
+    terminated: BoolArray
+    truncated: BoolArray
+    time_s: NDArray[np.float64]
+
+    def reset(self, seed: int | None = None, *, episodes: Sequence[int] | None = None) -> object:
+        """Begin an episode in each environment: the first, or those numbers. Luck follows from (seed, env, episode)."""
+        ...
+
+    def send(self, action: FloatArray, *, only: BoolArray | None = None) -> None:
+        """Begin a step with action float32 [N, S, A]; environments not in `only` [N] stay as they are."""
+        ...
+
+    def recv(self) -> object:
+        """Wait for the step that was sent; the arrays then hold what it delivered."""
+        ...
+
+    def episode_metrics(self, env: int) -> Mapping[str, float]:
+        """goodput_bps, rtt_inflation, loss_ratio, jain, duration_s of the episode that just ended there."""
+        ...
+
+    def close(self) -> None:
+        """End the threads."""
+        ...
+
+
+@dataclass(slots=True)
+class LearnerState:
+    """All that a learner needs to go on bit for bit: weights, optimisers, memories, noise, random numbers.
+
+    Attributes:
+        tensors: by dotted name, of any numeric dtype and shape.
+        values: plain JSON; whole numbers of any size are kept exactly.
+    """
+
+    tensors: dict[str, NDArray[Any]] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class PolicyParts:
+    """What a policy file holds, less its card.
+
+    Attributes:
+        document: "observation", "action", "options", "actor" and "critic" of the policy document.
+        tensors: float32, by the names that document's networks give them.
+    """
+
+    document: dict[str, Any]
+    tensors: dict[str, FloatArray]
+
+
+class Learner(Protocol):
+    """A learning algorithm with its networks, memory and luck. It never looks at the clock."""
+
+    def observe(self, env: TrainingEnv) -> int:
+        """Take in what the environments delivered; the number of transitions that this completed."""
+        ...
+
+    def act(self, env: TrainingEnv) -> FloatArray:
+        """Actions for all acting slots, with exploration: float32 [N, S, A], valid until the next call."""
+        ...
+
+    def learn(self, progress: float) -> int:
+        """Make the gradient steps that are due.
+
+        Args:
+            progress: share of the budget that is spent, in [0, 1], for schedules.
+
+        Returns:
+            How many gradient steps that were.
+        """
+        ...
+
+    def metrics(self) -> dict[str, float]:
+        """Means since the last call of those of METRICS that the algorithm knows: return_mean, td_error, …."""
+        ...
+
+    def policy(self) -> PolicyParts:
+        """What it has learned, without exploration."""
+        ...
+
+    def state(self) -> LearnerState:
+        """A copy of all it needs to go on."""
+        ...
+
+    def load_state(self, state: LearnerState) -> None:
+        """Go on from there.
+
+        Raises:
+            CheckpointError: if the state is another network's or algorithm's.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerSetup:
+    """What a learner is made for.
+
+    Attributes:
+        spec: what its agents see and do.
+        num_envs: N.
+        slots: S.
+        seed: of its weights, noise and sampling.
+    """
+
+    spec: AgentSpec
+    num_envs: int
+    slots: int
+    seed: int

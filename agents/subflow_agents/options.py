@@ -1,0 +1,115 @@
+"""The options of an agent: fields of a frozen dataclass, each with help, bounds and the source of its default.
+
+Forms and the command line read them from here, without importing what uses them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from subflow_agents.errors import ConfigError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSpec:
+    """One option of an agent.
+
+    Attributes:
+        name: of the field.
+        kind: "number", "integer", "flag" or "choice".
+        default: what it is unless somebody says otherwise.
+        help: one sentence.
+        source: where the default is from: the paper, or the ruling where the paper is silent.
+        unit: "1" for plain numbers.
+        minimum: smallest number allowed.
+        maximum: largest number allowed.
+        choices: what a choice may be.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    help: str
+    source: str
+    unit: str = "1"
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: object) -> Any:
+        """The value as the field holds it.
+
+        Raises:
+            ConfigError: if it is of another kind, out of bounds, or none of the choices.
+        """
+        key = f"options.{self.name}"
+        if self.kind == "flag":
+            if isinstance(value, bool):
+                return value
+            raise ConfigError(key, f"{value!r} is neither true nor false", "true or false")
+        if self.kind == "choice":
+            if value in self.choices:
+                return value
+            raise ConfigError(key, f"{value!r} is no choice", ", ".join(self.choices))
+        whole = self.kind == "integer"
+        noun = "a whole number" if whole else "a number"
+        allowed = f"{noun} from {self.minimum:g} to {self.maximum:g}"
+        if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value != int(value)):
+            raise ConfigError(key, f"{value!r} is not {noun}", allowed)
+        if not self.minimum <= value <= self.maximum:  # NaN too
+            raise ConfigError(key, f"{value!r} is out of range", allowed)
+        return int(value) if whole else float(value)
+
+
+def number(
+    default: float, help_text: str, source: str, *, minimum: float, maximum: float, unit: str = "1"
+) -> Any:  # as dataclasses.field, which it makes
+    """A field that holds a real number."""
+    return _field("number", default, help_text, source, unit=unit, minimum=minimum, maximum=maximum)
+
+
+def integer(default: int, help_text: str, source: str, *, minimum: int, maximum: int, unit: str = "1") -> Any:
+    """A field that holds a whole number."""
+    return _field("integer", default, help_text, source, unit=unit, minimum=minimum, maximum=maximum)
+
+
+def flag(default: bool, help_text: str, source: str) -> Any:
+    """A field that holds true or false."""
+    return _field("flag", default, help_text, source)
+
+
+def choice(default: str, help_text: str, source: str, *, choices: tuple[str, ...]) -> Any:
+    """A field that holds one of several words."""
+    return _field("choice", default, help_text, source, choices=choices)
+
+
+def options_of(config: type) -> tuple[OptionSpec, ...]:
+    """The options of an agent's config class, in the order of its fields."""
+    return tuple(
+        OptionSpec(name=field.name, default=field.default, **field.metadata["option"])
+        for field in dataclasses.fields(config)
+    )
+
+
+def read_options(config: type[T], values: Mapping[str, object]) -> T:
+    """An agent's config with these values in place of its defaults.
+
+    Raises:
+        ConfigError: for the first value that is not acceptable, or that it has no option for.
+    """
+    known = {spec.name: spec for spec in options_of(config)}
+    for name in values:
+        if name not in known:
+            raise ConfigError(f"options.{name}", "there is no such option", ", ".join(known))
+    return config(**{name: known[name].check(value) for name, value in values.items()})
+
+
+def _field(kind: str, default: object, help_text: str, source: str, **more: object) -> Any:
+    option = {"kind": kind, "help": help_text, "source": source, **more}
+    return dataclasses.field(default=default, metadata={"option": option})

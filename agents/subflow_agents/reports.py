@@ -1,0 +1,118 @@
+"""What a training tells while it runs, and what it can be told: plain values, for pipes and files."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number that a training reports.
+
+    Attributes:
+        name: with its unit.
+        unit: for people; "1" for plain numbers.
+        help: what it is, with its formula.
+    """
+
+    name: str
+    unit: str
+    help: str
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("step", "1", "Transitions learned from so far: an agent's decision with what came of it."),
+    Metric("updates", "1", "Gradient steps so far."),
+    Metric("episodes", "1", "Episodes that have ended so far."),
+    Metric("elapsed_s", "s", "Time spent training, pauses and earlier processes' waiting left out."),
+    Metric("return_mean", "1", "Reward of a decision, averaged over those since the last report."),
+    Metric("goodput_bps", "bit/s", "Goodput of a flow in the episodes that ended since the last report, their mean."),
+    Metric("rtt_inflation", "1", "Mean RTT over the least RTT in those episodes, minus 1."),
+    Metric("loss_ratio", "1", "Packets lost over packets sent in those episodes."),
+    Metric("jain", "1", "Jain's index over the goodputs of the flows in those episodes, their mean."),
+    Metric("td_error", "1", "Mean |Q(s, a) - y| of the minibatches since the last report; PPO: of the value function."),
+    Metric("q_mean", "1", "Mean of Q(s, a) over those minibatches; PPO: of the value function."),
+    Metric("actor_saturation", "1", "Share of the policy's action components with |a| > 0.98 in those minibatches."),
+    Metric("actor_loss", "1", "What the actor minimises, averaged over the updates since the last report."),
+    Metric("critic_loss", "1", "What the critic minimises, averaged over the updates since the last report."),
+    Metric("actor_grad_norm", "1", "Euclidean norm of the actor's gradient before clipping, their mean."),
+    Metric("critic_grad_norm", "1", "Euclidean norm of the critic's gradient before clipping, their mean."),
+    Metric("kl", "1", "Kullback-Leibler divergence of the policy before an update from that after it (PPO)."),
+    Metric("entropy", "1", "Entropy of the policy (PPO, SAC), in nats."),
+    Metric("updates_per_s", "1/s", "Gradient steps per second since the last report."),
+    Metric("steps_per_s", "1/s", "Transitions per second since the last report."),
+    Metric("sim_s_per_s", "1", "Simulated seconds per second since the last report, all environments together."),
+    Metric("eta_s", "s", "Time to the end of the budget at the speed since the last report."),
+)
+"""All that "metrics" reports may hold. What does not apply to an algorithm, or is not known yet, is left out."""
+
+SATURATED = 0.98
+"""A component of an action beyond this is at its bound; the share of such is worth a warning above one half."""
+
+
+class ReportKind(StrEnum):
+    """What a report tells."""
+
+    METRICS = "metrics"  # values: of METRICS, those known
+    EVALUATION = "evaluation"  # values: step, is_best, and Evaluation.to_json()
+    CHECKPOINT = "checkpoint"  # values: step, path, seconds
+    STATE = "state"  # values: state (of TrainingState), step, and why
+    POLICY = "policy_view"  # values: step, path of the latest policy file, observation_median [width], action_mean
+    FAILED = "failed"  # values: error (its kind), message, step, checkpoint (path of the last good one, or null)
+
+
+class TrainingState(StrEnum):
+    """Where a training stands."""
+
+    STARTING = "starting"
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPED = "stopped"  # by request, resumable
+    FINISHED = "finished"  # the budget is spent
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One piece of news of a training.
+
+    Attributes:
+        kind: what it tells.
+        values: plain JSON, as `ReportKind` says.
+    """
+
+    kind: ReportKind
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As one JSON object: {"kind": ..., "values": {...}}."""
+        return {**asdict(self), "kind": self.kind.value}
+
+
+class Command(StrEnum):
+    """What a training can be told."""
+
+    NONE = "none"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STOP = "stop"  # with a checkpoint
+    CHECKPOINT = "checkpoint"
+    EVALUATE = "evaluate"
+
+
+class Control(Protocol):
+    """Whoever a training asks what to do."""
+
+    def poll(self) -> Command:
+        """The next command not yet obeyed, or NONE. Returns at once; asked at least every 50 ms."""
+        ...
+
+
+class NoControl:
+    """Nobody tells the training anything."""
+
+    def poll(self) -> Command:
+        """Always NONE."""
+        return Command.NONE
