@@ -28,6 +28,13 @@ from subflow_store.errors import (
     StoreNewer,
     StoreReadOnly,
 )
+from subflow_store.training_values import (
+    TRAINING_STATES,
+    EvaluationFigure,
+    MetricCurve,
+    TrainingRow,
+    TrainingStart,
+)
 from subflow_store.values import (
     FINAL_STATUSES,
     ColumnSpec,
@@ -48,11 +55,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINAL_STATUSES",
+    "TRAINING_STATES",
     "ColumnSpec",
+    "EvaluationFigure",
     "EventExtent",
     "EventTable",
     "MarkRow",
     "MarkTable",
+    "MetricCurve",
     "PyramidData",
     "RunClosed",
     "RunNotFound",
@@ -71,6 +81,8 @@ __all__ = [
     "StoreMissing",
     "StoreNewer",
     "StoreReadOnly",
+    "TrainingRow",
+    "TrainingStart",
     "open_store",
 ]
 

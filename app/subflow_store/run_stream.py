@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import time
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from subflow_store import schema
 from subflow_store.codec import SAMPLES
+from subflow_store.documents import strict_json
 from subflow_store.errors import RunClosed, StoreLocked
 from subflow_store.event_ingest import EventIngest
 from subflow_store.headline import headline
@@ -155,7 +155,7 @@ class RunStream:
             self._write_pyramids(connection)
             connection.execute(
                 sa.insert(schema.run_document),
-                {"run_id": self._run_id, "kind": "summary", "text": _json(summary)},
+                {"run_id": self._run_id, "kind": "summary", "text": strict_json(summary)},
             )
             connection.execute(
                 sa.update(schema.run).where(schema.run.c.id == self._run_id),
@@ -244,18 +244,3 @@ def mark_interrupted(connection: sa.Connection, run_ids: Iterable[int]) -> None:
         .where(schema.run.c.id.in_(list(run_ids)), schema.run.c.status == "running")
         .values(status="interrupted", ended_at=schema.run.c.heartbeat_at)
     )
-
-
-def _json(document: Mapping[str, Any]) -> str:
-    """A document as strict JSON: what JSON cannot say, NaN and infinities, becomes null."""
-    return json.dumps(_finite(document), allow_nan=False, ensure_ascii=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return value

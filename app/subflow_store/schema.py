@@ -156,3 +156,71 @@ event_span = sa.Table(
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )
+
+training = sa.Table(
+    "training",
+    metadata,
+    sa.Column("id", sa.INTEGER, primary_key=True),
+    sa.Column("name", sa.TEXT, nullable=False),
+    sa.Column("agent", sa.TEXT, nullable=False),
+    sa.Column("scenario_name", sa.TEXT, nullable=False),
+    sa.Column("seed", sa.INTEGER, nullable=False),  # as in `run`
+    sa.Column("state", sa.TEXT, nullable=False),
+    sa.Column("message", sa.TEXT, nullable=False),  # why it failed
+    sa.Column("folder", sa.TEXT, nullable=False),  # its checkpoints and policies
+    sa.Column("version", sa.TEXT, nullable=False),
+    sa.Column("note", sa.TEXT, nullable=False),
+    sa.Column("started_at", sa.TEXT, nullable=False),
+    sa.Column("updated_at", sa.TEXT, nullable=False),
+    sa.Column("ended_at", sa.TEXT),
+    sa.Column("elapsed_s", sa.REAL, nullable=False),
+    sa.Column("steps", sa.INTEGER, nullable=False),
+    sa.Column("best_step", sa.INTEGER),
+    sa.Column("best_score", sa.REAL),
+    sa.Column("best_goodput_bps", sa.REAL),
+    sa.Column("policy_hash", sa.TEXT, nullable=False),  # of the best policy file
+    sa.Column("parent_id", sa.INTEGER, sa.ForeignKey("training.id", ondelete="SET NULL")),
+    sa.Column("reports_read", sa.INTEGER, nullable=False),  # bytes of the folder's reports that are in here
+    sa.Column("process_host", sa.TEXT, nullable=False),  # who trains: see liveness.py
+    sa.Column("process_boot", sa.TEXT, nullable=False),
+    sa.Column("process_pid", sa.INTEGER, nullable=False),
+    sa.Column("process_started", sa.TEXT, nullable=False),
+    sa.Index("training_by_parent", "parent_id"),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+training_document = sa.Table(
+    "training_document",
+    metadata,
+    sa.Column("training_id", sa.INTEGER, sa.ForeignKey("training.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("kind", sa.TEXT, primary_key=True),  # scenario (TOML), config (JSON)
+    sa.Column("text", sa.TEXT, nullable=False),
+    sqlite_strict=True,
+)
+
+training_metric = sa.Table(
+    "training_metric",
+    metadata,
+    sa.Column("training_id", sa.INTEGER, sa.ForeignKey("training.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("name", sa.TEXT, primary_key=True),  # `step` and `elapsed_s` are in every chunk
+    sa.Column("idx", sa.INTEGER, primary_key=True),  # the chunk: the same for all metrics that were reported together
+    sa.Column("n", sa.INTEGER, nullable=False),
+    sa.Column("codec", sa.TEXT, nullable=False),
+    sa.Column("data", sa.BLOB, nullable=False),
+    sqlite_strict=True,
+)
+
+training_evaluation = sa.Table(
+    "training_evaluation",
+    metadata,
+    sa.Column("training_id", sa.INTEGER, sa.ForeignKey("training.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("step", sa.INTEGER, primary_key=True),
+    sa.Column("controller", sa.TEXT, primary_key=True),
+    sa.Column("metric", sa.TEXT, primary_key=True),
+    sa.Column("mean", sa.REAL),
+    sa.Column("ci95", sa.REAL),  # half width of the 95 % confidence interval of the mean
+    sa.Column("n", sa.INTEGER, nullable=False),  # seeds
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)

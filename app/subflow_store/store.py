@@ -25,6 +25,7 @@ from subflow_store.run_stream import RunStream, mark_interrupted
 from subflow_store.run_writer import RunWriter
 from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.streams import DECISION, INTERVAL, STREAMS, StreamSpec
+from subflow_store.trainings import TrainingStore
 from subflow_store.values import (
     ColumnSpec,
     EventExtent,
@@ -79,6 +80,11 @@ class Store:
     def is_read_only(self) -> bool:
         """Whether it was opened for reading alone."""
         return self._database.read_only
+
+    @property
+    def trainings(self) -> TrainingStore:
+        """The trainings of agents."""
+        return TrainingStore(self._database, self._writing)  # made anew: kept, the two would hold each other
 
     def close(self) -> None:
         """Commit what is waiting, mark runs that are still open as interrupted, and let go of the file."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_store import ColumnSpec, EventTable, RunStart, Store
+from subflow_store import ColumnSpec, EvaluationFigure, EventTable, RunStart, Store, TrainingStart
 from subflow_store.codec import codec
 from subflow_store.streams import DECISION, INTERVAL, StreamSpec
 
@@ -85,3 +85,31 @@ def decisions(n: int, first: int = 0, owners: tuple[str, ...] = ("download/1", "
 def intervals(n: int, first: int = 0) -> EventTable:
     """Intervals of one subflow, a millisecond after one another."""
     return events(INTERVAL, n, first, {"owner": ("download/1",)})
+
+
+def training(name: str = "First", **changes: Any) -> TrainingStart:
+    """A training of an agent on two paths."""
+    values: dict[str, Any] = {
+        "name": name,
+        "agent": "drl-cc",
+        "scenario_name": "Two paths",
+        "scenario_text": 'format = 1\nname = "Two paths"\n',
+        "config": {"agent": "drl-cc", "steps": 50_000, "options": {"gamma": 0.9}},
+        "seed": 7,
+        "folder": "/trainings/first",
+        "version": "0.1.0",
+    }
+    return TrainingStart(**(values | changes))
+
+
+def reports(n: int, first: int = 0) -> list[dict[str, float | None]]:
+    """Reports `first` ... `first + n - 1`: report k is of step 10 k, after k / 2 s, with a return of -k."""
+    return [{"step": 10 * k, "elapsed_s": k / 2, "return_mean": -float(k)} for k in range(first, first + n)]
+
+
+def figures(step: int, goodput_bps: float = 6e6) -> list[EvaluationFigure]:
+    """An evaluation of an agent beside OLIA."""
+    return [
+        EvaluationFigure(step, "drl-cc", "goodput_bps", goodput_bps, 1e5, 5),
+        EvaluationFigure(step, "olia", "goodput_bps", 4e6, 2e5, 5),
+    ]

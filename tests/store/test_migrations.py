@@ -13,7 +13,7 @@ import zstandard
 from alembic.autogenerate import compare_metadata
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
-from tests.store.examples import decisions, intervals, record, values_of
+from tests.store.examples import decisions, figures, intervals, record, reports, training, values_of
 
 from subflow_store import MarkRow, Store, StoreReadOnly, migrations, open_store, schema, upgrade
 
@@ -70,12 +70,32 @@ def check_content(store: Store, made_by: int) -> None:
     )
 
 
+def check_trainings(store: Store, made_by: int) -> None:
+    learned = store.trainings.rows()
+    if made_by < 3:
+        assert learned == []
+        return
+    assert [(row.name, row.state, row.steps, row.best_step, row.policy_hash) for row in learned] == [
+        ("Learned", "finished", 29_990, 20_000, "0123456789abcdef")
+    ]
+    row = store.trainings.get(learned[0].id)
+    assert (row.config, row.seed, row.reports_read) == (training().config, 7, 123)
+    curve = store.trainings.curve(row.id, "return_mean")
+    np.testing.assert_array_equal(curve.values, -np.arange(3000.0))
+    np.testing.assert_array_equal(curve.step, 10 * np.arange(3000))
+    assert store.trainings.evaluations(row.id) == figures(20_000)
+
+
 def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
     made_by = version_of(old_file)
     with open_store(old_file) as store:
         check_content(store, made_by)
+        check_trainings(store, made_by)
         record(store)
         assert len(store.runs()) == 3
+        added = store.trainings.add(training("Another"))
+        store.trainings.append(added, reports(5))
+        assert len(store.trainings.curve(added, "return_mean")) == 5
     assert version_of(old_file) == upgrade.head()
 
 
