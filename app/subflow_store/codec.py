@@ -8,9 +8,11 @@ blosc2 does the same 5 % smaller for a 19 MB dependency and slower writes.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,14 @@ from numpy.typing import NDArray
 SAMPLES = "f4/shuffle/zstd3"
 """Codec of sampled signals and of pyramids."""
 
+VECTORS = "f4x*/columns/shuffle/zstd3"
+"""Codec of rows of several numbers, e.g. what an agent sees; a blob's own codec has their number in place of the "*".
+
+All first numbers come first, then all second ones: each changes little from row to row.
+"""
+
 _LEVEL = 3
+_VECTORS = re.compile(re.escape(VECTORS).replace(re.escape("*"), r"(\*|0|[1-9][0-9]{0,5})"))
 
 # zstd contexts are costly to make and must not be shared by threads at work: one pair per thread.
 _contexts = threading.local()
@@ -32,15 +41,26 @@ class CodecError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """One way to store a column: little-endian elements, perhaps differences, byte-shuffled, zstd with checksum."""
+    """One way to store a column: little-endian elements, perhaps differences, byte-shuffled, zstd with checksum.
+
+    With a `width` an element of the column is a row of so many numbers: the column is an array [n, width].
+    """
 
     name: str
     dtype: np.dtype[Any]
     delta: bool = False
+    width: int | None = None
+
+    def shape(self, n: int) -> tuple[int, ...]:
+        """Shape of a column of `n` elements."""
+        return (n,) if self.width is None else (n, self.width)
 
     def encode(self, values: NDArray[Any]) -> bytes:
-        """Turn a one-dimensional array into a blob."""
-        return self.encode_rows(np.asarray(values, self.dtype)[np.newaxis])[0]
+        """Turn a column into a blob."""
+        numbers = np.asarray(values, self.dtype)
+        if self.width is not None:
+            numbers = numbers.T.reshape(-1)
+        return self.encode_rows(numbers[np.newaxis])[0]
 
     def encode_rows(self, rows: NDArray[Any]) -> list[bytes]:
         """Turn each row of an array [n_rows, n] into a blob: one pass of shuffling serves all of them."""
@@ -57,7 +77,7 @@ class Codec:
         Raises:
             CodecError: if the blob is damaged or holds another number of elements.
         """
-        out = np.empty(n, self.dtype)
+        out = np.empty(self.shape(n), self.dtype)
         self.decode_into(blob, out)
         return out
 
@@ -67,6 +87,14 @@ class Codec:
         Raises:
             CodecError: as `decode`.
         """
+        if self.width is None:
+            self._decode_numbers(blob, out)
+            return
+        numbers = np.empty(out.size, self.dtype)
+        self._decode_numbers(blob, numbers)
+        out[:] = numbers.reshape(self.width, len(out)).T
+
+    def _decode_numbers(self, blob: bytes, out: NDArray[Any]) -> None:
         width = self.dtype.itemsize
         try:
             # Asked first, so that a damaged length cannot ask for all the memory there is.
@@ -98,15 +126,27 @@ CODECS: Mapping[str, Codec] = {
 
 
 def codec(name: str) -> Codec:
-    """The codec of that name.
+    """The codec of that name; that of `VECTORS` itself has rows without a number.
 
     Raises:
         CodecError: if this version does not know it.
     """
-    try:
+    if name in CODECS:
         return CODECS[name]
-    except KeyError:
-        raise CodecError(f"data stored as {name!r}, which this version cannot read") from None
+    vectors = _VECTORS.fullmatch(name)
+    if vectors is None:
+        raise CodecError(f"data stored as {name!r}, which this version cannot read")
+    return _vector_codec(name, 0 if vectors[1] == "*" else int(vectors[1]))
+
+
+def codec_for(name: str, column: NDArray[Any]) -> Codec:
+    """The codec of that name for columns like this one: that of `VECTORS` for rows as wide as these."""
+    return codec(name.replace("*", str(column.shape[1]))) if name == VECTORS else codec(name)
+
+
+@cache
+def _vector_codec(name: str, width: int) -> Codec:
+    return Codec(name, np.dtype("<f4"), width=width)
 
 
 def _shuffle(rows: NDArray[Any]) -> NDArray[np.uint8]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_store.codec import codec
+from subflow_store.codec import Codec, codec_for
 from subflow_store.streams import StreamSpec
 from subflow_store.values import EventTable
 
@@ -51,7 +51,7 @@ class EventIngest:
     def __init__(self, spec: StreamSpec) -> None:
         """Start with no rows."""
         self._spec = spec
-        self._codecs = [codec(name) for name in spec.fields.values()]
+        self._codecs: list[Codec] = []  # of each field; the first rows tell how wide those of several numbers are
         self._names: dict[str, dict[str, int]] = {field: {} for field in spec.named}
         self._stored_names = dict.fromkeys(spec.named, 0)
         self._tail: list[NDArray[Any]] = []  # rows after the last whole chunk, a column each; made with the first row
@@ -73,7 +73,8 @@ class EventIngest:
     def append(self, table: EventTable) -> None:
         """Take rows up."""
         if not self._tail:
-            self._tail = [np.empty(EVENT_CHUNK, each.dtype) for each in self._codecs]
+            self._codecs = [codec_for(name, table[field]) for field, name in self._spec.fields.items()]
+            self._tail = [np.empty(each.shape(EVENT_CHUNK), each.dtype) for each in self._codecs]
         columns = [
             self._renumbered(field, table) if field in self._names else table[field] for field in self._spec.fields
         ]
@@ -94,9 +95,9 @@ class EventIngest:
         chunks = [*self._full, self._encoded()] if self._stored < self._filled else self._full
         return PendingEvents(
             [
-                (chunk.idx, field, chunk.n, name, blob)
+                (chunk.idx, field, chunk.n, each.name, blob)
                 for chunk in chunks
-                for (field, name), blob in zip(self._spec.fields.items(), chunk.blobs, strict=True)
+                for field, each, blob in zip(self._spec.fields, self._codecs, chunk.blobs, strict=True)
             ],
             [span for chunk in chunks for span in chunk.spans],
             [

@@ -1,4 +1,4 @@
-"""Reading events: marks, decisions and monitor intervals.
+"""Reading events: marks, decisions, monitor intervals and steps of agents.
 
 Marks are few and read whole. The other streams may have millions of rows: the index says which chunks hold the rows of
 an owner in a window of time, and only these are read.
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_store.codec import codec
+from subflow_store.codec import Codec, codec
 from subflow_store.database import Reader
 from subflow_store.queries import decode
 from subflow_store.streams import MARK, StreamSpec
@@ -110,13 +110,13 @@ def _read_chunks(reader: Reader, run_id: int, spec: StreamSpec, chunks: Iterable
     for field, codec_name in spec.fields.items():
         # Each row names its own codec; chunks of one stream may differ in it.
         parts = [decode(name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field]
-        columns[field] = np.concatenate(parts) if parts else _unknown(codec(codec_name).dtype, len(columns["time_ns"]))
+        columns[field] = np.concatenate(parts) if parts else _unknown(codec(codec_name), len(columns["time_ns"]))
     return EventTable(columns, {field: tuple(each) for field, each in names.items()})
 
 
-def _unknown(dtype: np.dtype[Any], n: int) -> NDArray[Any]:
+def _unknown(kind: Codec, n: int) -> NDArray[Any]:
     """A column that the version which wrote the run did not have yet."""
-    return np.full(n, np.nan if dtype.kind == "f" else 0, dtype)
+    return np.full(kind.shape(n), np.nan if kind.dtype.kind == "f" else 0, kind.dtype)
 
 
 def _owner_number(reader: Reader, run_id: int, spec: StreamSpec, owner: str) -> int | None:

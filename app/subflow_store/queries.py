@@ -176,7 +176,7 @@ def read_pyramid(reader: Reader, series_id: int, level: int) -> PyramidData | No
 def decode(codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
     """The elements of consecutive chunks (elements, blob), as one array."""
     decoder = codec(codec_name)
-    values = np.empty(sum(n for n, _ in chunks), decoder.dtype)
+    values = np.empty(decoder.shape(sum(n for n, _ in chunks)), decoder.dtype)
     position = 0
     for n, blob in chunks:
         decoder.decode_into(blob, values[position : position + n])

@@ -43,6 +43,7 @@ class RunWriter:
         self._n_samples = 0
         self._label = label
         self._latest_ns: dict[str, int] = {}  # time of the last row of each event stream
+        self._widths: dict[str, list[tuple[int, ...]]] = {}  # of its columns
         self._is_open = True
 
     @property
@@ -86,11 +87,11 @@ class RunWriter:
         """Append rows of an event stream.
 
         Args:
-            stream: "decision" or "interval".
+            stream: "decision", "interval" or "agent".
             table: all columns of that stream, in order of time and from the last row before on; they are copied.
 
         Raises:
-            ValueError: if a column is missing, unknown or of another length, or the order is not kept.
+            ValueError: if a column is missing, unknown or of another length or width, or the order is not kept.
             StoreError: if the run is closed, or storing something earlier has failed.
         """
         spec = STREAMS[stream]
@@ -101,8 +102,14 @@ class RunWriter:
         copied = EventTable(
             {field: np.array(table[field], codec(name).dtype) for field, name in spec.fields.items()}, table.names
         )
-        if {column.shape for column in copied.columns.values()} != {(len(copied),)}:
+        if any(
+            column.ndim != len(codec(name).shape(0)) or len(column) != len(copied)
+            for name, column in zip(spec.fields.values(), copied.columns.values(), strict=True)
+        ):
             raise ValueError(f"the columns of {stream}s differ in length")
+        widths = [column.shape[1:] for column in copied.columns.values()]
+        if self._widths.setdefault(stream, widths) != widths:
+            raise ValueError(f"{stream}s that are not as wide as those before")
         times = copied["time_ns"]
         if len(times):
             latest = self._latest_ns.get(stream, int(times[0]))

@@ -24,7 +24,7 @@ from subflow_store.machine import describe_machine
 from subflow_store.run_stream import RunStream, mark_interrupted
 from subflow_store.run_writer import RunWriter
 from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
-from subflow_store.streams import DECISION, INTERVAL, STREAMS, StreamSpec
+from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
 from subflow_store.trainings import TrainingStore
 from subflow_store.values import (
     ColumnSpec,
@@ -317,8 +317,19 @@ class Store:
         """
         return self._window(run_id, INTERVAL, owner, t_from_s, t_to_s)
 
+    def agent_steps(
+        self, run_id: int, agent: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
+    ) -> EventTable:
+        """What one agent or all saw, did and earned from t_from_s to t_to_s, a row per subflow and decision.
+
+        Raises:
+            RunNotFound: if there is no such run.
+            StoreError: if the file cannot be read.
+        """
+        return self._window(run_id, AGENT, agent, t_from_s, t_to_s)
+
     def event_extents(self, run_id: int, stream: str) -> dict[str, EventExtent]:
-        """How many decisions ("decision") or intervals ("interval") there are of each owner, and of what time.
+        """How many rows of a stream ("decision", "interval", "agent") there are of each owner, and of what time.
 
         Raises:
             RunNotFound: if there is no such run.

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from subflow_store.codec import codec
+from subflow_store.codec import VECTORS, codec
 from subflow_store.values import EventTable
 
 _TIME = "i8/delta/shuffle/zstd3"
 _WHOLE = "i4/shuffle/zstd3"
 _LONG = "i8/shuffle/zstd3"
 _REAL = "f8/shuffle/zstd3"
+_SINGLE = "f4/shuffle/zstd3"
 
 DECISION_NUMBERS = 8
 """Numbers that a rule may have."""
@@ -40,7 +41,7 @@ class StreamSpec:
 
     def empty(self) -> EventTable:
         """A table of this shape without a row."""
-        columns = {field: np.empty(0, codec(name).dtype) for field, name in self.fields.items()}
+        columns = {field: np.empty(codec(name).shape(0), codec(name).dtype) for field, name in self.fields.items()}
         return EventTable(columns, dict.fromkeys(self.named, ()))
 
 
@@ -94,7 +95,42 @@ INTERVAL = StreamSpec(
 )
 """Monitor intervals: sent at one rate, and what became of exactly these packets."""
 
-STREAMS: Mapping[str, StreamSpec] = {spec.name: spec for spec in (MARK, DECISION, INTERVAL)}
+AGENT = StreamSpec(
+    "agent",
+    {
+        "time_ns": _TIME,
+        "owner": _WHOLE,
+        "agent": _WHOLE,
+        "number": _WHOLE,
+        "subflow": _WHOLE,
+        "is_acting": _WHOLE,
+        "value": _SINGLE,
+        "reward": _SINGLE,
+        "epoch_s": _SINGLE,
+        "sending_rate_bps": _SINGLE,
+        "goodput_bps": _SINGLE,
+        "loss_ratio": _SINGLE,
+        "rtt_s": _SINGLE,
+        "min_rtt_s": _SINGLE,
+        "schedule_share": _SINGLE,
+        "cwnd_before_pkts": _SINGLE,
+        "cwnd_after_pkts": _SINGLE,
+        "rate_before_bps": _SINGLE,
+        "rate_after_bps": _SINGLE,
+        "observation": VECTORS,
+        "action": VECTORS,
+    },
+    ("owner", "agent", "subflow"),
+)
+"""What learning agents saw, did and earned: a row for each subflow that an agent saw when it decided.
+
+Owners are the agents; `agent` is the text in which the caller keeps one whole. Controllers differ in how much they see,
+and an option says how much of the past: so `observation` and `action` are as wide as the widest agent of the run needs,
+the others' ends are NaN. A column per number would bound their count and cost a blob each; a row per number would read
+and store time, agent and subflow as often again.
+"""
+
+STREAMS: Mapping[str, StreamSpec] = {spec.name: spec for spec in (MARK, DECISION, INTERVAL, AGENT)}
 
 
 def table_of_marks(rows: Iterable[tuple[int, str, str, float]]) -> EventTable:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from subflow_store import ColumnSpec, EvaluationFigure, EventTable, RunStart, Store, TrainingStart
 from subflow_store.codec import codec
-from subflow_store.streams import DECISION, INTERVAL, StreamSpec
+from subflow_store.streams import AGENT, DECISION, INTERVAL, StreamSpec
 
 COLUMNS = (
     ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt"),
@@ -68,10 +68,12 @@ def values_of(store: Store, run_id: int) -> NDArray[np.float32]:
 def events(spec: StreamSpec, n: int, first: int, names: dict[str, tuple[str, ...]]) -> EventTable:
     """Rows `first` ... `first + n - 1` of a stream: row k is at k ms and has k in every column that is no name.
 
-    Row k has name k modulo the number of names.
+    Row k has name k modulo the number of names. Columns of several numbers are empty.
     """
     rows = np.arange(first, first + n)
-    columns: dict[str, NDArray[Any]] = {field: rows.astype(codec(name).dtype) for field, name in spec.fields.items()}
+    columns: dict[str, NDArray[Any]] = {
+        field: np.resize(rows, codec(name).shape(n)).astype(codec(name).dtype) for field, name in spec.fields.items()
+    }
     columns |= {field: rows.astype(np.int32) % len(each) for field, each in names.items()}
     columns["time_ns"] = rows * 1_000_000
     return EventTable(columns, names)
@@ -85,6 +87,14 @@ def decisions(n: int, first: int = 0, owners: tuple[str, ...] = ("download/1", "
 def intervals(n: int, first: int = 0) -> EventTable:
     """Intervals of one subflow, a millisecond after one another."""
     return events(INTERVAL, n, first, {"owner": ("download/1",)})
+
+
+def agent_steps(n: int, first: int = 0, width: int = 3, agents: tuple[str, ...] = ("server", "client")) -> EventTable:
+    """Steps of these agents in turn, a millisecond after one another; number j of observation k is k + j / 4."""
+    table = events(AGENT, n, first, {"owner": agents, "agent": ("{}",), "subflow": ("download/1", "download/2")})
+    rows = np.arange(first, first + n)[:, np.newaxis]
+    observation, action = ((rows + np.arange(wide) / 4).astype(np.float32) for wide in (width, 1))
+    return EventTable({**table.columns, "observation": observation, "action": action}, table.names)
 
 
 def training(name: str = "First", **changes: Any) -> TrainingStart:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from subflow_store.codec import CODECS, SAMPLES, CodecError, codec
+from subflow_store.codec import CODECS, SAMPLES, VECTORS, CodecError, codec, codec_for
 
 LENGTHS = st.integers(0, 300)
 
@@ -32,6 +32,37 @@ def test_every_codec_gives_back_the_same_bits(case) -> None:
 def test_encoding_rows_together_equals_encoding_each(rows) -> None:
     kind = codec(SAMPLES)
     assert kind.encode_rows(rows) == [kind.encode(row) for row in rows]
+
+
+@given(hnp.arrays(np.float32, st.tuples(st.integers(0, 40), st.integers(0, 9))))
+def test_rows_of_several_numbers_come_back_bit_for_bit(rows) -> None:
+    kind = codec_for(VECTORS, rows)
+    decoded = codec(kind.name).decode(kind.encode(rows), len(rows))
+    assert decoded.shape == rows.shape
+    assert decoded.tobytes() == rows.tobytes()
+
+
+def test_the_width_of_rows_is_part_of_what_is_stored() -> None:
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+    kind = codec_for(VECTORS, rows)
+    assert kind.name == "f4x3/columns/shuffle/zstd3"
+    with pytest.raises(CodecError, match="48 bytes instead of 64"):
+        codec("f4x4/columns/shuffle/zstd3").decode(kind.encode(rows), 4)
+    assert codec(VECTORS).shape(5) == (5, 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["f4x/columns/shuffle/zstd3", "f4x-1/columns/shuffle/zstd3", "f4x01/columns/shuffle/zstd3"]
+)
+def test_a_width_that_is_no_number_is_refused(name) -> None:
+    with pytest.raises(CodecError, match="this version cannot read"):
+        codec(name)
+
+
+def test_rows_whose_numbers_change_slowly_shrink() -> None:
+    # Ten numbers that each walk: column after column they share their high bytes.
+    rows = np.cumsum(np.random.default_rng(1).normal(0, 1e-3, (4096, 10)), axis=0).astype(np.float32)
+    assert len(codec_for(VECTORS, rows).encode(rows)) < 0.85 * rows.nbytes
 
 
 def test_rows_need_not_be_contiguous() -> None:

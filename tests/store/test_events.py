@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.examples import COLUMNS, SUMMARY, decisions, intervals, start
+from tests.store.examples import COLUMNS, SUMMARY, agent_steps, decisions, intervals, start
 
 from subflow_store import EventExtent, EventTable, RunClosed, RunNotFound, Store, event_ingest, open_store
 from subflow_store.event_ingest import EVENT_CHUNK, EventIngest
-from subflow_store.streams import DECISION, INTERVAL
+from subflow_store.streams import AGENT, DECISION, INTERVAL
 
 # Row k of the examples is at k ms; owners take turns: "download/1" has rows 0, 3, 6 ...
 
@@ -174,6 +174,55 @@ def test_an_owner_with_few_rows_is_found_without_the_chunks_of_others(file_store
     assert rows_of(file_store.decisions(run_id, "rare")) == [7, 4 * EVENT_CHUNK + 7]
 
 
+@pytest.mark.parametrize(("n", "width"), [(1, 3), (EVENT_CHUNK + 1, 14), (20, 0)])
+def test_what_agents_saw_comes_back_with_its_width(store: Store, n: int, width: int) -> None:
+    steps = agent_steps(n, width=width)
+    with store.start_run(start(), COLUMNS) as run:
+        run.add_events("agent", steps.select(slice(0, n // 2)))
+        run.flush()
+        run.add_events("agent", steps.select(slice(n // 2, None)))
+        run.finish("finished", SUMMARY)
+    found = store.agent_steps(run.run_id)
+    assert found.columns.keys() == AGENT.fields.keys()
+    for field, column in steps.columns.items():
+        np.testing.assert_array_equal(found[field], column)
+        assert found[field].dtype == column.dtype
+    assert found["observation"].shape == (n, width)
+
+
+def test_steps_are_found_by_agent_and_time(store: Store) -> None:
+    with store.start_run(start(), COLUMNS) as run:
+        run.add_events("agent", agent_steps(10_000))
+        run.finish("finished", SUMMARY)
+    found = store.agent_steps(run.run_id, "client", 4.5, 4.505)
+    assert found.texts("owner") == ["client"] * 3
+    assert found["observation"].tolist() == [[k, k + 0.25, k + 0.5] for k in (4501, 4503, 4505)]
+    assert store.event_extents(run.run_id, "agent") == {
+        "server": EventExtent(5000, 0, 9_998_000_000),
+        "client": EventExtent(5000, 1_000_000, 9_999_000_000),
+    }
+    assert len(store.agent_steps(run.run_id, "nobody")) == 0
+
+
+def test_steps_of_a_run_are_all_equally_wide(store: Store) -> None:
+    with store.start_run(start(), COLUMNS) as run:
+        run.add_events("agent", agent_steps(3, width=4))
+        with pytest.raises(ValueError, match="not as wide"):
+            run.add_events("agent", agent_steps(3, first=3, width=5))
+        flat = agent_steps(3, first=3)
+        flat.columns["observation"] = flat["reward"]  # type: ignore[index]
+        with pytest.raises(ValueError, match="differ in length"):
+            run.add_events("agent", flat)
+        run.finish("finished", SUMMARY)
+    assert store.agent_steps(run.run_id)["observation"].shape == (3, 4)
+
+
+def test_a_run_without_agents_has_an_empty_table(store: Store) -> None:
+    found = store.agent_steps(stored(store))
+    assert len(found) == 0
+    assert found.columns.keys() == AGENT.fields.keys()
+
+
 # Neighbours
 
 
@@ -269,6 +318,7 @@ def test_events_of_a_run_that_is_not_there(store: Store) -> None:
     for ask in (
         lambda: store.decisions(77),
         lambda: store.intervals(77),
+        lambda: store.agent_steps(77),
         lambda: store.decision_at(77, "x", 0.0),
         lambda: store.event_extents(77, "decision"),
     ):

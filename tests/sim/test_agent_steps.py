@@ -1,0 +1,126 @@
+"""What agents saw, did and earned: found by agent and time, told with names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from subflow_sim.agent_steps import EPOCH_FIGURES, AgentNumber, AgentSteps, RunAgent
+
+FEATURES = (AgentNumber("goodput", "1", "", 0.0, 2.0), AgentNumber("rtt", "1", "", 0.0, 5.0))
+CHANGE = AgentNumber("window_change", "1", "", -1.0, 1.0)
+# Serves two connections in turn, and sees all four of their subflows each time.
+HOST = RunAgent("server", "drl-cc", "host", "random", FEATURES, (CHANGE,), (), 1, "U")
+PROBE = RunAgent("probe/1", "rl-explore", "subflow", "explorer", FEATURES, (), ("decrease", "keep", "increase"), 2, "U")
+SUBFLOWS = ("a/1", "a/2", "b/1", "probe/1")
+
+
+def steps() -> AgentSteps:
+    """The host decides at 10, 20, 30 and 40 ms for a, b, a and b; the probe at 20 and 35 ms.
+
+    Rewards are the time of the decision in ms; number j of an observation is that plus j / 10.
+    """
+    rows: list[tuple[int, int, int, int, bool]] = []  # ms, agent, number, subflow, is_acting
+    for number, ms in enumerate((10, 20, 30, 40)):
+        rows += [(ms, 0, number, subflow, (subflow == 2) == bool(number % 2)) for subflow in range(3)]
+    rows += [(20, 1, 0, 3, True), (35, 1, 1, 3, True)]
+    rows.sort(key=lambda row: row[:2])
+    ms, agent, number, subflow, acts = (np.array(column) for column in zip(*rows, strict=True))
+    is_first = (number < 2) & (agent == 0) | (number == 0)
+    own = np.where(agent == 0, 2, 4)[:, np.newaxis]
+    figures: dict[str, Any] = {name: np.full(len(rows), ms / 1000, np.float32) for name in EPOCH_FIGURES}
+    return AgentSteps(
+        (HOST, PROBE),
+        SUBFLOWS,
+        time_ns=ms.astype(np.int64) * 1_000_000,
+        agent=agent.astype(np.uint32),
+        number=number.astype(np.uint32),
+        subflow=subflow.astype(np.uint32),
+        is_acting=acts.astype(np.bool_),
+        value=np.where(agent == 0, np.nan, 7.0).astype(np.float32),
+        reward=np.where(acts & ~is_first, ms, np.nan).astype(np.float32),
+        observation=np.where(np.arange(4) < own, ms[:, np.newaxis] + np.arange(4) / 10, np.nan).astype(np.float32),
+        action=np.where(acts, np.where(agent == 0, 0.25, 2.0), np.nan)[:, np.newaxis].astype(np.float32),
+        **figures,
+    )
+
+
+def test_decisions_are_found_by_agent() -> None:
+    taken = steps()
+    assert [int(taken.time_ns[row]) // 10**6 for row in taken.decisions("server")] == [10, 20, 30, 40]
+    assert [int(taken.time_ns[row]) // 10**6 for row in taken.decisions("probe/1")] == [20, 35]
+    assert [taken.rows("server", position) for position in range(4)] == [
+        slice(0, 3),
+        slice(3, 6),
+        slice(7, 10),
+        slice(11, 14),
+    ]
+    assert taken.rows("probe/1", -1) == slice(10, 11)
+    with pytest.raises(KeyError):
+        taken.decisions("client")
+    with pytest.raises(IndexError):
+        taken.rows("server", 4)
+
+
+@pytest.mark.parametrize(
+    ("time_s", "at", "nearest"),
+    [(0.0, None, 0), (0.010, 0, 0), (0.0149, 0, 0), (0.0151, 0, 1), (0.0299, 1, 2), (0.04, 3, 3), (1e300, 3, 3)],
+)
+def test_decisions_are_found_by_time(time_s: float, at: int | None, nearest: int) -> None:
+    assert steps().at("server", time_s) == at
+    assert steps().nearest("server", time_s) == nearest
+
+
+def test_a_decision_tells_what_it_earned() -> None:
+    # The agent serves a and b in turn: what it did to a at 10 ms was rewarded at 30 ms, before it did more to a.
+    told = [steps().explain("server", position) for position in range(4)]
+    assert [(each.number, each.time_s) for each in told] == [(0, 0.01), (1, 0.02), (2, 0.03), (3, 0.04)]
+    np.testing.assert_array_equal([each.reward for each in told], [math.nan, math.nan, 30, 40])
+    np.testing.assert_array_equal([each.outcome for each in told], [30, 40, math.nan, math.nan])
+    assert all(math.isnan(each.value) for each in told)
+    probe = steps().explain("probe/1", 0)
+    assert (probe.outcome, probe.value) == (35, 7)
+
+
+def test_a_decision_tells_what_was_seen_and_done() -> None:
+    host = steps().explain("server", 1)
+    assert [(seen.name, seen.is_acting) for seen in host.subflows] == [("a/1", False), ("a/2", False), ("b/1", True)]
+    assert [seen.name for seen in host.acting] == ["b/1"]
+    assert host.action_text == "b/1 window_change +0.25"
+    assert host.subflows[0].action == ()
+    np.testing.assert_allclose(host.subflows[0].observation, [20, 20.1], rtol=1e-6)
+    assert host.subflows[0].figures.keys() == EPOCH_FIGURES.keys()
+    assert host.subflows[0].figures["rtt_s"] == pytest.approx(0.02)
+    probe = steps().explain("probe/1", 1)
+    assert probe.action_text == "probe/1 increase"
+    np.testing.assert_allclose(probe.subflows[0].observation, [35, 35.1, 35.2, 35.3], rtol=1e-6)
+
+
+def test_batches_join_to_the_whole() -> None:
+    whole = steps()
+    parts = [
+        AgentSteps(HOST_AND_PROBE, SUBFLOWS, **{name: getattr(whole, name)[rows] for name in AgentSteps.columns()})
+        for rows in (slice(0, 0), slice(0, 4), slice(4, None))
+    ]
+    joined = AgentSteps.joined(parts)
+    for name in AgentSteps.columns():
+        np.testing.assert_array_equal(getattr(joined, name), getattr(whole, name))
+    with pytest.raises(ValueError, match="no batches"):
+        AgentSteps.joined([])
+    other = AgentSteps((HOST,), SUBFLOWS, **{name: getattr(whole, name) for name in AgentSteps.columns()})
+    with pytest.raises(ValueError, match="different simulations"):
+        AgentSteps.joined([whole, other])
+
+
+HOST_AND_PROBE = (HOST, PROBE)
+
+
+def test_an_agent_without_decisions_has_nothing_near() -> None:
+    whole = steps()
+    none = AgentSteps(HOST_AND_PROBE, SUBFLOWS, **{name: getattr(whole, name)[:3] for name in AgentSteps.columns()})
+    assert none.nearest("probe/1", 0.0) is None
+    assert none.at("probe/1", 1.0) is None
+    assert len(none.decisions("probe/1")) == 0
