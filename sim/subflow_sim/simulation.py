@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_sim import _core
+from subflow_sim.agent_steps import AgentSteps
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import SimulationError
 from subflow_sim.limits import Estimate, Limits, estimate_core
@@ -190,6 +191,10 @@ class Simulation:
     def take_intervals(self) -> Intervals:
         """The monitor intervals finished since the last call, of all subflows that send by them, in order of time."""
         return Intervals(owners=self._subflow_names, **self._core.take_intervals())
+
+    def take_agent_steps(self) -> AgentSteps | None:
+        """What learning agents saw, did and earned since the last call; None: none of the controllers learns."""
+        return None
 
     @property
     def intervals_lost(self) -> int:

@@ -6,10 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.helpers.fake_runs import RICH
+from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import RULES, FakeSimulation
 
-from subflow_app.core.events import DECISION, INTERVAL, EventLog, decision_table, decisions_of, interval_table
+from subflow_app.core.events import (
+    AGENT,
+    DECISION,
+    INTERVAL,
+    EventLog,
+    agent_steps_of,
+    agent_table,
+    decision_table,
+    decisions_of,
+    interval_table,
+)
+from subflow_sim.agent_steps import AgentSteps
 from subflow_sim.decisions import Decisions
 from subflow_store.values import EventTable
 
@@ -33,6 +44,40 @@ def test_decisions_explain_the_same_after_their_way_through_a_table() -> None:
         assert told.text == expected.text
         # NaN, of windows that schedulers do not have, differs from itself.
         assert repr(told) == repr(expected)
+
+
+def agent_steps(until_s: float = 4.0) -> AgentSteps:
+    simulation = FakeSimulation(LEARNING)
+    simulation.run_until(until_s)
+    return simulation.take_agent_steps()
+
+
+def test_agents_are_told_the_same_after_their_way_through_a_table() -> None:
+    before = agent_steps()
+    table = agent_table(before)
+    after = agent_steps_of(table)
+
+    assert table.columns.keys() == AGENT.fields.keys()
+    assert after.agents == before.agents
+    assert len(after) == len(before) == 12  # 4 s of an agent that sees two subflows, and of one that sees one
+    for agent in before.agents:
+        for position in range(4):
+            # NaN, of the reward before the first decision, differs from itself.
+            assert repr(after.explain(agent.name, position)) == repr(before.explain(agent.name, position))
+
+
+def test_agents_of_another_version_keep_their_features() -> None:
+    table = agent_table(agent_steps())
+    old = [text.replace('"goodput"', '"delivery_rate"') for text in table.names["agent"]]
+    told = agent_steps_of(EventTable(table.columns, {**table.names, "agent": tuple(old)})).explain("download", 1)
+
+    assert [feature.name for feature in told.agent.features] == ["delivery_rate", "rtt"]
+
+
+def test_a_run_without_agents_has_no_steps() -> None:
+    steps = agent_steps_of(AGENT.empty())
+
+    assert (len(steps), steps.agents, steps.subflows) == (0, (), ())
 
 
 def test_rules_of_another_version_are_told_in_its_words() -> None:

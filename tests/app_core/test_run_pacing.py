@@ -44,6 +44,9 @@ class ClockSimulation:
     def take_intervals(self) -> None:
         pass
 
+    def take_agent_steps(self) -> None:
+        pass
+
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
         pass
 

@@ -7,12 +7,19 @@ from typing import Any
 
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 
-from subflow_app.core.events import DECISION, INTERVAL, decision_table, interval_table
+from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.traces import LiveTraces, TraceMark
 from subflow_sim.scenario_model import Scenario
 
 RICH = make_scenario(make_flow("download", controller="mpcc-loss"))
 """A scenario whose runs have every column that there is, and monitor intervals."""
+
+LEARNING = make_scenario(
+    make_flow("download", controller="drl-cc"),
+    make_flow("cross", "tcp", ("wifi",)),
+    make_flow("probe", "tcp", ("lte",), controller="rl-explore"),
+)
+"""A scenario whose runs have two kinds of learning agents, and a flow that does not learn."""
 
 
 def finished_traces(
@@ -27,6 +34,7 @@ def finished_traces(
     add_marks(traces, simulation.take_marks())
     traces.add_events(INTERVAL.name, interval_table(simulation.take_intervals()))
     traces.add_events(DECISION.name, decision_table(simulation.take_decisions()))
+    traces.add_events(AGENT.name, agent_table(simulation.take_agent_steps()))
     return traces
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_sim.agent_steps import EPOCH_FIGURES, AgentNumber, AgentSteps, RunAgent
 from subflow_sim.decisions import CAUSES, NOBODY, DecisionLimits, Decisions
 from subflow_sim.params import Rule
 from subflow_sim.scenario_model import Arrivals, Choice, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
@@ -54,6 +55,13 @@ _INTERVAL_FIGURES = (
     "utility",
 )
 INTERVAL_CONTROLLERS = ("vivace", "mpcc-loss", "mpcc-latency")
+AGENT_CONTROLLERS = ("drl-cc", "rl-explore")
+"""One decides for each connection by a number; one for each subflow by a choice, from two records of history."""
+REWARD_COLUMNS = (("reward", ""),)
+FEATURES = (
+    AgentNumber("goodput", "1", "acknowledged payload, in the largest rate seen", 0.0, 2.0),
+    AgentNumber("rtt", "1", "over the least so far, less 1", 0.0, 5.0),
+)
 LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
 
 
@@ -138,6 +146,7 @@ class FakeSimulation:
         self._on_chunk = on_chunk
         self._marks_until_s = 0.0
         self._intervals_until_s = 0.0
+        self._agents_until_s = 0.0
         self._decisions_until_s = 0.0
         self._decision_limits: DecisionLimits | None = None
         columns = []
@@ -148,6 +157,10 @@ class FakeSimulation:
                 of_subflow = SUBFLOW_COLUMNS + (SHARE_COLUMNS if is_multipath else ())
                 if flow.controller.name in INTERVAL_CONTROLLERS:
                     of_subflow += INTERVAL_COLUMNS
+                if flow.controller.name == "drl-cc":
+                    of_flow += REWARD_COLUMNS
+                if flow.controller.name == "rl-explore":
+                    of_subflow += REWARD_COLUMNS
                 columns += [FakeColumn("flow", instance, name, unit) for name, unit in of_flow]
                 for ordinal in range(1, len(flow.paths) + 1) if not flow.sends_datagrams else ():
                     owner = f"{instance}/{ordinal}"
@@ -219,6 +232,46 @@ class FakeSimulation:
             is_app_limited=whole < 0,
             **dict.fromkeys(_INTERVAL_FIGURES, real),
         )
+
+    def take_agent_steps(self) -> AgentSteps:
+        """Per second, one decision of each agent; number k of an observation at second t is t + k / 4."""
+        seconds, self._agents_until_s = self._new_seconds(self._agents_until_s)
+        subflows = tuple(dict.fromkeys(c.owner for c in self.columns if c.scope == "subflow"))
+        agents, seen = self._agents(subflows)
+        rows = [(agent, second, each) for second in seconds for agent in range(len(agents)) for each in seen[agent]]
+        agent, second, subflow = np.array(rows, np.int64).reshape(len(rows), 3).T
+        times = second[:, np.newaxis].astype(np.float32)
+        width = max((each.width for each in agents), default=0)
+        own = np.array([agents[each].width for each in agent], np.int64)[:, np.newaxis]
+        observation = np.where(np.arange(width) < own, times + np.arange(width, dtype=np.float32) / 4, np.nan)
+        real = second.astype(np.float32)
+        chooses = np.array([bool(agents[each].choices) for each in agent], np.bool_)[:, np.newaxis]
+        return AgentSteps(
+            agents,
+            subflows,
+            time_ns=second * 10**9,
+            agent=agent.astype(np.uint32),
+            number=(second - 1).astype(np.uint32),
+            subflow=subflow.astype(np.uint32),
+            is_acting=np.ones(len(rows), np.bool_),
+            value=-real,
+            reward=np.where(second == 1, np.nan, real / 2).astype(np.float32),
+            observation=observation.astype(np.float32),
+            action=np.where(chooses, times % 3, np.sin(times)).astype(np.float32),
+            **dict.fromkeys(EPOCH_FIGURES, real),
+        )
+
+    def _agents(self, subflows: tuple[str, ...]) -> tuple[tuple[RunAgent, ...], list[list[int]]]:
+        """The agents of the scenario, and the subflows that each acts for."""
+        agents: list[RunAgent] = []
+        seen: list[list[int]] = []
+        for flow in self.scenario.flows.values():
+            for instance in flow.instances if flow.controller.name in AGENT_CONTROLLERS else ():
+                own = [index for index, name in enumerate(subflows) if name.partition("/")[0] == instance]
+                for served in [own] if flow.controller.name == "drl-cc" else [[index] for index in own]:
+                    agents.append(_agent(flow.controller.name, instance, subflows[served[0]]))
+                    seen.append(served)
+        return tuple(agents), seen
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
         self._decision_limits = limits or DecisionLimits()
@@ -305,7 +358,7 @@ class FakeSimulation:
                 return np.asarray(0.5 + 0.5 * wave, np.float64)
             case "reorder_queue_bytes" | "recv_buffer_bytes":
                 return np.asarray(1448.0 * np.round(10.0 + 10.0 * wave), np.float64)
-            case "interval_rtt_gradient" | "utility":
+            case "interval_rtt_gradient" | "utility" | "reward":
                 return np.asarray(np.where(self._times < 0.25, np.nan, wave), np.float64)
             case "throughput_bps" | "goodput_bps" | "interval_rate_bps" | "interval_throughput_bps":
                 return np.asarray(3e6 + 1e6 * wave, np.float64)
@@ -322,3 +375,11 @@ class FakeSimulation:
                 return np.zeros_like(self._times) if column.owner.endswith("/reverse") else 10.0 + 10.0 * wave
             case _:
                 return np.zeros_like(self._times)
+
+
+def _agent(controller: str, flow: str, subflow: str) -> RunAgent:
+    if controller == "drl-cc":
+        action = AgentNumber("window_change", "1", "of half the window", -1.0, 1.0)
+        return RunAgent(flow, controller, "connection", "random", FEATURES, (action,), (), 1, "sum of ln(goodput)")
+    choices = ("decrease", "keep", "increase")
+    return RunAgent(subflow, controller, "subflow", "explorer", FEATURES, (), choices, 2, "goodput - loss")

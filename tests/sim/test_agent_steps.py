@@ -23,9 +23,11 @@ def steps() -> AgentSteps:
 
     Rewards are the time of the decision in ms; number j of an observation is that plus j / 10.
     """
-    rows: list[tuple[int, int, int, int, bool]] = []  # ms, agent, number, subflow, is_acting
-    for number, ms in enumerate((10, 20, 30, 40)):
-        rows += [(ms, 0, number, subflow, (subflow == 2) == bool(number % 2)) for subflow in range(3)]
+    rows = [
+        (at_ms, 0, number, subflow, (subflow == 2) == bool(number % 2))
+        for number, at_ms in enumerate((10, 20, 30, 40))
+        for subflow in range(3)
+    ]
     rows += [(20, 1, 0, 3, True), (35, 1, 1, 3, True)]
     rows.sort(key=lambda row: row[:2])
     ms, agent, number, subflow, acts = (np.array(column) for column in zip(*rows, strict=True))

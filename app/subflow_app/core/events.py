@@ -1,4 +1,7 @@
-"""Monitor intervals and decisions of a run as tables: from the simulation to the store, and in memory meanwhile."""
+"""Monitor intervals, decisions and steps of agents of a run as tables.
+
+From the simulation to the store, and in memory meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_store.streams import DECISION, DECISION_NUMBERS, INTERVAL, StreamSpec
+from subflow_store.streams import AGENT, DECISION, DECISION_NUMBERS, INTERVAL, StreamSpec
 from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
+    from subflow_sim.agent_steps import AgentSteps, RunAgent
     from subflow_sim.decisions import Decisions
     from subflow_sim.params import Rule
     from subflow_sim.trace import Intervals
 
-__all__ = ["DECISION", "INTERVAL", "EventLog", "decision_table", "decisions_of", "interval_table"]
+__all__ = [
+    "AGENT",
+    "DECISION",
+    "INTERVAL",
+    "EventLog",
+    "agent_steps_of",
+    "agent_table",
+    "decision_table",
+    "decisions_of",
+    "interval_table",
+]
 
 _MOST_ROWS = 1 << 18  # of decisions these are about 40 MB
 
@@ -67,6 +81,45 @@ def decisions_of(table: EventTable) -> Decisions:
     )
 
 
+def agent_table(steps: AgentSteps) -> EventTable:
+    """Steps of agents as rows of the stream that the store keeps.
+
+    Each agent is kept whole, as JSON: a later version may give its controller other features or another reward.
+    """
+    columns: dict[str, Any] = {
+        field: getattr(steps, field) for field in AGENT.fields if field not in ("owner", "agent", "is_acting")
+    }
+    columns |= {"owner": steps.agent, "agent": steps.agent, "is_acting": steps.is_acting.astype(np.int32)}
+    names = {
+        "owner": tuple(agent.name for agent in steps.agents),
+        "agent": tuple(map(_agent_text, steps.agents)),
+        "subflow": steps.subflows,
+    }
+    return EventTable({field: columns[field] for field in AGENT.fields}, names)
+
+
+def agent_steps_of(table: EventTable) -> AgentSteps:
+    """The steps that `agent_table` made these rows of, in this version's or an older one's run."""
+    from subflow_sim.agent_steps import AgentSteps
+
+    arrays = {name: table[name] for name in AgentSteps.columns()} | {"is_acting": table["is_acting"] != 0}
+    return AgentSteps(tuple(map(_agent_of, table.names["agent"])), table.names["subflow"], **arrays)
+
+
+@cache
+def _agent_text(agent: RunAgent) -> str:
+    return json.dumps(asdict(agent), ensure_ascii=False)
+
+
+@cache
+def _agent_of(text: str) -> RunAgent:
+    from subflow_sim.agent_steps import AgentNumber, RunAgent
+
+    whole = json.loads(text)
+    whole |= {name: tuple(AgentNumber(**each) for each in whole[name]) for name in ("features", "actions")}
+    return RunAgent(**whole | {"choices": tuple(whole["choices"])})
+
+
 @cache
 def _rule_text(rule: Rule) -> str:
     return json.dumps(asdict(rule), ensure_ascii=False)
@@ -104,6 +157,8 @@ class EventLog:
             tables = tuple(self._tables)
         if not tables:
             return self._spec.empty()
-        columns = {field: np.concatenate([table[field] for table in tables]) for field in self._spec.fields}
-        whole = EventTable(columns, tables[-1].names)
+        whole = tables[0]
+        if len(tables) > 1:
+            columns = {field: np.concatenate([table[field] for table in tables]) for field in self._spec.fields}
+            whole = EventTable(columns, tables[-1].names)
         return whole.select(slice(max(0, len(whole) - self._most_rows), None))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_app import __version__
-from subflow_app.core.events import DECISION, INTERVAL, decision_table, interval_table
+from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
 from subflow_store.errors import StoreError
 from subflow_store.streams import StreamSpec
@@ -34,9 +34,9 @@ _BLOCK_EVENTS = 1 << 16
 class RunRecorder:
     """Moves samples and events of one run to where they are kept. Used by the thread that simulates.
 
-    Marks, monitor intervals and decisions always go to the live traces; with a store, they and the samples go there
-    too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in memory stay
-    complete, but for the oldest of very many intervals and decisions.
+    Marks, monitor intervals, decisions and steps of agents always go to the live traces; with a store, they and the
+    samples go there too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in
+    memory stay complete, but for the oldest of very many intervals, decisions and steps.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class RunRecorder:
         if is_over:
             # Stored from memory: the simulation has handed out already what is in the traces.
             self._waiting_marks.extend(traces.marks())
-            self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL))
+            self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL, AGENT))
         self._last_block = time.perf_counter()
         if store is not None:
             start = RunStart(
@@ -109,6 +109,9 @@ class RunRecorder:
         intervals = self._simulation.take_intervals()
         if intervals is not None:
             self._add_events(INTERVAL, interval_table(intervals))
+        steps = self._simulation.take_agent_steps()
+        if steps is not None:
+            self._add_events(AGENT, agent_table(steps))
         # With a window the simulation keeps them until the end: only then it is known which are the last.
         if self._decisions is not None and self._decisions.window_s is None:
             self._take_decisions(None)

@@ -24,6 +24,7 @@ from subflow_app.core.run_recorder import RunRecorder
 from subflow_app.core.traces import ColumnLike, LiveTraces
 
 if TYPE_CHECKING:
+    from subflow_sim.agent_steps import AgentSteps
     from subflow_sim.decisions import DecisionLimits, Decisions
     from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
@@ -165,6 +166,9 @@ class RunnableSimulation(Protocol):
 
     def take_intervals(self) -> Intervals | None:
         """Monitor intervals finished since the last call; None: it knows nothing of them."""
+
+    def take_agent_steps(self) -> AgentSteps | None:
+        """What learning agents saw, did and earned since the last call; None: it knows nothing of agents."""
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
         """Record decisions from now on, where it knows of them."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.events import DECISION, INTERVAL, EventLog
+from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
@@ -78,7 +78,10 @@ class Traces(Protocol):
         """All marks so far, in order of time."""
 
     def events(self, stream: str) -> EventTable:
-        """The decisions ("decision") or monitor intervals ("interval") so far; of a run in memory the latest only."""
+        """The decisions ("decision"), monitor intervals ("interval") or steps of agents ("agent") so far.
+
+        Of a run in memory the latest only.
+        """
 
 
 def owner_label(scenario: Scenario, owner: str) -> str:
@@ -181,7 +184,7 @@ class LiveTraces(_RunTraces):
         super().__init__(title, scenario.duration_s, scenario.warmup_s, labels)
         self._marks: list[TraceMark] = []
         self._marks_lock = threading.Lock()
-        self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL)}
+        self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -211,7 +214,7 @@ class LiveTraces(_RunTraces):
         return self._events[stream].table()
 
     def add_events(self, stream: str, table: EventTable) -> None:
-        """Append decisions or monitor intervals; called by the run as it goes, in order of time."""
+        """Append decisions, monitor intervals or steps of agents; called by the run as it goes, in order of time."""
         self._events[stream].append(table)
 
 
@@ -231,6 +234,8 @@ class StoredTraces(_RunTraces):
         self._run_id = run_id
         run = store.run(run_id)
         series = store.series(run_id)
+        self._is_over = run.status != "running"
+        self._kept: dict[str, EventTable] = {}
         self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
         labels = _labels_for(self._ids, _stored_scenario(run.scenario_text))
         super().__init__(run.name, float(run.duration_s), float(run.warmup_s), labels)
@@ -260,8 +265,18 @@ class StoredTraces(_RunTraces):
 
     def events(self, stream: str) -> EventTable:
         """All rows of the run."""
-        read = {DECISION.name: self._store.decisions, INTERVAL.name: self._store.intervals}[stream]
-        return read(self._run_id)
+        if stream in self._kept:
+            return self._kept[stream]
+        read = {
+            DECISION.name: self._store.decisions,
+            INTERVAL.name: self._store.intervals,
+            AGENT.name: self._store.agent_steps,
+        }[stream]
+        table = read(self._run_id)
+        # Plots ask for these with every curve; they are few, and those of a run that is over stay as they are.
+        if stream == AGENT.name and self._is_over:
+            self._kept[stream] = table
+        return table
 
 
 def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:

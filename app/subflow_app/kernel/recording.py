@@ -118,6 +118,9 @@ class KernelRecording:
     def take_intervals(self) -> None:
         """None: the kernel's controllers do not send by them."""
 
+    def take_agent_steps(self) -> None:
+        """None: they do not learn either."""
+
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
         """Nothing: TCP_INFO does not tell why."""
 
