@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.fake_runs import RICH, finished_traces
+from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
@@ -34,7 +34,7 @@ def drawn_for(plot: PlotSpec, curves: list[Curve], end_s: float) -> tuple[list, 
 @pytest.mark.parametrize(("suffix", "magic"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
 def test_every_plot_is_written_in_every_format(tmp_path: Path, plot: PlotSpec, suffix: str, magic: bytes) -> None:
-    path = save_figure(plot, [finished_traces(RICH)], tmp_path / f"figure.{suffix}")
+    path = save_figure(plot, [finished_traces(RICH), finished_traces(LEARNING)], tmp_path / f"figure.{suffix}")
 
     assert path.read_bytes().startswith(magic)
 

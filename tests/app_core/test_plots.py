@@ -7,19 +7,32 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app import plots
 from subflow_app.core import palette
 from subflow_app.core.traces import FLOW, SUBFLOW, LiveTraces, find_key
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, samples_to_average
-from subflow_app.plots.spec import CONNECTION, INTERVALS
+from subflow_app.plots import (
+    PLOTS,
+    PLOTS_BY_ID,
+    PlotSpec,
+    agent_action,
+    agent_observation,
+    averaged,
+    samples_to_average,
+)
+from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
 MIXED = make_scenario(
     make_flow("download", count=2), make_flow("cross", "tcp", ("wifi",)), make_flow("noise", "cbr", ("lte",))
 )
 MANY = make_scenario(make_flow("download", controller="mpcc-loss", count=2), make_flow("cross", "tcp", ("wifi",)))
+ALL_COLUMNS = make_scenario(
+    *MANY.flows.values(),
+    *(f for f in LEARNING.flows.values() if f.name == "probe"),
+    make_flow("learner", controller="drl-cc"),
+)
 
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
@@ -31,7 +44,7 @@ def test_every_file_of_the_folder_is_in_the_list() -> None:
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
 def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -> None:
-    traces = finished_traces(MANY)
+    traces = finished_traces(ALL_COLUMNS)
 
     assert plot.unit in plot.axis_text
     assert plot.scale > 0
@@ -43,7 +56,8 @@ def test_plot_has_a_unit_and_reads_only_columns_that_runs_have(plot: PlotSpec) -
 def test_curves_are_the_same_in_the_same_order_at_every_call(plot: PlotSpec) -> None:
     def names(until_s: float) -> list[tuple[str, str, palette.ColourKey]]:
         return [
-            (curve.owner, curve.kind, curve.colour) for curve in plot.curves(finished_traces(MANY, until_s=until_s))
+            (curve.owner, curve.kind, curve.colour)
+            for curve in plot.curves(finished_traces(ALL_COLUMNS, until_s=until_s))
         ]
 
     assert names(0.0) == names(3.0) == names(10.0)
@@ -71,6 +85,35 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
         "reinjections",
     ]
     assert shown(rich)[INTERVALS] == ["interval_rate", "interval_loss", "rtt_gradient", "utility"]
+    assert shown(finished_traces(LEARNING))[AGENTS] == ["reward", "agent_action", "agent_observation"]
+
+
+def test_rewards_are_of_what_decides_together() -> None:
+    curves = PLOTS_BY_ID["reward"].curves(finished_traces(LEARNING))
+
+    assert [(curve.owner, curve.kind) for curve in curves] == [("download", "flow"), ("probe/1", "subflow")]
+
+
+def test_agents_have_a_sample_per_decision_and_no_curve_of_flows_that_do_not_learn() -> None:
+    traces = finished_traces(LEARNING, until_s=3.0)
+    curves = PLOTS_BY_ID["agent_observation"].curves(traces)
+
+    assert [curve.label for curve in curves] == ["download · wifi", "download · lte", "probe · lte"]
+    for curve in curves:
+        # The first feature is t at second t.
+        assert curve.time_s.tolist() == curve.values.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_plot_shows_the_number_that_is_chosen() -> None:
+    traces = finished_traces(LEARNING, until_s=2.0)
+    download, _, probe = agent_observation.of("rtt").curves(traces)
+    changes = agent_action.of("window_change").curves(traces)
+
+    assert download.values.tolist() == probe.values.tolist() == [1.25, 2.25]
+    np.testing.assert_allclose(changes[0].values, np.sin([1.0, 2.0]), rtol=1e-6)
+    # The agent of the probe makes choices, and has no such number.
+    assert [len(curve.values) for curve in changes] == [2, 2, 0]
+    assert agent_observation.of("rtt").axis_text == "Observation, scaled: rtt"
 
 
 def test_only_multipath_flows_have_shares() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from subflow_app.plots import (
+    agent_action,
+    agent_observation,
     cwnd,
     hol_blocking,
     interval_loss,
@@ -13,6 +15,7 @@ from subflow_app.plots import (
     recv_buffer,
     reinjections,
     reorder_queue,
+    reward,
     rtt,
     rtt_gradient,
     schedule_share,
@@ -21,7 +24,7 @@ from subflow_app.plots import (
 )
 from subflow_app.plots.spec import GROUPS, Curve, PlotSpec, averaged, samples_to_average
 
-__all__ = ["GROUPS", "PLOTS", "PLOTS_BY_ID", "Curve", "PlotSpec", "averaged", "samples_to_average"]
+__all__ = ["GROUPS", "PLOTS", "PLOTS_BY_ID", "PLOTS_OF_NUMBERS", "Curve", "PlotSpec", "averaged", "samples_to_average"]
 
 PLOTS: tuple[PlotSpec, ...] = (
     throughput.PLOT,
@@ -37,6 +40,15 @@ PLOTS: tuple[PlotSpec, ...] = (
     interval_loss.PLOT,
     rtt_gradient.PLOT,
     utility.PLOT,
+    reward.PLOT,
+    agent_action.PLOT,
+    agent_observation.PLOT,
 )
+
+PLOTS_OF_NUMBERS: Mapping[str, Callable[[str], PlotSpec]] = {
+    agent_action.PLOT.id: agent_action.of,
+    agent_observation.PLOT.id: agent_observation.of,
+}
+"""Plots that show one of several numbers: the plot of a number by its name."""
 
 PLOTS_BY_ID: Mapping[str, PlotSpec] = {plot.id: plot for plot in PLOTS}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core import palette
+from subflow_app.core.agent_series import Numbers, learning_subflows, number_series, steps_of
 from subflow_app.core.traces import FLOW, SUBFLOW, SeriesKey, Traces, select_keys
 
 
@@ -39,7 +40,8 @@ class Curve:
 
 CONNECTION = "Connection"
 INTERVALS = "Monitor interval"
-GROUPS = (CONNECTION, INTERVALS)
+AGENTS = "Learning agent"
+GROUPS = (CONNECTION, INTERVALS, AGENTS)
 """Plots that only some runs have and fewer people want: they stand together, apart from the others."""
 
 CurvesOf = Callable[[Traces], list[Curve]]
@@ -62,6 +64,8 @@ class PlotSpec:
             over the longer interval (`averaged`); states at an instant have no such meaning.
         is_signed: whether values may be negative.
         group: one of `GROUPS`, or empty.
+        numbers: whose numbers it shows, of plots of what agents saw or did.
+        number: which of these; empty: the first that an agent has.
     """
 
     id: str
@@ -75,11 +79,18 @@ class PlotSpec:
     is_rate: bool = False
     is_signed: bool = False
     group: str = ""
+    numbers: Numbers | None = None
+    number: str = ""
 
     @property
     def axis_text(self) -> str:
         """Axis text with its unit, e.g. ``"Throughput (Mbit/s)"``."""
         return f"{self.y_label} ({self.unit})" if self.unit else self.y_label
+
+    @property
+    def data_name(self) -> str:
+        """Heading of its data in tables."""
+        return self.number or self.numbers or self.columns[0][1]
 
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
         """Curves of several runs in one plot: run k carries `run` = k, and with it dash pattern k."""
@@ -108,6 +119,17 @@ def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
         time_s, values = traces.read(key)
         curves.append(Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], time_s, values))
     return curves
+
+
+def agent_curves(traces: Traces, numbers: Numbers, name: str | None = None) -> list[Curve]:
+    """One curve per subflow that an agent decides for, with a sample at each decision; see `number_series`."""
+    colours = transport_colours(traces)
+    series = number_series(steps_of(traces), numbers, name)
+    nothing = (np.empty(0, np.float64), np.empty(0, np.float32))
+    return [
+        Curve(traces.labels[owner], owner, SUBFLOW, colours[owner], *series.get(owner, nothing))
+        for owner in learning_subflows(traces)
+    ]
 
 
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
 
 # With the number of the plot in its group.
-_PLOT_KEYS = dict(zip(("", *GROUPS), ("Alt", "Alt+Shift", "Ctrl+Alt"), strict=True))
+_PLOT_KEYS = dict(zip(("", *GROUPS), ("Alt", "Alt+Shift", "Ctrl+Alt", "Ctrl+Alt+Shift"), strict=True))
 
 # Panels: object name -> (title, icon, shortcut). The plots are the centre and stay.
 PANELS = {

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-# Share of the height of the plot; a timeout is rarer and worse than a loss and stands taller.
-HEIGHTS = {"loss": 0.045, "penalised": 0.075, "rto": 0.11}
+# Share of the height of the plot; a timeout is rarer and worse than a loss and stands taller, an agent acts all the
+# time.
+HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
 LINE_KINDS = ("link_down", "link_up", "link_change")
 
 
