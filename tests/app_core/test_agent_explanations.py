@@ -75,8 +75,14 @@ def test_the_document_of_a_decision_is_complete(store: Store) -> None:
     first, second = document.pop("subflows")
 
     assert document == {
-        "time_s": 1.0, "agent": "download", "controller": "drl-cc", "policy": "random", "number": 0,
-        "value": -1.0, "reward": None, "outcome": 1.0,
+        "time_s": 1.0,
+        "agent": "download",
+        "controller": "drl-cc",
+        "policy": "random",
+        "number": 0,
+        "value": -1.0,
+        "reward": None,
+        "outcome": 1.0,
     }
     assert (first["name"], first["is_acting"], second["name"]) == ("download/1", True, "download/2")
     assert first["observation"] == [{"goodput": 1.0, "rtt": 1.25}]

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.fake_runs import RICH, finished_traces
+from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.exports import (
     ExportPlan,
+    export_agent_steps,
     export_csv,
     export_curves,
     export_decisions,
@@ -21,10 +22,11 @@ from subflow_app.core.exports import (
     export_marks,
     export_plots,
     export_run,
+    require_numbers,
     save_rescue_copy,
 )
 from subflow_app.core.traces import SUBFLOW, SeriesKey, find_key, select_keys
-from subflow_app.plots import PLOTS_BY_ID
+from subflow_app.plots import PLOTS_BY_ID, agent_action, agent_observation
 
 DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 
@@ -204,6 +206,47 @@ def test_decisions_have_a_row_each_and_their_rules_a_file(tmp_path: Path) -> Non
     }
     rules = json.loads(written[1].read_text())
     assert {rule["name"]: rule["numbers"] for rule in rules} == {"growth": ["acked_pkts"], "turns": ["round"]}
+
+
+def test_what_agents_saw_has_a_row_per_subflow_and_their_descriptions_a_file(tmp_path: Path) -> None:
+    steps = finished_traces(LEARNING).events("agent")
+    written = export_agent_steps(steps, tmp_path / "agent_steps.csv", tmp_path / "agents.json")
+    columns = table(written[0])
+    first = {name: column[0] for name, column in columns.items()}
+    last = {name: column[-1] for name, column in columns.items()}
+
+    # 10 s of the download's agent, which sees two subflows, and of the probe's.
+    assert len(columns["time_s"]) == 30
+    assert columns["owner"][:3] == ["download", "download", "probe/1"]
+    assert (first["subflow"], first["decision"], first["is_acting"], first["reward"]) == ("download/1", "0", "1", "")
+    assert (first["see:goodput"], first["see:rtt"], first["see:goodput[1]"]) == ("1", "1.25", "")
+    assert float(first["do:window_change"]) == pytest.approx(0.8414710, rel=1e-6)
+    assert first["do:choice"] == last["do:window_change"] == ""
+    assert (last["see:rtt"], last["see:goodput[1]"], last["see:rtt[1]"]) == ("10.25", "10.5", "10.75")
+    assert (last["reward"], last["value"], last["cwnd_after_pkts"]) == ("5", "-10", "10")
+    agents = json.loads(written[1].read_text())
+    assert [(agent["name"], agent["policy"], agent["history"]) for agent in agents] == [
+        ("download", "random", 1),
+        ("probe/1", "explorer", 2),
+    ]
+    assert agents[1]["choices"] == ["decrease", "keep", "increase"]
+
+
+def test_run_data_has_the_steps_of_agents_if_there_are_any(tmp_path: Path) -> None:
+    names = {path.name for path in export_run(finished_traces(LEARNING), tmp_path / "a", DATA_ONLY)}
+
+    assert {"agent_steps.csv", "agents.json"} <= names
+    assert not {path.name for path in export_run(finished_traces(RICH), tmp_path / "b", DATA_ONLY)} & {"agents.json"}
+
+
+def test_a_figure_of_a_number_that_no_agent_has_is_refused() -> None:
+    runs = [finished_traces(LEARNING), finished_traces(RICH)]
+    require_numbers([agent_observation.of("rtt"), agent_action.of("choice"), *PLOTS_BY_ID.values()], runs)
+
+    with pytest.raises(InputError, match='"cwnd" is no observation of the agents; these are goodput, rtt'):
+        require_numbers([agent_observation.of("cwnd")], runs)
+    with pytest.raises(InputError, match="no agent decided in these runs"):
+        require_numbers([agent_action.of("choice")], runs[1:])
 
 
 def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(tmp_path: Path) -> None:

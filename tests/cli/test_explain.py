@@ -157,3 +157,17 @@ def test_a_window_is_a_time(subflow: Subflow, scenario: Path, window: str) -> No
 
     assert answer.code == 2
     assert f'--decision-window = "{window}"' in answer.err
+
+
+def test_whose_decision_has_to_be_said(subflow: Subflow, decided: Path) -> None:
+    answer = subflow("explain", 1, "--at", "2s", "--db", decided)
+    assert answer.code == 2
+    assert "give a subflow (download/1), a flow (download), or --agent" in answer.err
+
+
+def test_a_run_whose_controllers_do_not_learn_has_no_agents(subflow: Subflow, decided: Path) -> None:
+    answer = subflow("explain", 1, "--agent", "--at", "2s", "--db", decided)
+    assert answer.code == 2
+    assert "none of its controllers learns" in answer.err
+    assert subflow("show", 1, "--agent-steps", "--db", decided, "--json").document["agents"] == []
+    assert "learning agent" not in subflow("show", 1, "--agent-steps", "--db", decided).out

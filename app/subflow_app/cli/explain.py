@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +13,10 @@ from subflow_app.cli.terminal import print_json, print_line
 def explain(
     run: RunId,
     owner: Annotated[
-        str, typer.Argument(metavar="OWNER", help="A subflow (download/1) or, for its scheduler, a flow (download).")
-    ],
+        str | None,
+        typer.Argument(metavar="OWNER", help="A subflow (download/1) or, for its scheduler, a flow (download)."),
+    ] = None,
+    *,
     at: Annotated[
         str, typer.Option("--at", metavar="TIME", help="The last decision at or before this time, e.g. 12.5s.")
     ],
@@ -24,27 +26,49 @@ def explain(
     next_count: Annotated[
         int, typer.Option("--next", min=0, max=10_000, metavar="N", help="Also so many decisions after it.")
     ] = 0,
+    agent: Annotated[
+        bool, typer.Option("--agent", help="A learning agent's decision; OWNER is the agent, if there are several.")
+    ] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
     """Explain what a controller or scheduler decided: the rule, its formula and source, and the numbers that went in.
 
-    It needs a run that kept its decisions: `subflow run --decisions`.
+    It needs a run that kept its decisions: `subflow run --decisions`. With --agent it tells what a learning agent saw,
+    did and earned; every run keeps that.
     """
+    from subflow_app.core.agent_explanations import (
+        agent_decision_document,
+        agent_decision_lines,
+        agent_decisions_around,
+    )
+    from subflow_app.core.errors import InputError
     from subflow_app.core.explanations import decisions_around, explanation_document, explanation_lines
 
     at_s = time_option("--at", at)
+    documents: list[dict[str, Any]]
     with opened_store(database, read_only=True) as store:
         number = run_number(store, run)
-        before, after = decisions_around(store, number, owner, at_s, before=previous_count + 1, after=next_count)
+        counts = {"before": previous_count + 1, "after": next_count}
+        if agent:
+            steps, later_steps = agent_decisions_around(store, number, owner, at_s, **counts)
+            owner = steps[0].agent.name
+            count = len(steps)
+            documents = [agent_decision_document(step) for step in (*steps, *later_steps)]
+            texts = [agent_decision_lines(step) for step in (*steps, *later_steps)]
+        elif owner is None:
+            raise InputError("whose decision? give a subflow (download/1), a flow (download), or --agent")
+        else:
+            before, after = decisions_around(store, number, owner, at_s, **counts)
+            count = len(before)
+            documents = [explanation_document(told) for told in (*before, *after)]
+            texts = [explanation_lines(told) for told in (*before, *after)]
     if as_json:
-        *previous, current = map(explanation_document, before)
-        following = list(map(explanation_document, after))
-        document = {"run_id": number, "owner": owner, "at_s": at_s, "decision": current}
-        print_json(document | {"previous": previous, "next": following})
+        document = {"run_id": number, "owner": owner, "at_s": at_s, "decision": documents[count - 1]}
+        print_json(document | {"previous": documents[: count - 1], "next": documents[count:]})
         return
-    for position, explanation in enumerate((*before, *after)):
+    for position, lines in enumerate(texts):
         if position:
             print_line()
-        for line in explanation_lines(explanation):
+        for line in lines:
             print_line(line)

@@ -14,6 +14,7 @@ from subflow_app.cli.terminal import print_json, print_line
 
 if TYPE_CHECKING:
     from subflow_app.core.exports import ExportPlan
+    from subflow_app.plots import PlotSpec
 
 
 def export(
@@ -40,8 +41,10 @@ def export(
     Figures of multipath connections: schedule_share, reorder_queue, recv_buffer, hol_blocking, reinjections.
     Figures of controllers that send by monitor intervals: interval_rate, interval_loss, rtt_gradient, utility; their
     runs have an intervals.csv. Runs that kept their decisions have a decisions.csv and a decision_rules.json.
+    Figures of learning agents: reward, agent_action, agent_observation, of the first number or of one that is named
+    (agent_observation:rtt); their runs have an agent_steps.csv and an agents.json.
     """
-    from subflow_app.core.exports import export_figures, export_run
+    from subflow_app.core.exports import export_figures, export_run, require_numbers
     from subflow_app.core.traces import StoredTraces
 
     plan = export_plan(formats, figure, run_data=run_data)
@@ -49,6 +52,7 @@ def export(
         numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
         directory = out or Path(f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}")
         traces = [StoredTraces(store, number) for number in numbers]
+        require_numbers(plan.figures, traces)
         written: list[Path] = []
         if plan.run_data:
             data_only = replace(plan, figures=())
@@ -73,16 +77,36 @@ def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPl
         InputError: if a format or figure does not exist.
     """
     from subflow_app.core.exports import DATA_FORMAT, FORMATS, ExportPlan
-    from subflow_app.plots import PLOTS, PLOTS_BY_ID
+    from subflow_app.plots import PLOTS
 
     kinds = _listed(formats, "--format", FORMATS)
-    names = tuple(PLOTS_BY_ID) if figure in (None, "all") else _listed(figure, "--figure", (*PLOTS_BY_ID, "all"))
+    figures = PLOTS if figure is None else _figures(figure)
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
-        figures=PLOTS if "all" in names else tuple(PLOTS_BY_ID[name] for name in names),
+        figures=figures,
         figure_formats=tuple(kind for kind in kinds if kind != DATA_FORMAT),
         figure_data=figure is not None and DATA_FORMAT in kinds,
     )
+
+
+def _figures(text: str) -> tuple[PlotSpec, ...]:
+    """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
+    from subflow_app.core.errors import InputError
+    from subflow_app.plots import PLOTS, PLOTS_BY_ID, PLOTS_OF_NUMBERS
+
+    figures: list[PlotSpec] = []
+    for word in dict.fromkeys(word.strip().lower() for word in text.split(",")):
+        name, colon, number = word.partition(":")
+        if colon and name in PLOTS_OF_NUMBERS:
+            # Several numbers of an agent are several files.
+            figures.append(replace(PLOTS_OF_NUMBERS[name](number), id=f"{name}-{number}"))
+        elif word == "all":
+            return PLOTS
+        elif word in PLOTS_BY_ID:
+            figures.append(PLOTS_BY_ID[word])
+        else:
+            raise InputError(f'--figure = "{word}": allowed are {", ".join((*PLOTS_BY_ID, "all"))}')
+    return tuple(figures)
 
 
 def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:

@@ -105,18 +105,29 @@ def purge(context: typer.Context, database: Database = None) -> None:
     print_line(f"{count} {'run' if count == 1 else 'runs'} removed for good")
 
 
-def show(run: RunId, database: Database = None, as_json: Json = False) -> None:
+def show(
+    run: RunId,
+    agent_steps: Annotated[
+        bool, typer.Option("--agent-steps", help="Also what its learning agents see and do, and what they earned.")
+    ] = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
     """Show what came out of a stored run."""
-    from subflow_app.core.events import DECISION
+    from subflow_app.core.agent_explanations import agents_document, agents_line, agents_table, stored_agent_steps
+    from subflow_app.core.events import AGENT, DECISION
     from subflow_app.core.explanations import decisions_line, extents_document
     from subflow_app.core.summary_text import summary_line, summary_tables
 
     with opened_store(database, read_only=True) as store:
         row = store.run(run_number(store, run))
         extents = store.event_extents(row.id, DECISION.name)
+        agents = store.event_extents(row.id, AGENT.name)
+        steps = stored_agent_steps(store, row.id) if agent_steps else None
     document = shown_document(row)
     if as_json:
-        print_json(document | ({"decisions": extents_document(extents)} if extents else {}))
+        decided = {"decisions": extents_document(extents)} if extents else {}
+        print_json(document | decided | ({"agents": agents_document(steps)} if steps is not None else {}))
         return
 
     print_line(f"run {row.id}: {row.name}" + (f" ({row.scenario_name})" if row.name != row.scenario_name else ""))
@@ -128,6 +139,11 @@ def show(run: RunId, database: Database = None, as_json: Json = False) -> None:
     print_line(summary_line(document))
     print_line()
     print_tables(*summary_tables(document))
+    if steps is not None and agents:
+        print_line()
+        print_tables(agents_table(steps))
+    if agents:
+        print_line(f"{agents_line(agents)}: `subflow explain {row.id} AGENT --agent --at TIME`")
     if extents:
         print_line(f"{decisions_line(extents)}: `subflow explain {row.id} OWNER --at TIME`")
     print_line(f"signature {row.signature or 'unknown'}")

@@ -2,8 +2,8 @@
 
 CSV rule: the first column is ``time_s``; each further column is one trace, headed ``owner:column`` where the column
 name carries the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that gives the same float32
-back; an unknown value (NaN) is an empty cell. Marks, monitor intervals and decisions have a row each, with time and
-owner first.
+back; an unknown value (NaN) is an empty cell. Marks, monitor intervals, decisions and what agents saw have a row each,
+with time and owner first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.agent_series import number_names, steps_of
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.events import DECISION, INTERVAL
+from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
 from subflow_app.core.json_document import json_text
 from subflow_app.core.paths import new_rescue_directory
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots import PLOTS, PlotSpec
 from subflow_app.plots.spec import Curve
+from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.params import MAX_PATHS
 from subflow_store.values import EventTable
 
@@ -43,7 +45,7 @@ class ExportPlan:
 
     Attributes:
         run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml, and
-            intervals.csv, decisions.csv and decision_rules.json of runs that have them.
+            intervals.csv, decisions.csv, decision_rules.json, agent_steps.csv and agents.json of runs that have them.
         figures: plots to draw.
         figure_formats: some of `FIGURE_FORMATS`.
         figure_data: also the data of each of those plots as ``<plot>.csv``.
@@ -90,6 +92,24 @@ def export_run(
         if scenario_text is not None:
             written.append(_write_text(target / "scenario.toml", scenario_text))
     return written + export_figures([traces], target, plan)
+
+
+def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:
+    """Make sure that some agent has the numbers that plots of one number are to show.
+
+    Raises:
+        InputError: if none has one of them.
+        StoreError: if traces are stored and cannot be read.
+    """
+    for plot in figures:
+        if plot.numbers is None or not plot.number:
+            continue
+        agents = [agent for traces in runs for agent in steps_of(traces).agents]
+        known = dict.fromkeys(name for agent in agents for name in number_names(agent, plot.numbers))
+        if not known:
+            raise InputError(f"no agent decided in these runs, so there is no {plot.numbers} to show")
+        if plot.number not in known:
+            raise InputError(f'"{plot.number}" is no {plot.numbers} of the agents; these are {", ".join(known)}')
 
 
 def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPlan) -> list[Path]:
@@ -170,7 +190,7 @@ def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | 
     several = len({curve.run for curve in everything}) > 1
     headings, columns = [], []
     for plot, curves in plots:
-        name = plot.columns[0][1]
+        name = plot.data_name
         for curve in curves:
             column = np.full(len(time_s), np.nan, dtype=np.float32)
             count = min(len(curve.time_s), len(curve.values))
@@ -232,6 +252,39 @@ def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path
     return [Path(path), _write_text(Path(rules_path), json_text(rules))]
 
 
+def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | Path) -> list[Path]:
+    """Write what agents saw, did and earned as CSV, and what the agents and their numbers are as JSON.
+
+    A row for each subflow that an agent saw when it decided; the rows of a decision have the same number. Controllers
+    differ in what they see and do: each number has a column under its name, empty for agents without it. Records of
+    the past are ``see:rtt[1]`` (of the epoch before), ``see:rtt[2]``…; choices are numbers from 0 on.
+
+    Raises:
+        ExportError: if a file cannot be written.
+    """
+    steps = agent_steps_of(table)
+    columns: dict[str, Sequence[str]] = {"decision": _column_texts(table["number"]), "subflow": table.texts("subflow")}
+    columns["is_acting"] = _column_texts(table["is_acting"])
+    columns |= {name: _column_texts(table[name]) for name in ("value", "reward", *EPOCH_FIGURES)}
+    numbers: dict[str, NDArray[np.float32]] = {}
+    for position, agent in enumerate(steps.agents):
+        rows = steps.agent == position
+        seen = [
+            f"see:{feature.name}{f'[{past}]' if past else ''}"
+            for past in range(agent.history)
+            for feature in agent.features
+        ]
+        done = [f"do:{name}" for name in agent.action_names]
+        for names, values in ((seen, steps.observation), (done, steps.action)):
+            for index, name in enumerate(names):
+                column = numbers.setdefault(name, np.full(len(steps), np.nan, np.float32))
+                column[rows] = values[rows, index]
+    columns |= {name: _column_texts(column) for name, column in numbers.items()}
+    _write_events(table, columns, path)
+    agents = [json.loads(text) for text in table.names["agent"]]
+    return [Path(path), _write_text(Path(agents_path), json_text(agents))]
+
+
 def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
     """Save a run that the store could not keep: its data, summary and scenario, in a new directory.
 
@@ -255,11 +308,13 @@ def _export_tables(traces: Traces, target: Path) -> list[Path]:
         if (keys := select_keys(traces, scope))
     ]
     written.append(export_marks(traces, target / "marks.csv"))
-    intervals, decisions = traces.events(INTERVAL.name), traces.events(DECISION.name)
+    intervals, decisions, steps = (traces.events(stream.name) for stream in (INTERVAL, DECISION, AGENT))
     if len(intervals):
         written.append(export_intervals(intervals, target / "intervals.csv"))
     if len(decisions):
         written += export_decisions(decisions, target / "decisions.csv", target / "decision_rules.json")
+    if len(steps):
+        written += export_agent_steps(steps, target / "agent_steps.csv", target / "agents.json")
     return written
 
 
