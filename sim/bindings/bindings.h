@@ -3,11 +3,26 @@
 
 #include <nanobind/nanobind.h>
 
+#include <map>
+#include <string>
+#include <variant>
+
+#include "scenario.h"
+
 namespace subflow::bindings {
+
+using OptionMap = std::map<std::string, std::variant<bool, double, std::string>>;
+
+inline AlgorithmChoice choice(const std::string& name, const OptionMap& options) {
+    AlgorithmChoice out{name, {}};
+    for (const auto& [key, value] : options) std::visit([&](const auto& v) { out.options.push_back({key, v}); }, value);
+    return out;
+}
 
 void bind_catalog(nanobind::module_& m);
 void bind_scenario(nanobind::module_& m);
 void bind_decisions(nanobind::module_& m);
+void bind_agents(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
 
 }  // namespace subflow::bindings

@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
     subflow::bindings::bind_catalog(m);
     subflow::bindings::bind_scenario(m);
     subflow::bindings::bind_decisions(m);
+    subflow::bindings::bind_agents(m);
     subflow::bindings::bind_simulation(m);
 }

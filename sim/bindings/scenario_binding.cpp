@@ -21,17 +21,10 @@ namespace subflow::bindings {
 namespace {
 
 using Route = std::vector<std::uint32_t>;
-using OptionMap = std::map<std::string, std::variant<bool, double, std::string>>;
 
 template <class Unit>
 std::optional<Unit> maybe(const std::optional<std::int64_t>& raw) {
     return raw ? std::optional(Unit(*raw)) : std::nullopt;
-}
-
-AlgorithmChoice choice(const std::string& name, const OptionMap& options) {
-    AlgorithmChoice out{name, {}};
-    for (const auto& [key, value] : options) std::visit([&](const auto& v) { out.options.push_back({key, v}); }, value);
-    return out;
 }
 
 std::size_t add_link(Scenario& s, std::string name, double rate_bps, std::int64_t delay_ns,
@@ -91,10 +84,11 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
                      std::optional<std::int64_t> size_bytes, std::optional<std::int64_t> recv_buffer_bytes,
                      std::optional<std::int64_t> send_buffer_bytes, const std::vector<std::size_t>& backups,
                      std::optional<std::int64_t> lifetime_ns, double rate_bps, std::int64_t packet_bytes,
-                     Spacing spacing, std::int64_t mean_on_ns, std::int64_t mean_off_ns) {
+                     Spacing spacing, std::int64_t mean_on_ns, std::int64_t mean_off_ns, std::uint32_t host) {
     FlowSpec flow;
     flow.name = std::move(name);
     flow.kind = kind;
+    flow.host = host;
     flow.controller = choice(controller, controller_options);
     flow.scheduler = choice(scheduler, scheduler_options);
     for (const auto& [forward, reverse] : paths) flow.paths.push_back({forward, reverse});
@@ -237,7 +231,7 @@ void bind_scenario(nb::module_& m) {
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),
-             "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a,
+             "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a, "host"_a = 0,
              "Paths are (forward links, reverse links), backups positions among them. Returns the index.")
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),

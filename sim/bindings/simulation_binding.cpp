@@ -167,7 +167,8 @@ void bind_simulation(nb::module_& m) {
     nb::enum_<RunEnd>(m, "RunEnd")
         .value("REACHED", RunEnd::Reached)
         .value("INTERRUPTED", RunEnd::Interrupted)
-        .value("EXHAUSTED", RunEnd::Exhausted);
+        .value("EXHAUSTED", RunEnd::Exhausted)
+        .value("WAITING", RunEnd::Waiting);
     nb::class_<Simulation>(m, "Simulation")
         .def(
             "__init__",

@@ -67,6 +67,7 @@ struct Connection {
     bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
     bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
     bool has_backups = false;
+    bool calls_agent = false;      // the agent of its subflows acts when they have news, not by the clock
     Copies copies = Copies::None;  // whether the scheduler wants every packet on every subflow
     Boxed<DecisionLog> decisions;  // of the scheduler, if they are recorded; only over several subflows
 
@@ -132,6 +133,7 @@ struct Subflow {
     Nanos join_at = kNever;                            // establishment under way
     Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
 
+    double schedule_logit = 0;       // what an agent wants it to have of what is handed out (Candidate::logit)
     std::uint32_t copied_below = 0;  // where each packet goes out on every subflow: what this one is through with
 
     std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow

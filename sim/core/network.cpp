@@ -89,7 +89,9 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     first_timer_ = link_count;
     first_ack_timer_ = first_timer_ + subflow_count;
     first_meta_timer_ = first_ack_timer_ + subflow_count;
-    events_ = EventQueue(first_meta_timer_ + connections_.size());
+    first_agent_ = first_meta_timer_ + static_cast<std::uint32_t>(connections_.size());
+    build_agents();
+    events_ = EventQueue(first_agent_ + agents_.size());
     marks_.reserve(kMarkCapacity);
     build_timeline();
     plan_lookahead();
@@ -113,6 +115,7 @@ void Network::build_timeline() {
 }
 
 bool Network::run_until(Nanos until, std::int64_t& max_events) {
+    if (waiting_ != 0) return false;
     if (is_warming_up_ && scenario_->warmup <= until) {
         // The measured interval is (warm-up, end]: like the samples, it counts what happens at its end, not at its
         // start.
@@ -135,6 +138,8 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
             has_reached = horizon_ == end;
             const std::int64_t events = process_stretch();
             max_events -= events;
+            if (waiting_ != 0) [[unlikely]]
+                return false;
             // Short enough for a caller that counts events, long enough not to be felt
             if (events < kFewEvents && stride_ < kLongestStride) stride_ = stride_ * 2;
             if (events > kManyEvents) stride_ = stride_ / 2;
@@ -164,7 +169,8 @@ Nanos Network::on_event(std::uint32_t source) {
         return on_link_event(source);
     if (source < first_ack_timer_) return on_subflow_timer(source - first_timer_);
     if (source < first_meta_timer_) return on_ack_timer(source - first_ack_timer_);
-    return on_meta_timer(source - first_meta_timer_);
+    if (source < first_agent_) return on_meta_timer(source - first_meta_timer_);
+    return on_epoch(source - first_agent_);
 }
 
 void Network::on_timeline() {
@@ -209,7 +215,7 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         if (outcome.timed_out) on_timed_out(index);
         if (outcome.began_recovery) mark(now_, MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
         if (outcome.wants_probe) send_probe(index);
-        fill(c);
+        if (!c.calls_agent || !calls_agent(index)) fill(c);
     }
     if (s.join_at < kNever) return s.join_at;
     return s.is_established ? s.sender.timer_deadline(now_, scenario_->transport) : kNever;
@@ -351,6 +357,7 @@ void Network::establish(std::uint32_t index) {
     s.is_potentially_failed = false;
     s.sender.start(now_);
     mark(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
+    if (agent_of_[index] != kNoAgent) note_joined(index);
     fill(connections_[s.connection]);
 }
 

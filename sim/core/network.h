@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "agent/agent.h"
 #include "connection.h"
 #include "decision_table.h"
 #include "event_queue.h"
@@ -148,6 +149,16 @@ public:
     // Decisions since the start that their log had no room for.
     std::int64_t decisions_lost() const;
 
+    // Learning agents whose decider is Outside: run_until() stops, not having reached its end, when some of them have
+    // to act, all at that instant; each then needs act() before it can go on.
+    bool is_waiting() const { return waiting_ != 0; }
+    const std::vector<Agent>& agents() const { return agents_; }
+    // `action`: [acting, action_width], brought within its bounds.
+    void act(std::uint32_t agent, std::span<const float> action);
+    // For whoever stops the run between epochs: ends the one under way, so that the agent has an observation and a
+    // reward of now. Returns whether there is any: an action without its reward, and a subflow to see.
+    bool end_epoch(std::uint32_t agent);
+
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
     // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE
     // check senders and event order as they go, too.
@@ -191,11 +202,14 @@ private:
         Leads leads = Leads::ToTheClock;
     };
 
-    // Sources of events, in the order that decides ties: links, subflow timers, ACK timers, connections' timers.
+    // Sources of events, in the order that decides ties: links, subflow timers, ACK timers, connections' timers,
+    // agents.
     std::uint32_t link_source(std::uint32_t link) const { return link; }
     std::uint32_t timer_source(std::uint32_t subflow) const { return first_timer_ + subflow; }
     std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
     std::uint32_t meta_timer_source(std::uint32_t flow) const { return first_meta_timer_ + flow; }
+
+    std::uint32_t agent_source(std::uint32_t agent) const { return first_agent_ + agent; }
 
     void build_timeline();
     bool process_events(Nanos until, std::int64_t& max_events);
@@ -291,6 +305,24 @@ private:
     void start_meta_timer(std::uint32_t flow);
     Nanos shortest_meta_timeout() const;
     Nanos meta_timeout(const Connection& connection) const;
+
+    // network_agents.cpp: learning agents
+    void build_agents();
+    bool is_under_way(const Subflow& s) const;
+    bool can_be_seen(const Subflow& s) const;
+    void note_joined(std::uint32_t subflow);
+    static Nanos retry_after(const Agent& agent);
+    void schedule_epoch(std::uint32_t agent, Nanos length);
+    double feedback_of(const Agent& agent) const;
+    bool calls_agent(std::uint32_t subflow);
+    Nanos on_epoch(std::uint32_t agent);
+    bool observe(Agent& agent);
+    void begin_counting(Agent::Member& member) const;
+    double share_of_handed(const Agent& agent, const Agent::Member& member) const;
+    EpochSample take_sample(const Agent& agent, Agent::Member& member) const;
+    void carry_out(std::uint32_t agent);
+    std::int64_t served_flows(const Agent& agent) const;
+
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void end_if_delivered(Connection& connection, Nanos at);
     Siblings gather_siblings(const Connection& connection, std::uint32_t self);
@@ -316,11 +348,18 @@ private:
     std::uint32_t first_timer_ = 0;
     std::uint32_t first_ack_timer_ = 0;
     std::uint32_t first_meta_timer_ = 0;
+    std::uint32_t first_agent_ = 0;
     std::vector<Link> links_;
     std::vector<Subflow> subflows_;
     std::vector<Connection> connections_;
     std::vector<Hop> hops_;                  // of all paths, one after the other
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
+
+    static constexpr std::uint32_t kNoAgent = ~0u;
+    std::vector<Agent> agents_;
+    std::vector<std::uint32_t> agent_of_;  // [subflow] the one that steers it
+    std::uint32_t waiting_ = 0;            // agents whose action has to come from outside
+    std::vector<EpochSample> samples_;     // scratch space
 
     std::vector<AckExtension> ack_extensions_;
     std::vector<std::uint32_t> free_extensions_;

@@ -21,7 +21,8 @@ Candidate Network::describe_candidate(const Connection& c, const Subflow& s) con
             .inflight_pkts = static_cast<double>(sender.pipe()),
             .queued_pkts = static_cast<double>(sender.queued_pkts()),
             .pacing_pps = sender.window().pacing_pps,
-            .delivered_pkts = static_cast<double>(sender.delivered_pkts())};
+            .delivered_pkts = static_cast<double>(sender.delivered_pkts()),
+            .logit = s.schedule_logit};
 }
 
 SendMoment Network::describe_send(const Connection& c, bool is_reinjection) const {

@@ -369,6 +369,8 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
             mark(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
         if (outcome.began_recovery) [[unlikely]]
             mark(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
+        if (c.calls_agent && calls_agent(packet.subflow)) [[unlikely]]
+            return;
     }
     fill(c);
 }

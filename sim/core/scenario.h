@@ -79,7 +79,8 @@ struct PathSpec {
 };
 
 struct FlowSpec {
-    std::string name;  // "download.1"
+    std::string name;        // "download.1"
+    std::uint32_t host = 0;  // that sends it, by any number: an agent of a host sees all its flows
     FlowKind kind = FlowKind::Tcp;
     AlgorithmChoice controller;
     Decider decider;  // of a controller that takes actions

@@ -231,6 +231,14 @@ public:
     // The counters and records of a predecessor on the same path go on.
     void continue_books(SubflowSender&& predecessor);
 
+    // For controllers that do what an agent says (agent/agent_info.h).
+    // Whether the controller wants its agent to act now.
+    bool wants_action() const;
+    // What the agent is to see of the epoch: [features]. The controller may put its own measurements into the sample.
+    void observe(EpochSample& sample, std::span<float> record);
+    double reward(std::span<const EpochSample> samples) const;
+    void act(std::span<const float> action, double reference_pps, Nanos now);
+
     // Records of monitor intervals; nothing if the controller does not send by them.
     const Boxed<IntervalMonitor>& monitor() const { return monitor_; }
     std::vector<IntervalRecord> take_intervals() {

@@ -17,8 +17,10 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
             std::int64_t left = allowed;
             const bool has_reached = recorder_.run_until(network_, until, left);
             max_events -= allowed - left;
-            if (has_reached || max_events <= 0) {
-                end = has_reached ? RunEnd::Reached : RunEnd::Exhausted;
+            if (has_reached || max_events <= 0 || network_.is_waiting()) {
+                end = has_reached             ? RunEnd::Reached
+                      : network_.is_waiting() ? RunEnd::Waiting
+                                              : RunEnd::Exhausted;
                 break;
             }
         }
@@ -28,8 +30,8 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
         failure_ = error.what();
         throw;
     }
-    // An early end for want of events is no end yet: the request holds for the call that goes on.
-    if (end != RunEnd::Exhausted) is_interrupted_.store(false, std::memory_order_relaxed);
+    // An early end for want of events or actions is no end yet: the request holds for the call that goes on.
+    if (end != RunEnd::Exhausted && end != RunEnd::Waiting) is_interrupted_.store(false, std::memory_order_relaxed);
     failure_.clear();
     return end;
 }

@@ -17,6 +17,7 @@ enum class RunEnd : std::uint8_t {
     Reached,      // the time asked for, or the end of the scenario
     Interrupted,  // by interrupt()
     Exhausted,    // the events allowed
+    Waiting,      // for the action of an agent: Network::is_waiting()
 };
 
 // One thread runs it; interrupt() may come from any other.

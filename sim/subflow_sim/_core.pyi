@@ -259,7 +259,7 @@ class Scenario:
     def use_trace(self, link: int, opportunities_ms: Sequence[int]) -> None:
         """Follow a delivery trace; the rate given before is its mean."""
 
-    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int) -> int:
+    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0) -> int:
         """
         Paths are (forward links, reverse links), backups positions among them. Returns the index.
         """
@@ -289,6 +289,8 @@ class Cause(enum.Enum):
     IDLE = 6
 
     SCHEDULE = 7
+
+    ACTION = 8
 
 class DecisionTable:
     @property
@@ -329,6 +331,85 @@ class DecisionTable:
 
     @property
     def data_seq(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+class NumberInfo:
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def help(self) -> str: ...
+
+    @property
+    def minimum(self) -> float: ...
+
+    @property
+    def maximum(self) -> float: ...
+
+def agent_info(controller: str, options: Mapping[str, bool | float | str]) -> dict[str, Any] | None:
+    """
+    What the agent of that controller with these options is; None: the controller has no agent.
+    """
+
+class EpisodeSummary:
+    @property
+    def goodput_bps(self) -> float: ...
+
+    @property
+    def rtt_inflation(self) -> float: ...
+
+    @property
+    def loss_ratio(self) -> float: ...
+
+    @property
+    def jain(self) -> float: ...
+
+    @property
+    def duration_s(self) -> float: ...
+
+    @property
+    def decisions(self) -> int: ...
+
+class VecEnv:
+    def __init__(self, controller: str, envs: int, slots: int, width: int, action_width: int, threads: int) -> None: ...
+
+    def load(self, env: int, scenario: Scenario, seed: int, end_ns: int, learners: Sequence[str]) -> None: ...
+
+    def send(self, envs: Sequence[int]) -> None: ...
+
+    def recv(self, least: int) -> list[int]: ...
+
+    def summary(self, env: int) -> EpisodeSummary: ...
+
+    @property
+    def link_crossings(self) -> int: ...
+
+    def observation(self) -> NDArray[numpy.float32]: ...
+
+    def mask(self) -> NDArray[numpy.bool_]: ...
+
+    def acting(self) -> NDArray[numpy.bool_]: ...
+
+    def agent(self) -> NDArray[numpy.int32]: ...
+
+    def flow(self) -> NDArray[numpy.int32]: ...
+
+    def action(self) -> NDArray[numpy.float32]: ...
+
+    def reward(self) -> NDArray[numpy.float32]: ...
+
+    def team_reward(self) -> NDArray[numpy.float32]: ...
+
+    def terminated(self) -> NDArray[numpy.bool_]: ...
+
+    def truncated(self) -> NDArray[numpy.bool_]: ...
+
+    def time_s(self) -> NDArray[numpy.float64]: ...
+
+def agent_slots(scenario: Scenario, controller: str) -> int:
+    """How many subflows the agents of that controller see in a scenario."""
 
 class TraceScope(enum.Enum):
     FLOW = 0
@@ -522,6 +603,8 @@ class RunEnd(enum.Enum):
     INTERRUPTED = 1
 
     EXHAUSTED = 2
+
+    WAITING = 3
 
 class Simulation:
     def __init__(self, scenario: Scenario, seed: int, sample_interval_ns: int) -> None: ...

@@ -107,6 +107,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             _add_link(core, link_names[-1], side)
     link_index = {name: index for index, name in enumerate(link_names)}
 
+    hosts = {name: number for number, name in enumerate(scenario.nodes)}
     flows: list[tuple[str, Flow]] = []
     subflows: list[tuple[str, tuple[str, ...]]] = []
     for declared in scenario.flows.values():
@@ -117,7 +118,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
         )
         routes = [_route(scenario.links, link_index, flow.source, path) for path in flow.paths]
         for instance in _instances(scenario, flow, scenario.seed if seed is None else seed):
-            _add_flow(core, instance, flow, routes)
+            _add_flow(core, instance, flow, routes, hosts[flow.source])
             flows.append((instance.name, flow))
             subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 
@@ -218,7 +219,9 @@ def _instances(scenario: Scenario, flow: Flow, seed: int) -> list[_Instance]:
     return [_Instance(f"{flow.name}.{ordinal}", *drawn) for ordinal, drawn in enumerate(times, start=1)]
 
 
-def _add_flow(core: _core.Scenario, instance: _Instance, flow: Flow, routes: list[tuple[list[int], list[int]]]) -> None:
+def _add_flow(
+    core: _core.Scenario, instance: _Instance, flow: Flow, routes: list[tuple[list[int], list[int]]], host: int
+) -> None:
     core.add_flow(
         name=instance.name,
         kind=_KINDS[flow.kind],
@@ -239,6 +242,7 @@ def _add_flow(core: _core.Scenario, instance: _Instance, flow: Flow, routes: lis
         spacing=_SPACINGS[flow.spacing],
         mean_on_ns=nanos(flow.mean_on_s or 0.0),
         mean_off_ns=nanos(flow.mean_off_s or 0.0),
+        host=host,
     )
 
 

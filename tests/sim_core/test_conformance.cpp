@@ -29,7 +29,9 @@ void expect_delivery(const SmallNetwork& small, const Network& network) {
         EXPECT_EQ(network.connections().front().delivered_bytes, size->value);
         EXPECT_TRUE(std::isfinite(result.completion_s));
     } else {
-        EXPECT_GT(result.active_goodput_bps, small.least_goodput_bps);
+        // An agent that changes nothing holds the window that slow start has left it.
+        const double part = network.agents().empty() ? 1 : 0.5;
+        EXPECT_GT(result.active_goodput_bps, part * small.least_goodput_bps);
     }
 }
 

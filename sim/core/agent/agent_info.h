@@ -33,9 +33,10 @@ enum class EpochKind : std::uint8_t {
 
 struct EpochPlan {
     EpochKind kind = EpochKind::Time;
-    Nanos time{};               // of Time; the least of Rtt
-    std::uint32_t packets = 0;  // of Packets
-    std::uint32_t history = 1;  // records of the past that an observation holds, the latest first
+    Nanos time{};                 // of Time; the least of Rtt
+    std::uint32_t packets = 0;    // of Packets
+    std::uint32_t history = 1;    // records of the past that an observation holds, the latest first
+    double reference_bps = 10e6;  // the least that rates are scaled by (EpochSample::reference_pps)
 };
 
 // One number that an agent sees of a subflow, or that it does to one.
@@ -80,7 +81,8 @@ struct EpochSample {
     double rtt_gradient = 0;      // s/s, of controllers that measure it
     double utility = std::numeric_limits<double>::quiet_NaN();  // of controllers that have one
 
-    // The largest delivery rate of an epoch of the subflow so far, 10 Mbit/s to begin with: what rates are scaled by.
+    // The largest delivery rate of an epoch of the subflow so far, EpochPlan::reference_bps to begin with: what rates
+    // are scaled by.
     double reference_pps = 0;
     double packet_bits = 0;   // of a full packet on the wire
     double payload_bits = 0;  // of it, for the application

@@ -105,4 +105,31 @@ bool monitors_intervals(const Controller& controller) {
     return std::visit([]<class C>(const C&) { return MonitorsIntervals<C>; }, controller);
 }
 
+const AgentInfo* agent_of(const Controller& controller) {
+    return std::visit(
+        []<class C>(const C&) -> const AgentInfo* {
+            if constexpr (TakesActions<C>) return &C::kAgent;
+            return nullptr;
+        },
+        controller);
+}
+
+EpochPlan epoch_plan_of(const Controller& controller) {
+    return std::visit(
+        []<class C>(const C& c) -> EpochPlan {
+            if constexpr (TakesActions<C>) return c.epoch_plan();
+            return {};
+        },
+        controller);
+}
+
+std::optional<std::size_t> schedule_action_of(const Controller& controller) {
+    return std::visit(
+        []<class C>(const C&) -> std::optional<std::size_t> {
+            if constexpr (requires { C::kScheduleAction; }) return C::kScheduleAction;
+            return {};
+        },
+        controller);
+}
+
 }  // namespace subflow

@@ -1,13 +1,17 @@
 // THE list of congestion controllers. Adding one is a file beside this one and a line here.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "balia.h"
 #include "bbr.h"
+#include "clean_slate.h"
 #include "cubic.h"
+#include "dql_mptcp.h"
+#include "drl_cc.h"
 #include "ewtcp.h"
 #include "lia.h"
 #include "mpcc.h"
@@ -19,8 +23,8 @@
 
 namespace subflow {
 
-using Controller =
-    std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss, MpccLatency>;
+using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
+                                MpccLatency, DrlCc, DqlMptcp, CleanSlate>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();
@@ -31,5 +35,12 @@ Controller make_controller(const AlgorithmChoice& choice);
 
 // Whether it sends by monitor intervals.
 bool monitors_intervals(const Controller& controller);
+
+// What its agent is; nullptr: it has none.
+const AgentInfo* agent_of(const Controller& controller);
+// When that agent decides. Only if there is one.
+EpochPlan epoch_plan_of(const Controller& controller);
+// Which of its actions is a subflow's logit in the scheduler; nothing: none of them.
+std::optional<std::size_t> schedule_action_of(const Controller& controller);
 
 }  // namespace subflow

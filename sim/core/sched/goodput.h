@@ -9,6 +9,7 @@
 #include <numeric>
 #include <vector>
 
+#include "../cc/power.h"
 #include "min_rtt.h"
 
 namespace subflow {
@@ -180,7 +181,8 @@ private:
             if (c.is_usable && c.srtt > Nanos(0)) shortest = std::min(shortest, c.srtt);
             if (!c.is_available) continue;
             parts_[i].free_pkts = std::max(1.0, std::floor(c.cwnd_pkts) - c.inflight_pkts - c.queued_pkts);
-            parts_[i].theta_pps = rates_[i].theta_pps;
+            // softmax(z + ln theta), with an agent's logits z: shares in proportion to e^z theta. Source: DQL-MPTCP
+            parts_[i].theta_pps = rates_[i].theta_pps * (c.logit == 0 ? 1 : exponential(c.logit));
             free_pkts += parts_[i].free_pkts;
         }
         assume_unknown_rates();

@@ -30,6 +30,7 @@ struct Candidate {
     double queued_pkts = 0;     // handed to the subflow and not yet sent, because its pacing holds them back
     double pacing_pps = 0;      // 0: unpaced
     double delivered_pkts = 0;  // acknowledged since it was opened
+    double logit = 0;           // by which an agent wants it to have more or less than its share
 };
 
 // What concerns the connection, at the time a packet wants a subflow.

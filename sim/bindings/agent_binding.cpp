@@ -1,0 +1,116 @@
+// Learning agents: what they are, and the environments they are trained in.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "agent/vec_env.h"
+#include "bindings.h"
+#include "cc/controllers.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace subflow::bindings {
+
+namespace {
+
+std::vector<NumberInfo> listed(std::span<const NumberInfo> numbers) {
+    return {numbers.begin(), numbers.end()};
+}
+
+// What the agent of a controller with these options is; None: it has none.
+nb::object agent_info(const std::string& name, const OptionMap& options) {
+    const Controller controller = make_controller(choice(name, options));
+    const AgentInfo* const info = agent_of(controller);
+    if (info == nullptr) return nb::none();
+    const EpochPlan plan = epoch_plan_of(controller);
+    nb::dict told;
+    constexpr std::string_view kScopes[]{"host", "connection", "subflow"};
+    constexpr std::string_view kKinds[]{"time", "rtt", "packets", "own"};
+    told["scope"] = kScopes[static_cast<std::size_t>(info->scope)];
+    told["features"] = listed(info->features);
+    told["actions"] = listed(info->actions);
+    told["choices"] = std::vector<std::string_view>(info->choices.begin(), info->choices.end());
+    told["neutral_choice"] = info->neutral_choice;
+    told["reward"] = info->reward;
+    told["history"] = plan.history;
+    told["epoch"] = kKinds[static_cast<std::size_t>(plan.kind)];
+    told["epoch_time_ns"] = plan.time.value;
+    told["epoch_packets"] = plan.packets;
+    return told;
+}
+
+// A view of an array of the environments, which keeps them alive.
+template <class T, class Stored>
+auto view(VecEnv& env, std::vector<Stored>& values, std::initializer_list<std::size_t> shape) {
+    static_assert(sizeof(T) == sizeof(Stored));
+    return nb::ndarray<nb::numpy, T>(values.data(), shape.size(), shape.begin(), nb::find(&env));
+}
+
+}  // namespace
+
+void bind_agents(nb::module_& m) {
+    nb::class_<NumberInfo>(m, "NumberInfo")
+        .def_ro("name", &NumberInfo::name)
+        .def_ro("unit", &NumberInfo::unit)
+        .def_ro("help", &NumberInfo::help)
+        .def_ro("minimum", &NumberInfo::minimum)
+        .def_ro("maximum", &NumberInfo::maximum);
+    m.def("agent_info", &agent_info, "controller"_a, "options"_a,
+          nb::sig("def agent_info(controller: str, options: collections.abc.Mapping[str, bool | float | str]) -> "
+                  "dict[str, typing.Any] | None"),
+          "What the agent of that controller with these options is; None: the controller has no agent.");
+
+    nb::class_<EpisodeSummary>(m, "EpisodeSummary")
+        .def_ro("goodput_bps", &EpisodeSummary::goodput_bps)
+        .def_ro("rtt_inflation", &EpisodeSummary::rtt_inflation)
+        .def_ro("loss_ratio", &EpisodeSummary::loss_ratio)
+        .def_ro("jain", &EpisodeSummary::jain)
+        .def_ro("duration_s", &EpisodeSummary::duration_s)
+        .def_ro("decisions", &EpisodeSummary::decisions);
+
+    nb::class_<VecEnv>(m, "VecEnv")
+        .def(
+            "__init__",
+            [](VecEnv* self, std::string controller, std::uint32_t envs, std::uint32_t slots, std::uint32_t width,
+               std::uint32_t action_width, unsigned threads) {
+                new (self) VecEnv(std::move(controller), {envs, slots, width, action_width}, threads);
+            },
+            "controller"_a, "envs"_a, "slots"_a, "width"_a, "action_width"_a, "threads"_a)
+        .def(
+            "load",
+            [](VecEnv& v, std::uint32_t env, const Scenario& scenario, std::uint64_t seed, std::int64_t end_ns,
+               const std::vector<std::string>& learners) { v.load(env, scenario, seed, Nanos(end_ns), learners); },
+            "env"_a, "scenario"_a, "seed"_a, "end_ns"_a, "learners"_a)
+        .def(
+            "send", [](VecEnv& v, const std::vector<std::uint32_t>& envs) { v.send(envs); }, "envs"_a)
+        .def("recv", &VecEnv::recv, "least"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def("summary", &VecEnv::summary, "env"_a, nb::rv_policy::copy)
+        .def_prop_ro("link_crossings", &VecEnv::link_crossings)
+        .def("observation",
+             [](VecEnv& v) {
+                 const VecEnvShape& s = v.shape();
+                 return view<float>(v, v.observation, {s.envs, s.slots, s.width});
+             })
+        .def("mask", [](VecEnv& v) { return view<bool>(v, v.mask, {v.shape().envs, v.shape().slots}); })
+        .def("acting", [](VecEnv& v) { return view<bool>(v, v.acting, {v.shape().envs, v.shape().slots}); })
+        .def("agent", [](VecEnv& v) { return view<std::int32_t>(v, v.agent, {v.shape().envs, v.shape().slots}); })
+        .def("flow", [](VecEnv& v) { return view<std::int32_t>(v, v.flow, {v.shape().envs, v.shape().slots}); })
+        .def("action",
+             [](VecEnv& v) {
+                 const VecEnvShape& s = v.shape();
+                 return view<float>(v, v.action, {s.envs, s.slots, s.action_width});
+             })
+        .def("reward", [](VecEnv& v) { return view<float>(v, v.reward, {v.shape().envs, v.shape().slots}); })
+        .def("team_reward", [](VecEnv& v) { return view<float>(v, v.team_reward, {v.shape().envs}); })
+        .def("terminated", [](VecEnv& v) { return view<bool>(v, v.terminated, {v.shape().envs}); })
+        .def("truncated", [](VecEnv& v) { return view<bool>(v, v.truncated, {v.shape().envs}); })
+        .def("time_s", [](VecEnv& v) { return view<double>(v, v.time_s, {v.shape().envs}); });
+    m.def("agent_slots", &VecEnv::slots_of, "scenario"_a, "controller"_a,
+          "How many subflows the agents of that controller see in a scenario.");
+}
+
+}  // namespace subflow::bindings

@@ -1,0 +1,100 @@
+// One learning agent at work: what it has seen so far, and the decision it stands before.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "../rng.h"
+#include "../units.h"
+#include "agent_info.h"
+#include "decider.h"
+
+namespace subflow {
+
+// A value: copied with its network. What concerns the network's subflows is in network_agents.cpp.
+class Agent {
+public:
+    // What a sender had counted at some time.
+    struct Counters {
+        double sent_pkts = 0;
+        double delivered_pkts = 0;
+        double lost_pkts = 0;
+        double handed_pkts = 0;
+        double rtt_seconds = 0;
+        double rtt_samples = 0;
+    };
+    // A subflow that the agent sees.
+    struct Member {
+        std::uint32_t subflow = 0;
+        std::uint32_t flow = 0;
+        bool acts = false;      // the agent steers it, too
+        bool is_known = false;  // there is a record of it
+        bool is_counted = false;
+        std::uint8_t incarnation = 0;
+        Counters at_begin;  // of the epoch under way
+        Nanos begun_at{};
+        double handed_pkts = 0;  // in it
+        EpochSample sample;      // of the last one
+    };
+
+    Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t luck);
+
+    const AgentInfo& info() const { return *info_; }
+    const EpochPlan& plan() const { return plan_; }
+    const Decider& decider() const { return decider_; }
+    // Of an observation: numbers per subflow.
+    std::uint32_t width() const { return width_; }
+    std::size_t action_width() const { return info_->action_width(); }
+
+    void add_member(std::uint32_t subflow, std::uint32_t flow, bool acts);
+    std::vector<Member>& members() { return members_; }
+    const std::vector<Member>& members() const { return members_; }
+
+    // The history of a member, [history, features], the latest first. shift() makes room for a record, which it
+    // returns.
+    std::span<float> shift(std::size_t member);
+    void forget(std::size_t member);
+
+    // The decision that it stands before, or has made last: rows of members that were there then.
+    void begin_decision(Nanos at, double reward);
+    void add_row(std::size_t member, bool acts);
+    // Decides, unless that is for somebody outside.
+    void decide();
+    void decide(std::span<const float> action);
+
+    Observation observation() const { return {rows_, width_, acting_}; }
+    // The member of a row.
+    std::uint32_t member_of(std::uint32_t row) const { return row_members_[row]; }
+    std::span<const std::uint32_t> acting() const { return acting_; }
+    std::span<const float> action() const { return action_; }  // [acting, action_width]
+    double value() const { return value_; }                    // NaN: not said
+    double reward() const { return reward_; }                  // of the epoch before the decision
+    Nanos decided_at() const { return decided_at_; }
+
+    bool is_waiting = false;   // for somebody outside
+    bool has_acted = false;    // an action has no reward yet
+    Nanos due = kNever;        // when the epoch ends, as far as that is known
+    double feedback_goal = 0;  // packets whose fate ends it
+    std::uint32_t turn = ~0u;  // of a host: the flow that was served last
+
+private:
+    const AgentInfo* info_;
+    EpochPlan plan_;
+    Decider decider_;
+    Draws draws_;
+    std::uint32_t width_ = 0;
+    std::vector<Member> members_;
+    std::vector<float> histories_;  // [members, width]
+
+    std::vector<float> rows_;
+    std::vector<std::uint32_t> row_members_;
+    std::vector<std::uint32_t> acting_;
+    std::vector<float> action_;
+    double value_ = std::numeric_limits<double>::quiet_NaN();
+    double reward_ = 0;
+    Nanos decided_at_{};
+    Policy::Workspace space_;
+};
+
+}  // namespace subflow

@@ -1,0 +1,86 @@
+// The options that controllers with a learning agent have in common, each with defaults of its own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "../algorithm.h"
+#include "agent_info.h"
+
+namespace subflow {
+
+inline constexpr std::array<std::string_view, 3> kEpochKinds{"time", "rtt", "packets"};
+
+struct EpochDefaults {
+    EpochKind kind = EpochKind::Time;
+    double time_s = 0.1;
+    double packets = 50;
+    double history = 1;
+};
+
+// Options of what every agent needs: the history it sees and what rates are scaled by.
+constexpr std::array<OptionInfo, 2> observation_options(double history) {
+    return {
+        OptionInfo{
+            .key = "history",
+            .kind = OptionKind::Number,
+            .help = "Epochs of the past that the agent sees. A policy is made for one number of them.",
+            .default_number = history,
+            .minimum = 1,
+            .maximum = 32,
+        },
+        OptionInfo{
+            .key = "reference_rate",
+            .kind = OptionKind::Rate,
+            .help = "Rates are shown to the agent relative to the largest delivery rate of the subflow so far, or to "
+                    "this if that is larger.",
+            .default_number = 10e6,
+            .minimum = 1e3,
+            .maximum = 1e12,
+        },
+    };
+}
+
+// And those of one whose epochs are counted for it.
+constexpr std::array<OptionInfo, 5> agent_options(const EpochDefaults& defaults) {
+    std::array<OptionInfo, 5> all{
+        OptionInfo{
+            .key = "epoch",
+            .kind = OptionKind::Choice,
+            .help = "When the agent decides: after a fixed time, after a round trip, or after so many packets.",
+            .default_choice = kEpochKinds[static_cast<std::size_t>(defaults.kind)],
+            .choices = kEpochKinds,
+        },
+        OptionInfo{
+            .key = "epoch_time",
+            .kind = OptionKind::Time,
+            .help = "The fixed time, in which each flow of the agent is served once; the least duration of a round "
+                    "trip's epoch.",
+            .default_number = defaults.time_s,
+            .minimum = 0.001,
+            .maximum = 60,
+        },
+        OptionInfo{
+            .key = "epoch_packets",
+            .kind = OptionKind::Number,
+            .help = "Packets acknowledged or lost after which the agent decides.",
+            .default_number = defaults.packets,
+            .minimum = 1,
+            .maximum = 1e6,
+        },
+    };
+    std::ranges::copy(observation_options(defaults.history), all.begin() + 3);
+    return all;
+}
+
+inline EpochPlan read_epoch_plan(const Options& options) {
+    const auto kind = std::ranges::find(kEpochKinds, options.choice("epoch")) - kEpochKinds.begin();
+    return {.kind = static_cast<EpochKind>(kind),
+            .time = from_seconds(options.number("epoch_time")),
+            .packets = static_cast<std::uint32_t>(options.number("epoch_packets")),
+            .history = static_cast<std::uint32_t>(options.number("history")),
+            .reference_bps = options.number("reference_rate")};
+}
+
+}  // namespace subflow

@@ -1,0 +1,31 @@
+// Rewards that several agents share.
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "../cc/power.h"
+#include "agent_info.h"
+
+namespace subflow {
+
+// ln(goodput in Mbit/s), with a floor where nothing arrived.
+inline constexpr double kLeastMbps = 0.01;
+
+inline double log_goodput(double goodput_bps) {
+    return natural_log(std::max(goodput_bps / 1e6, kLeastMbps));
+}
+
+// Sum over flows of the logarithm of the goodput of all subflows of each. The samples of a flow stand side by side.
+inline double proportional_fairness(std::span<const EpochSample> samples) {
+    double sum = 0;
+    for (std::size_t i = 0; i < samples.size();) {
+        const std::uint32_t flow = samples[i].flow;
+        double goodput_bps = 0;
+        for (; i < samples.size() && samples[i].flow == flow; ++i) goodput_bps += samples[i].goodput_bps();
+        sum += log_goodput(goodput_bps);
+    }
+    return sum;
+}
+
+}  // namespace subflow

@@ -1,0 +1,25 @@
+// How what an agent sees is brought to the size of 1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "../cc/power.h"
+
+namespace subflow {
+
+// A ratio r >= 0 as ln(1 + min(r, 10)): small ratios nearly as they are, large ones compressed.
+inline constexpr double kLargestRatio = 10;
+inline constexpr float kScaledMaximum = 2.3978953F;  // ln 11, to the last digit of a float or one above
+
+inline float scaled(double ratio) {
+    if (!(ratio > 0)) return 0;  // nothing is known yet, or nothing happened
+    return static_cast<float>(natural_log(1 + std::min(ratio, kLargestRatio)));
+}
+
+// A change relative to a reference, within [-1, 1].
+inline float scaled_change(double change) {
+    return std::isnan(change) ? 0 : static_cast<float>(std::clamp(change, -1.0, 1.0));
+}
+
+}  // namespace subflow

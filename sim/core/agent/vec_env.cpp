@@ -1,0 +1,292 @@
+#include "vec_env.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace subflow {
+
+namespace {
+
+bool steers(const FlowSpec& flow, const std::string& controller) {
+    return !sends_datagrams(flow.kind) && flow.controller.name == controller;
+}
+
+bool learns(const Agent& agent) {
+    return agent.decider().kind == DeciderKind::Outside;
+}
+
+}  // namespace
+
+VecEnv::VecEnv(std::string controller, const VecEnvShape& shape, unsigned threads)
+    : controller_(std::move(controller)), shape_(shape), episodes_(shape.envs) {
+    SF_ASSERT(shape.envs > 0 && shape.slots > 0);
+    const std::size_t slots = std::size_t{shape.envs} * shape.slots;
+    observation.resize(slots * shape.width);
+    mask.resize(slots);
+    acting.resize(slots);
+    agent.assign(slots, -1);
+    flow.assign(slots, -1);
+    action.resize(slots * shape.action_width);
+    reward.resize(slots);
+    team_reward.resize(shape.envs);
+    terminated.resize(shape.envs);
+    truncated.resize(shape.envs);
+    time_s.resize(shape.envs);
+    gathered_.resize(action.size());
+    for (unsigned i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
+}
+
+VecEnv::~VecEnv() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_ending_ = true;
+    }
+    has_work_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+}
+
+std::uint32_t VecEnv::slots_of(const Scenario& scenario, const std::string& controller) {
+    const Network network(scenario, 1);
+    std::size_t slots = 0;
+    for (const Agent& each : network.agents()) {
+        const bool is_theirs = std::ranges::any_of(each.members(), [&](const Agent::Member& m) {
+            return m.acts && steers(scenario.flows[m.flow], controller);
+        });
+        if (is_theirs) slots += each.members().size();
+    }
+    return static_cast<std::uint32_t>(slots);
+}
+
+void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
+                  const std::vector<std::string>& learners) {
+    for (FlowSpec& spec : scenario.flows) {
+        const bool is_chosen = learners.empty() || std::ranges::find(learners, spec.name) != learners.end();
+        if (steers(spec, controller_) && is_chosen) spec.decider = {.kind = DeciderKind::Outside, .policy = nullptr};
+    }
+    Episode& e = episodes_.at(env);
+    Episode next;
+    next.scenario = std::make_unique<const Scenario>(std::move(scenario));
+    next.network = std::make_unique<Network>(*next.scenario, seed);
+    const std::vector<Agent>& agents = next.network->agents();
+    std::size_t slots = 0;
+    for (const Agent& each : agents) {
+        next.first_slot.push_back(learns(each) ? static_cast<std::uint32_t>(slots) : kNoSlot);
+        if (learns(each)) slots += each.members().size();
+    }
+    if (slots == 0) throw ScenarioError("no flow has the controller '" + controller_ + "', so nothing can learn");
+    if (slots > shape_.slots)
+        throw ScenarioError("learning agents see " + std::to_string(slots) +
+                            " subflows of the scenario, and there are " + std::to_string(shape_.slots) + " slots");
+    next.acked_before.assign(next.scenario->flows.size(), 0);
+    next.end = std::min(end, next.scenario->duration);
+    next.is_fresh = true;
+    next.summary = e.summary;
+    next.crossings_before = e.crossings_before + (e.network ? e.network->link_crossings() : 0);
+    e = std::move(next);
+
+    const std::size_t first = std::size_t{env} * shape_.slots;
+    std::fill_n(agent.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, -1);
+    std::fill_n(flow.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, -1);
+    for (std::size_t a = 0; a < agents.size(); ++a) {
+        if (e.first_slot[a] == kNoSlot) continue;
+        for (std::size_t m = 0; m < agents[a].members().size(); ++m) {
+            agent[first + e.first_slot[a] + m] = static_cast<std::int32_t>(a);
+            flow[first + e.first_slot[a] + m] = static_cast<std::int32_t>(agents[a].members()[m].flow);
+        }
+    }
+}
+
+void VecEnv::send(std::span<const std::uint32_t> envs) {
+    for (const std::uint32_t env : envs) SF_ASSERT(env < shape_.envs && episodes_[env].network != nullptr);
+    {
+        const std::lock_guard lock(mutex_);
+        sent_.insert(sent_.end(), envs.begin(), envs.end());
+        under_way_ += static_cast<std::uint32_t>(envs.size());
+    }
+    has_work_.notify_all();
+}
+
+std::vector<std::uint32_t> VecEnv::recv(std::uint32_t least) {
+    std::unique_lock lock(mutex_);
+    least = std::min(least, under_way_);
+    if (workers_.empty()) {
+        while (done_.size() < least) {
+            const std::uint32_t env = sent_.front();
+            sent_.pop_front();
+            lock.unlock();
+            step(env);
+            lock.lock();
+            done_.push_back(env);
+        }
+    } else {
+        has_result_.wait(lock, [&] { return done_.size() >= least; });
+    }
+    std::vector<std::uint32_t> done = std::exchange(done_, {});
+    under_way_ -= static_cast<std::uint32_t>(done.size());
+    lock.unlock();
+    std::ranges::sort(done);
+    for (const std::uint32_t env : done) {
+        if (const std::exception_ptr failure = std::exchange(episodes_[env].failure, nullptr))
+            std::rethrow_exception(failure);
+    }
+    return done;
+}
+
+void VecEnv::work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        has_work_.wait(lock, [&] { return is_ending_ || !sent_.empty(); });
+        if (is_ending_) return;
+        const std::uint32_t env = sent_.front();
+        sent_.pop_front();
+        lock.unlock();
+        step(env);
+        lock.lock();
+        done_.push_back(env);
+        has_result_.notify_one();
+    }
+}
+
+void VecEnv::step(std::uint32_t env) {
+    try {
+        make_step(env);
+    } catch (...) {
+        episodes_[env].failure = std::current_exception();
+    }
+}
+
+void VecEnv::make_step(std::uint32_t env) {
+    Episode& e = episodes_[env];
+    const std::size_t first = std::size_t{env} * shape_.slots;
+    if (e.is_fresh) {
+        std::fill_n(observation.begin() + static_cast<std::ptrdiff_t>(first * shape_.width),
+                    std::size_t{shape_.slots} * shape_.width, 0.0F);
+        std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
+    } else {
+        SF_ASSERT(!terminated[env] && !truncated[env]);  // an episode that has ended must be followed by another
+        carry_out_actions(env);
+    }
+    std::fill_n(acting.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
+    std::fill_n(reward.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, 0.0F);
+    terminated[env] = truncated[env] = 0;
+
+    Network& network = *e.network;
+    std::int64_t events = std::numeric_limits<std::int64_t>::max();
+    const bool has_ended = network.run_until(e.end, events);
+    for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
+        if (e.first_slot[a] == kNoSlot) continue;
+        const bool shows = has_ended ? network.end_epoch(a) : network.agents()[a].is_waiting;
+        if (!shows) continue;
+        ++e.decisions;
+        show(env, network.agents()[a], e.first_slot[a]);
+    }
+    reward_team(env);
+    time_s[env] = to_seconds(network.now());
+    e.is_fresh = false;
+    if (has_ended) finish(env);
+}
+
+void VecEnv::carry_out_actions(std::uint32_t env) {
+    Episode& e = episodes_[env];
+    Network& network = *e.network;
+    const std::size_t width = shape_.action_width;
+    const float* const actions = &action[std::size_t{env} * shape_.slots * width];
+    float* const gathered = &gathered_[std::size_t{env} * shape_.slots * width];
+    for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
+        const Agent& each = network.agents()[a];
+        if (!each.is_waiting) continue;
+        float* next = gathered;
+        for (const std::uint32_t row : each.acting()) {
+            const std::size_t slot = e.first_slot[a] + each.member_of(row);
+            next = std::copy_n(actions + slot * width, width, next);
+        }
+        network.act(a, std::span(gathered, next));
+    }
+}
+
+// What an agent sees goes into its slots.
+void VecEnv::show(std::uint32_t env, const Agent& each, std::uint32_t first_slot) {
+    const std::size_t first = std::size_t{env} * shape_.slots + first_slot;
+    std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(first), each.members().size(), std::uint8_t{0});
+    const Observation seen = each.observation();
+    for (std::uint32_t row = 0; row < seen.subflows(); ++row) {
+        const std::size_t slot = first + each.member_of(row);
+        mask[slot] = 1;
+        std::ranges::copy(seen.row(row), &observation[slot * shape_.width]);
+    }
+    for (const std::uint32_t row : each.acting()) {
+        const std::size_t slot = first + each.member_of(row);
+        acting[slot] = 1;
+        reward[slot] = each.has_acted ? static_cast<float>(each.reward()) : 0.0F;
+    }
+}
+
+// The flows' shares of the time since the last step: sum of ln(goodput in Mbit/s).
+void VecEnv::reward_team(std::uint32_t env) {
+    Episode& e = episodes_[env];
+    const Network& network = *e.network;
+    const double elapsed_s = to_seconds(network.now() - e.stepped_at);
+    double sum = 0;
+    for (std::size_t f = 0; f < network.connections().size(); ++f) {
+        const Connection& c = network.connections()[f];
+        if (sends_datagrams(c.kind) || !c.is_started || e.acked_before[f] >= c.data_end) continue;
+        const double packets = static_cast<double>(c.data_una - e.acked_before[f]);
+        e.acked_before[f] = c.data_una;
+        if (elapsed_s > 0) sum += log_goodput(packets * c.payload_bytes * 8 / elapsed_s);
+    }
+    e.stepped_at = network.now();
+    team_reward[env] = static_cast<float>(sum);
+}
+
+void VecEnv::finish(std::uint32_t env) {
+    Episode& e = episodes_[env];
+    const Network& network = *e.network;
+    EpisodeSummary summary;
+    summary.decisions = e.decisions;
+    summary.duration_s = to_seconds(network.now());
+    double sum = 0;
+    double squares = 0;
+    double flows = 0;
+    bool is_complete = true;
+    for (const Connection& c : network.connections()) {
+        if (sends_datagrams(c.kind)) continue;
+        const bool learned =
+            steers(e.scenario->flows[static_cast<std::size_t>(&c - network.connections().data())], controller_);
+        if (learned && (!c.is_started || c.data_una < c.data_end)) is_complete = false;
+        if (!c.is_started) continue;
+        const double bits = static_cast<double>(c.data_una) * c.payload_bytes * 8;
+        const double active_s = to_seconds(std::min(network.now(), c.ended_at) - c.started_at);
+        summary.goodput_bps += bits / summary.duration_s;
+        const double rate = active_s > 0 ? bits / active_s : 0;
+        sum += rate;
+        squares += rate * rate;
+        flows += 1;
+    }
+    summary.jain = squares > 0 ? sum * sum / (flows * squares) : 0;
+    double sent = 0;
+    double lost = 0;
+    double rtts = 0;
+    double lowest = 0;
+    for (const Subflow& s : network.subflows()) {
+        const SenderStats& stats = s.sender.stats();
+        sent += static_cast<double>(stats.packets_sent);
+        lost += static_cast<double>(stats.marked_lost);
+        if (!s.sender.rtt().has_sample()) continue;
+        rtts += stats.rtt_seconds;
+        lowest += to_seconds(s.sender.rtt().min_rtt()) * static_cast<double>(stats.rtt_samples);
+    }
+    summary.loss_ratio = sent > 0 ? lost / sent : 0;
+    summary.rtt_inflation = lowest > 0 ? rtts / lowest : 0;
+    e.summary = summary;
+    (is_complete ? terminated : truncated)[env] = 1;
+}
+
+std::int64_t VecEnv::link_crossings() const {
+    std::int64_t sum = 0;
+    for (const Episode& e : episodes_) sum += e.crossings_before + (e.network ? e.network->link_crossings() : 0);
+    return sum;
+}
+
+}  // namespace subflow

@@ -1,0 +1,113 @@
+// A window that a learning agent steers: what drl-cc, dql-mptcp and clean-slate have in common.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "../agent/agent_options.h"
+#include "../agent/scaling.h"
+#include "controller.h"
+
+namespace subflow {
+
+// Until the agent's first action, slow start up to the first loss; then the window is what the agent made it. Losses
+// are repaired and do not change it. After a timeout, slow start leads from one packet back to it.
+// Source: Xu et al., "Experience-driven congestion control", JSAC 2019, section III: the kernel's hook sets the window,
+// loss recovery stays TCP's.
+class AgentWindow {
+public:
+    static constexpr RuleInfo kFirstLoss{
+        .name = "agent_first_loss",
+        .formula = "half the window ends slow start, before the agent has acted",
+        .source = "RFC 5681 section 3.1",
+        .numbers = {"cwnd_pkts"},
+    };
+    static constexpr RuleInfo kLossIgnored{
+        .name = "agent_keeps_window",
+        .formula = "the agent's window stays, the loss is repaired",
+        .source = "Xu et al., JSAC 2019, section III",
+        .numbers = {"cwnd_pkts"},
+    };
+    static constexpr RuleInfo kBackAfterTimeout{
+        .name = "agent_timeout",
+        .formula = "one packet; slow start leads back to the agent's window, ssthresh",
+        .source = "RFC 5681 section 3.1; Xu et al., JSAC 2019, section III",
+        .numbers = {"agent_window_pkts"},
+    };
+
+    static constexpr bool kGovernsRecovery = true;
+
+    explicit AgentWindow(const Options& options) : plan_(read_epoch_plan(options)) {}
+
+    EpochPlan epoch_plan() const { return plan_; }
+
+    void on_ack(Window& window, const AckSample& ack, const Siblings&) {
+        if (window.in_slow_start()) slow_start(window, ack.acked_pkts, ack.why);
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        const double before = window.cwnd_pkts;
+        if (event.kind == CongestionKind::Timeout) {
+            // Once the agent has acted ssthresh is its window, also while one timeout follows another.
+            if (std::isinf(window.ssthresh_pkts)) window.ssthresh_pkts = std::max(before / 2, 1.0);
+            if (event.why != nullptr) event.why->set(kBackAfterTimeout, {window.ssthresh_pkts});
+        } else if (has_acted_) {
+            if (event.why != nullptr) event.why->set(kLossIgnored, {before});
+        } else {
+            window.ssthresh_pkts = window.cwnd_pkts = std::max(before / 2, 2.0);
+            if (event.why != nullptr) event.why->set(kFirstLoss, {before});
+        }
+    }
+
+protected:
+    // The window that an action starts from: where it is or, after a timeout, where it is on its way to.
+    static double steered_pkts(const Window& window) {
+        return std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : std::max(window.cwnd_pkts, window.ssthresh_pkts);
+    }
+
+    void steer(Window& window, double cwnd_pkts) {
+        has_acted_ = true;
+        const bool is_on_its_way = !std::isinf(window.ssthresh_pkts) && window.in_slow_start();
+        window.cwnd_pkts = is_on_its_way ? std::min(window.cwnd_pkts, cwnd_pkts) : cwnd_pkts;
+        window.ssthresh_pkts = cwnd_pkts;
+    }
+
+    // BDP_ref, what windows are measured by.
+    static double reference_bdp_pkts(const ActionMoment& moment) {
+        return moment.reference_pps * to_seconds(moment.min_rtt);
+    }
+
+private:
+    EpochPlan plan_;
+    bool has_acted_ = false;
+};
+
+// The action of drl-cc and dql-mptcp: w + a max(w/2, 2), a in [-1, 1], within [1, 10 BDP_ref].
+// DEVIATION: the papers say "change of the window" without a scale; the one that moves small and large windows alike.
+class RelativeWindow : public AgentWindow {
+public:
+    static constexpr double kMostBdps = 10;
+    static constexpr RuleInfo kWindowChange{
+        .name = "agent_window_change",
+        .formula = "w + action * max(w / 2, 2), within [1, 10 reference_bdp]",
+        .source = "Xu et al., JSAC 2019, section III; Pokhrel, Walid, IEEE TMC 2021, section III",
+        .numbers = {"action", "cwnd_pkts", "reference_bdp_pkts"},
+    };
+
+    using AgentWindow::AgentWindow;
+
+    static double changed_pkts(double cwnd_pkts, double action, double reference_bdp_pkts) {
+        const double most = std::max(kMostBdps * reference_bdp_pkts, 2.0);
+        return std::clamp(cwnd_pkts + action * std::max(cwnd_pkts / 2, 2.0), 1.0, most);
+    }
+
+protected:
+    void change_window(Window& window, double action, const ActionMoment& moment) {
+        const double before = steered_pkts(window);
+        const double bdp_pkts = reference_bdp_pkts(moment);
+        if (moment.why != nullptr) moment.why->set(kWindowChange, {action, before, bdp_pkts});
+        steer(window, changed_pkts(before, action, bdp_pkts));
+    }
+};
+
+}  // namespace subflow

@@ -1,0 +1,67 @@
+// DRL-CC: one agent sets the windows of all MPTCP flows of a host, and sees its TCP flows as well.
+#pragma once
+
+#include <array>
+
+#include "../agent/reward.h"
+#include "agent_window.h"
+
+namespace subflow {
+
+// Source: Xu, Tang, Yin, Wang, Xue, "Experience-Driven Congestion Control: When Multi-Path TCP Meets Deep
+// Reinforcement Learning", IEEE JSAC 2019, section III.
+class DrlCc : public RelativeWindow {
+public:
+    static constexpr auto kOptions = agent_options({.kind = EpochKind::Time, .time_s = 0.1});
+    static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
+    static constexpr AlgorithmInfo kInfo{
+        .name = "drl-cc",
+        .summary = "One learned agent sets the windows of all MPTCP flows of a host",
+        .source = "Xu et al., IEEE JSAC 2019",
+        .is_coupled = true,
+        .options = kOptions,
+        .rules = kRules,
+    };
+
+    // The paper's five numbers, and two that tell the kinds of flows apart. Ratios x are shown as ln(1 + min(x, 10)).
+    static constexpr std::array kFeatures{
+        NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
+        NumberInfo{"goodput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "mean RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt_deviation", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"cwnd", "1", "window / (reference rate * lowest RTT)", 0, kScaledMaximum},
+        NumberInfo{"is_mptcp", "1", "1 for a subflow of an MPTCP flow, 0 for TCP", 0, 1},
+        NumberInfo{"is_new", "1", "1 in the first epoch of the subflow", 0, 1},
+    };
+    static constexpr std::array kActions{
+        NumberInfo{"window_change", "1", "a: the window becomes w + a max(w / 2, 2)", -1, 1},
+    };
+    static constexpr AgentInfo kAgent{
+        .scope = AgentScope::Host,
+        .features = kFeatures,
+        .actions = kActions,
+        .reward = "sum over the flows of ln(max(goodput in Mbit/s, 0.01))",
+    };
+
+    using RelativeWindow::RelativeWindow;
+
+    void observe(const EpochSample& sample, std::span<float> record) const {
+        record[0] = scaled(sample.sent_pps / sample.reference_pps);
+        record[1] = scaled(sample.delivered_pps / sample.reference_pps);
+        record[2] = scaled(sample.rtt_s / sample.min_rtt_s);
+        record[3] = scaled(sample.rtt_dev_s / sample.min_rtt_s);
+        record[4] = scaled(sample.cwnd_pkts / sample.reference_bdp_pkts());
+        record[5] = sample.is_multipath ? 1 : 0;
+        record[6] = sample.is_new ? 1 : 0;
+    }
+
+    // Proportional fairness over MPTCP and TCP flows alike.
+    double reward(std::span<const EpochSample> samples) const { return proportional_fairness(samples); }
+
+    void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
+        change_window(window, static_cast<double>(action[0]), moment);
+    }
+};
+static_assert(CongestionController<DrlCc> && TakesActions<DrlCc>);
+
+}  // namespace subflow

@@ -1,0 +1,49 @@
+// The part of SubflowSender that an agent speaks to, where the controller has one.
+#include "sender.h"
+
+namespace subflow {
+
+bool SubflowSender::wants_action() const {
+    return std::visit(
+        []<class C>(const C& controller) {
+            if constexpr (ChoosesEpochs<C>) return controller.wants_action();
+            return false;
+        },
+        controller_);
+}
+
+void SubflowSender::observe(EpochSample& sample, std::span<float> record) {
+    std::visit(
+        [&]<class C>(C& controller) {
+            if constexpr (ChoosesEpochs<C>) controller.epoch_sample(sample);
+            if constexpr (TakesActions<C>) controller.observe(sample, record);
+        },
+        controller_);
+}
+
+double SubflowSender::reward(std::span<const EpochSample> samples) const {
+    return std::visit(
+        [&]<class C>(const C& controller) -> double {
+            if constexpr (TakesActions<C>) return controller.reward(samples);
+            return 0;
+        },
+        controller_);
+}
+
+void SubflowSender::act(std::span<const float> action, double reference_pps, Nanos now) {
+    account_cwnd(now);
+    let_controller_decide(Cause::Action, now, [&]<class C>(C& controller, Reason* why) {
+        if constexpr (TakesActions<C>)
+            controller.on_action(window_, action,
+                                 {.now = now,
+                                  .srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0),
+                                  .min_rtt = rtt_.has_sample() ? rtt_.min_rtt() : Nanos(0),
+                                  .inflight_pkts = static_cast<double>(pipe_),
+                                  .reference_pps = reference_pps,
+                                  .packet_bits = packet_bits_,
+                                  .is_in_loss = state_ == SenderState::Loss,
+                                  .why = why});
+    });
+}
+
+}  // namespace subflow

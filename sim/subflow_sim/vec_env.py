@@ -1,0 +1,339 @@
+"""Many simulations stepped together in threads of the core, for learning agents to be trained in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subflow_sim import _core
+from subflow_sim.catalog import controllers
+from subflow_sim.errors import SimulationError
+from subflow_sim.lowering import lower, nanos
+from subflow_sim.scenario import Scenario
+from subflow_sim.scenario_model import Choice
+
+AgentScope = Literal["host", "connection", "subflow"]
+ScenarioMaker = Callable[[int, int], Scenario]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNumber:
+    """A number that an agent sees of a subflow, or that it does to one.
+
+    Attributes:
+        name: as in policy files.
+        unit: "1" for ratios.
+        help: what it is.
+        minimum: the least it can be.
+        maximum: the largest.
+    """
+
+    name: str
+    unit: str
+    help: str
+    minimum: float
+    maximum: float
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec:
+    """What the agent of a controller is.
+
+    Attributes:
+        controller: whose.
+        scope: what decides together: the flows of a host, the subflows of a connection, a single subflow.
+        features: what it sees of each subflow in each record.
+        actions: what it does to each subflow that acts; empty if it chooses.
+        choices: what it chooses from instead; the action is the number of one.
+        neutral_choice: the one that changes nothing.
+        reward: formula of the reward of an epoch.
+        history: records of the past in an observation, the latest first.
+        epoch: when it decides: after a "time", an "rtt", so many "packets", or when its controller says: "own".
+        epoch_time_s: the time, or the least of a round trip's epoch, s.
+        epoch_packets: the packets.
+    """
+
+    controller: str
+    scope: AgentScope
+    features: tuple[AgentNumber, ...]
+    actions: tuple[AgentNumber, ...]
+    choices: tuple[str, ...]
+    neutral_choice: int
+    reward: str
+    history: int
+    epoch: str
+    epoch_time_s: float
+    epoch_packets: int
+
+    @property
+    def width(self) -> int:
+        """Numbers in the observation of one subflow."""
+        return len(self.features) * self.history
+
+    @property
+    def action_width(self) -> int:
+        """Numbers in the action on one subflow."""
+        return 1 if self.choices else len(self.actions)
+
+
+def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> AgentSpec | None:
+    """What the agent of a controller with these options is; None: it has none.
+
+    Raises:
+        SimulationError: if the core does not know the controller or an option.
+    """
+    given = {
+        key: value if isinstance(value, bool | str) else float(value)
+        for key, value in (options or {}).items()
+        if key != "policy"
+    }
+    try:
+        told = _core.agent_info(controller, given)
+    except _core.CoreScenarioError as error:
+        raise SimulationError(str(error)) from error
+    if told is None:
+        return None
+    return AgentSpec(
+        controller=controller,
+        scope=told["scope"],
+        features=tuple(_number(each) for each in told["features"]),
+        actions=tuple(_number(each) for each in told["actions"]),
+        choices=tuple(told["choices"]),
+        neutral_choice=int(told["neutral_choice"]),
+        reward=told["reward"],
+        history=told["history"],
+        epoch=told["epoch"],
+        epoch_time_s=told["epoch_time_ns"] / 1e9,
+        epoch_packets=told["epoch_packets"],
+    )
+
+
+def _number(info: _core.NumberInfo) -> AgentNumber:
+    return AgentNumber(info.name, info.unit, info.help, info.minimum, info.maximum)
+
+
+def with_learner(scenario: Scenario, controller: str, options: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario with that controller where it is to learn.
+
+    On the flows that have it already; else on all MPTCP flows, or TCP flows if it works on single paths. What the
+    options do not say stays as the scenario has it. A controller that schedules gets the scheduler it speaks to.
+
+    Raises:
+        SimulationError: if there is no flow for it.
+    """
+    known = {each.name: each for each in controllers()}
+    if controller not in known:
+        raise SimulationError(f'there is no controller "{controller}"')
+    kinds = ("mptcp",) if known[controller].is_coupled else ("tcp", "mptcp")
+    having = [name for name, flow in scenario.flows.items() if flow.controller.name == controller]
+    for kind in kinds:
+        having = having or [name for name, flow in scenario.flows.items() if flow.kind == kind]
+    if not having:
+        raise SimulationError(
+            f'the scenario has no flow of kind {" or ".join(kinds)} for the controller "{controller}"'
+        )
+    flows = dict(scenario.flows)
+    for name in having:
+        flow = flows[name]
+        before = flow.controller.options if flow.controller.name == controller else {}
+        changed = replace(flow, controller=Choice(controller, {**before, **(options or {})}))
+        if controller == "dql-mptcp" and flow.scheduler.name == "minrtt":
+            changed = replace(changed, scheduler=Choice("goodput", {}))
+        flows[name] = changed
+    return replace(scenario, flows=flows)
+
+
+class VecEnv:
+    """N simulations, each taken from one decision of its learning agents to the next.
+
+    A step runs a simulation until at least one learning agent has to act: all that have to at that instant. The slots
+    with the same agent are one decision, and a transition of an agent leads from one of its decisions to its next.
+
+    Episodes follow each other as in Gymnasium's `AutoresetMode.NEXT_STEP`: the step that ends one shows the final
+    observation and reward of every agent whose last action has no reward yet; the next step ignores the action, begins
+    the next episode, and shows its first decisions with reward 0.
+
+    The arrays are allocated once; each step overwrites them. S slots stand for the subflows that the learning agents of
+    a simulation see, agent by agent in the order of the scenario; those beyond are padding.
+
+    Args:
+        make_scenario: the scenario of (environment, episode); its flows with the controller learn.
+        controller: whose agents learn.
+        num_envs: N.
+        seed: of everything random: the luck of an episode depends on (seed, environment, episode) alone.
+        threads: that simulate; 0: the caller's.
+        slots: S; None: what the first episode of environment 0 needs.
+        learners: names of the flows that learn, as runs have them ("download.1"); empty: all with the controller.
+        episode_s: the longest duration of an episode, s; None: the scenario's.
+        stagger: end the first episode of each environment at another time, so that not all end together.
+
+    Attributes:
+        info: what the agents are.
+        obs: float32 [N, S, F], within the bounds of `info.features`, `info.history` records each, the latest first.
+        mask: bool [N, S], there is a subflow in the slot.
+        acting: bool [N, S], it has to act.
+        agent: int32 [N, S], number of the agent in its simulation; -1: padding.
+        flow: int32 [N, S], number of the flow in its simulation.
+        reward: float32 [N, S], of the epoch that ended, the same for all slots of an agent; 0 where none acts.
+        team_reward: float32 [N], sum over the flows of ln(max(goodput in Mbit/s, 0.01)) since the last step.
+        terminated: bool [N], every learning flow has delivered what it had.
+        truncated: bool [N], the time of the episode is over.
+        time_s: float64 [N], simulated time, s.
+        episode: int64 [N], number of the current episode.
+
+    Raises:
+        SimulationError: if the controller has no agent, a scenario does not suit it, or an action is no number.
+    """
+
+    def __init__(
+        self,
+        make_scenario: ScenarioMaker,
+        controller: str,
+        num_envs: int,
+        *,
+        seed: int = 1,
+        threads: int = 1,
+        slots: int | None = None,
+        learners: Sequence[str] = (),
+        episode_s: float | None = None,
+        stagger: bool = False,
+    ) -> None:
+        self._make_scenario = make_scenario
+        self._learners = list(learners)
+        self._episode_s = math.inf if episode_s is None else episode_s
+        self._stagger = stagger
+        self.num_envs = num_envs
+        self.seed = seed
+        first = make_scenario(0, 0)
+        self.info = self._spec(first, controller)
+        self.slots = slots or _core.agent_slots(lower(first, seed).core, controller)
+        if self.slots == 0:
+            raise SimulationError(f'no flow of the scenario has the controller "{controller}"')
+        self._core = _core.VecEnv(controller, num_envs, self.slots, self.info.width, self.info.action_width, threads)
+        self.obs: NDArray[np.float32] = self._core.observation()
+        self.mask: NDArray[np.bool_] = self._core.mask()
+        self.acting: NDArray[np.bool_] = self._core.acting()
+        self.agent: NDArray[np.int32] = self._core.agent()
+        self.flow: NDArray[np.int32] = self._core.flow()
+        self.reward: NDArray[np.float32] = self._core.reward()
+        self.team_reward: NDArray[np.float32] = self._core.team_reward()
+        self.terminated: NDArray[np.bool_] = self._core.terminated()
+        self.truncated: NDArray[np.bool_] = self._core.truncated()
+        self.time_s: NDArray[np.float64] = self._core.time_s()
+        self._action: NDArray[np.float32] = self._core.action()
+        self.episode: NDArray[np.int64] = np.full(num_envs, -1, np.int64)
+        self._all = list(range(num_envs))
+        self._under_way = 0
+
+    @staticmethod
+    def _spec(scenario: Scenario, controller: str) -> AgentSpec:
+        options = next((f.controller.options for f in scenario.flows.values() if f.controller.name == controller), {})
+        spec = agent_spec(controller, options)
+        if spec is None:
+            raise SimulationError(f'the controller "{controller}" has no learning agent')
+        return spec
+
+    def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> None:
+        """Begin new episodes everywhere and run each to its first decision.
+
+        Args:
+            seed: from now on; None: as before.
+            episodes: the number of the episode of each environment, [N]; None: 0 for all.
+        """
+        self._drain()
+        if seed is not None:
+            self.seed = seed
+        self.episode[:] = 0 if episodes is None else episodes
+        for env in self._all:
+            self._load(env)
+        self._core.send(self._all)
+        self._under_way = self.num_envs
+        self._drain()
+
+    def step(self, action: ArrayLike) -> None:
+        """One step of every environment.
+
+        Args:
+            action: float32 [N, S, A]; only what stands at acting slots counts, brought within its bounds. For choices,
+                their numbers.
+        """
+        self.send(action)
+        self._drain()
+
+    def send(self, action: ArrayLike, envs: Sequence[int] | None = None) -> None:
+        """Have environments make a step; until `recv` has told of them their rows are not to be touched.
+
+        Args:
+            action: float32 [N, S, A], of which the rows of `envs` count.
+            envs: which; None: all.
+        """
+        chosen = self._all if envs is None else list(envs)
+        given = np.asarray(action, np.float32)
+        if given.shape != self._action.shape:
+            raise SimulationError(f"actions have the shape {self._action.shape}, not {given.shape}")
+        if not np.isfinite(given[chosen][self.acting[chosen]]).all():
+            raise SimulationError("an action is not a finite number")
+        self._action[chosen] = given[chosen]
+        for env in chosen:
+            if self.terminated[env] or self.truncated[env]:
+                self.episode[env] += 1
+                self._load(env)
+        self._core.send(chosen)
+        self._under_way += len(chosen)
+
+    def recv(self, least: int | None = None) -> list[int]:
+        """Wait until at least so many of the environments under way have made their step; None: all. Returns which."""
+        wanted = self._under_way if least is None else min(least, self._under_way)
+        try:
+            done = self._core.recv(wanted)
+        except (_core.CoreScenarioError, _core.CoreInternalError) as error:
+            raise SimulationError(str(error)) from error
+        self._under_way -= len(done)
+        return done
+
+    def _drain(self) -> None:
+        while self._under_way:
+            self.recv()
+
+    def _load(self, env: int) -> None:
+        episode = int(self.episode[env])
+        scenario = self._make_scenario(env, episode)
+        luck = episode_seed(self.seed, env, episode)
+        longest_s = min(self._episode_s, scenario.duration_s)
+        if self._stagger and episode == 0:
+            longest_s *= (env + 1) / self.num_envs
+        try:
+            self._core.load(env, lower(scenario, luck).core, luck, nanos(longest_s), self._learners)
+        except _core.CoreScenarioError as error:
+            raise SimulationError(str(error)) from error
+
+    def episode_metrics(self, env: int) -> dict[str, float]:
+        """Of the episode that ended last in that environment, over all flows with a window.
+
+        goodput_bps: of all flows together; rtt_inflation: mean RTT / lowest RTT; loss_ratio: of the packets sent; jain:
+        of the goodputs; duration_s; decisions: of the learning agents.
+        """
+        summary = self._core.summary(env)
+        return {
+            "goodput_bps": summary.goodput_bps,
+            "rtt_inflation": summary.rtt_inflation,
+            "loss_ratio": summary.loss_ratio,
+            "jain": summary.jain,
+            "duration_s": summary.duration_s,
+            "decisions": float(summary.decisions),
+        }
+
+    @property
+    def link_crossings(self) -> int:
+        """Packets offered to links so far, what simulating costs in proportion to."""
+        return self._core.link_crossings
+
+
+def episode_seed(seed: int, env: int, episode: int) -> int:
+    """The seed of an episode's luck, of 62 bits: the same for the same three numbers on every machine."""
+    return int(np.random.SeedSequence((seed, env, episode)).generate_state(1, np.uint64)[0] >> np.uint64(2))

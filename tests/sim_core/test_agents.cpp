@@ -1,0 +1,238 @@
+// Learning agents at work in a network: epochs, what they see, who decides, what comes of it.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "agent/vec_env.h"
+#include "scenarios.h"
+#include "simulation.h"
+
+namespace subflow {
+namespace {
+
+// `flows` connections over two lossy links of 8 Mbit/s, RTT 100 ms.
+Scenario lossy_pair(std::size_t flows, const std::string& controller, Decider decider = {}) {
+    Scenario s;
+    s.duration = from_seconds(20);
+    for (const char* name : {"a/forward", "a/reverse", "b/forward", "b/reverse"}) {
+        LinkSpec link;
+        link.name = name;
+        link.rate = BitsPerSec(8e6);
+        link.delay = from_seconds(0.05);
+        link.queue_limit_pkts = 67;
+        link.loss = std::string(name).ends_with("forward") ? 0.02 : 0;
+        s.links.push_back(link);
+    }
+    for (std::size_t i = 0; i < flows; ++i) {
+        FlowSpec flow;
+        flow.name = "f" + std::to_string(i + 1);
+        flow.kind = FlowKind::Mptcp;
+        flow.controller = {controller, {}};
+        flow.scheduler = {"minrtt", {}};
+        flow.decider = decider;
+        flow.paths = {{{0}, {1}}, {{2}, {3}}};
+        s.flows.push_back(flow);
+    }
+    return s;
+}
+
+// Runs to the end, with the same action for every subflow whenever an agent asks.
+int run_with(Network& network, Nanos until, float value) {
+    int decisions = 0;
+    for (;;) {
+        std::int64_t events = std::numeric_limits<std::int64_t>::max();
+        if (network.run_until(until, events)) return decisions;
+        EXPECT_TRUE(network.is_waiting());
+        for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
+            const Agent& agent = network.agents()[a];
+            if (!agent.is_waiting) continue;
+            network.act(a, std::vector<float>(agent.acting().size() * agent.action_width(), value));
+            ++decisions;
+        }
+    }
+}
+
+TEST(Agents, HostServesItsFlowsInTurnOnceInTheEpochTime) {
+    const Scenario s = lossy_pair(5, "drl-cc", {DeciderKind::Outside, nullptr});
+    Network network(s, 1);
+    ASSERT_EQ(network.agents().size(), 1u);
+    std::vector<std::uint32_t> served;
+    std::vector<double> times;
+    while (served.size() < 50) {
+        std::int64_t events = std::numeric_limits<std::int64_t>::max();
+        ASSERT_FALSE(network.run_until(s.duration, events));
+        const Agent& agent = network.agents()[0];
+        ASSERT_TRUE(agent.is_waiting);
+        if (served.size() > 20) {
+            EXPECT_EQ(agent.acting().size(), 2u);  // both subflows of one flow
+        }
+        served.push_back(agent.members()[agent.member_of(agent.acting()[0])].flow);
+        times.push_back(to_seconds(network.now()));
+        network.act(0, std::vector<float>(agent.acting().size(), 0.1F));
+    }
+    for (std::size_t i = 20; i < served.size(); ++i) {
+        EXPECT_EQ(served[i], (served[i - 1] + 1) % 5);
+        EXPECT_NEAR(times[i] - times[i - 1], 0.02, 1e-9);
+    }
+    EXPECT_EQ(network.agents()[0].observation().subflows(), 10u);
+}
+
+TEST(Agents, SeesWhatItsSendersCounted) {
+    const Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
+    Network network(s, 1);
+    std::int64_t events = std::numeric_limits<std::int64_t>::max();
+    double acked = 0;
+    for (int i = 0; i < 40; ++i) {
+        ASSERT_FALSE(network.run_until(s.duration, events));
+        const Agent& agent = network.agents()[0];
+        for (const Agent::Member& m : agent.members()) {
+            if (m.is_known) acked += m.sample.delivered_pps * m.sample.length_s;
+        }
+        network.act(0, std::vector<float>(agent.acting().size() * 2, 0.0F));
+    }
+    double delivered = 0;
+    for (const Subflow& each : network.subflows()) delivered += each.sender.delivered_pkts();
+    EXPECT_NEAR(acked, delivered, 1e-6 * delivered);
+    const EpochSample& sample = network.agents()[0].members()[0].sample;
+    EXPECT_GE(sample.rtt_s, 0.1);
+    EXPECT_GE(sample.min_rtt_s, 0.1);
+    EXPECT_GT(sample.length_s, 0.0999);
+    double shares = 0;
+    for (const Agent::Member& m : network.agents()[0].members()) shares += m.sample.schedule_share;
+    EXPECT_NEAR(shares, 1, 1e-9);
+}
+
+TEST(Agents, ActionSetsTheWindowAtOnceAndLossesDoNot) {
+    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
+    Network network(s, 1);
+    std::int64_t events = std::numeric_limits<std::int64_t>::max();
+    ASSERT_FALSE(network.run_until(s.duration, events));
+    const double before = network.subflows()[0].sender.window().cwnd_pkts;
+    network.act(0, std::vector<float>(network.agents()[0].acting().size(), 1.0F));
+    EXPECT_DOUBLE_EQ(network.subflows()[0].sender.window().cwnd_pkts, before + std::max(before / 2, 2.0));
+    run_with(network, from_seconds(10), 0.0F);
+    const SubflowSender& sender = network.subflows()[0].sender;
+    EXPECT_GT(sender.stats().fast_retransmits, 5);
+    if (sender.state() != SenderState::Loss) {
+        EXPECT_DOUBLE_EQ(sender.window().cwnd_pkts, before + std::max(before / 2, 2.0));
+    }
+}
+
+TEST(Agents, RewardOfTheHostIsTheSumOfLogGoodputs) {
+    const DrlCc controller{Options(DrlCc::kInfo, {})};
+    std::vector<EpochSample> samples(5);
+    for (std::uint32_t i = 0; i < 5; ++i) {
+        samples[i].flow = i;
+        samples[i].payload_bits = 11584;
+        samples[i].delivered_pps = 3.2e6 / 11584;
+    }
+    EXPECT_NEAR(controller.reward(samples), 5.8157540, 1e-6);
+}
+
+TEST(Agents, NeutralAndRandomDecidersRunWithoutAnybodyAndAlike) {
+    for (const char* controller : {"drl-cc", "dql-mptcp", "clean-slate"}) {
+        for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {
+            const Scenario s = lossy_pair(3, controller, {kind, nullptr});
+            Network once(s, 7);
+            once.run_until(s.duration);
+            Network cut(s, 7);
+            for (double t = 0.037; t < 20; t += 0.537) cut.run_until(from_seconds(t));
+            Network copy = cut;
+            cut.run_until(s.duration);
+            copy.run_until(s.duration);
+            EXPECT_EQ(once.signature(), cut.signature()) << controller;
+            EXPECT_EQ(once.signature(), copy.signature()) << controller;
+            once.check_invariants();
+            EXPECT_GT(once.packets_delivered(), 1000) << controller;
+        }
+    }
+}
+
+TEST(Agents, DoingFromOutsideWhatTheNeutralDeciderDoesIsTheSameRun) {
+    Scenario s = lossy_pair(2, "drl-cc");
+    Network inside(s, 3);
+    inside.run_until(s.duration);
+    Scenario same = lossy_pair(2, "drl-cc", {DeciderKind::Outside, nullptr});
+    Network outside(same, 3);
+    EXPECT_GT(run_with(outside, same.duration, 0.0F), 300);
+    EXPECT_EQ(inside.signature(), outside.signature());
+}
+
+TEST(Agents, ScheduleActionMovesShares) {
+    Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
+    s.flows[0].scheduler = {"goodput", {}};
+    for (LinkSpec& link : s.links) link.loss = 0;
+    s.flows[0].send_buffer = Bytes(60'000);  // less than the windows: the shares decide
+    const auto share = [&](float first) {
+        Network network(s, 1);
+        std::int64_t events = std::numeric_limits<std::int64_t>::max();
+        for (int decision = 0; !network.run_until(s.duration, events); ++decision) {
+            const float growth = decision < 10 ? 0.5F : 0;
+            const std::vector<float> both{growth, first, growth, -first};
+            network.act(0, std::span(both).first(2 * network.agents()[0].acting().size()));
+        }
+        return network.subflow_result(0).schedule_share;
+    };
+    EXPECT_GT(share(0.5F), share(0) + 0.1);
+    EXPECT_LT(share(-0.5F), share(0) - 0.1);
+}
+
+TEST(VecEnv, StepsEpisodesInThreadsAsWithout) {
+    const auto play = [](unsigned threads) {
+        VecEnv env("drl-cc", {.envs = 4, .slots = 6, .width = 7, .action_width = 1}, threads);
+        std::vector<std::uint32_t> all(4);
+        std::iota(all.begin(), all.end(), 0u);
+        for (const std::uint32_t i : all) env.load(i, lossy_pair(3, "drl-cc"), 100 + i, from_seconds(5), {});
+        double sum = 0;
+        int ended = 0;
+        for (int step = 0; step < 400; ++step) {
+            env.send(all);
+            std::size_t received = 0;
+            while (received < all.size()) received += env.recv(1).size();
+            for (const std::uint32_t i : all) {
+                for (std::size_t slot = 0; slot < 6; ++slot) {
+                    const std::size_t at = i * 6 + slot;
+                    EXPECT_TRUE(std::isfinite(env.reward[at]));
+                    EXPECT_LE(env.acting[at], env.mask[at]);
+                    sum += env.reward[at] + env.observation[at * 7] * static_cast<double>(slot + 1);
+                    env.action[at] = 0.3F * env.acting[at] - 0.2F * env.observation[at * 7 + 2];
+                }
+                EXPECT_FALSE(env.terminated[i]);
+                if (!env.truncated[i]) continue;
+                ++ended;
+                EXPECT_NEAR(env.summary(i).duration_s, 5, 1e-9);
+                EXPECT_GT(env.summary(i).goodput_bps, 1e5);
+                env.load(i, lossy_pair(3, "drl-cc"), 200 + i, from_seconds(5), {});
+            }
+        }
+        EXPECT_GE(ended, 4);
+        return sum;
+    };
+    const double inline_sum = play(0);
+    EXPECT_EQ(inline_sum, play(2));
+}
+
+TEST(VecEnv, RefusesWhatHasNoLearnerOrTooManySubflows) {
+    VecEnv env("drl-cc", {.envs = 1, .slots = 4, .width = 7, .action_width = 1}, 0);
+    EXPECT_THROW(env.load(0, lossy_pair(1, "lia"), 1, from_seconds(1), {}), ScenarioError);
+    EXPECT_THROW(env.load(0, lossy_pair(3, "drl-cc"), 1, from_seconds(1), {}), ScenarioError);
+    EXPECT_EQ(VecEnv::slots_of(lossy_pair(3, "drl-cc"), "drl-cc"), 6u);
+}
+
+TEST(VecEnv, FiniteTransfersTerminate) {
+    Scenario s = lossy_pair(1, "dql-mptcp");
+    s.flows[0].size = Bytes(500'000);
+    VecEnv env("dql-mptcp", {.envs = 1, .slots = 2, .width = 6, .action_width = 2}, 0);
+    env.load(0, s, 1, from_seconds(20), {});
+    const std::vector<std::uint32_t> all{0};
+    for (int step = 0; step < 1000 && !env.terminated[0]; ++step) {
+        ASSERT_FALSE(env.truncated[0]);
+        env.send(all);
+        env.recv(1);
+    }
+    EXPECT_TRUE(env.terminated[0]);
+}
+
+}  // namespace
+}  // namespace subflow
