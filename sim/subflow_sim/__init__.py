@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
     from subflow_sim.simulation import Simulation, Snapshot, jain_index
     from subflow_sim.trace import Column, Intervals, Mark
+    from subflow_sim.vec_env import AgentSpec, VecEnv, agent_spec, with_learner
 
 __all__ = [
+    "AgentSpec",
     "Column",
     "DecisionLimits",
     "Decisions",
@@ -36,15 +38,19 @@ __all__ = [
     "SimulationError",
     "Snapshot",
     "TooLargeError",
+    "VecEnv",
+    "agent_spec",
     "controllers",
     "estimate",
     "jain_index",
     "load_scenario",
     "parse_scenario",
     "schedulers",
+    "with_learner",
 ]
 
 _HOMES = {
+    "AgentSpec": "vec_env",
     "Column": "trace",
     "DecisionLimits": "decisions",
     "Decisions": "decisions",
@@ -62,12 +68,15 @@ _HOMES = {
     "SimulationError": "errors",
     "Snapshot": "simulation",
     "TooLargeError": "errors",
+    "VecEnv": "vec_env",
+    "agent_spec": "vec_env",
     "controllers": "catalog",
     "estimate": "limits",
     "jain_index": "simulation",
     "load_scenario": "scenario",
     "parse_scenario": "scenario",
     "schedulers": "catalog",
+    "with_learner": "vec_env",
 }
 
 
