@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
     from subflow_sim.simulation import Simulation, Snapshot, jain_index
     from subflow_sim.trace import Column, Intervals, Mark
+    from subflow_sim.training import Distribution
     from subflow_sim.vec_env import AgentSpec, VecEnv, agent_spec, with_learner
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Column",
     "DecisionLimits",
     "Decisions",
+    "Distribution",
     "Estimate",
     "Explanation",
     "Intervals",
@@ -54,6 +56,7 @@ _HOMES = {
     "Column": "trace",
     "DecisionLimits": "decisions",
     "Decisions": "decisions",
+    "Distribution": "training",
     "Estimate": "limits",
     "Explanation": "decisions",
     "Intervals": "trace",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil, inf
+from pathlib import Path as FilePath
 from typing import Any
 
 from subflow_sim.delivery_trace import parse_trace, read_trace_file
@@ -253,6 +254,24 @@ def _read_content(context: Context, path: Path, value: object) -> tuple[int, ...
     except ParamError as error:
         context.report.add(path, error.message, error.allowed)
         raise Noted from error
+
+
+def with_trace_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
+    """A parsed scenario file that was read without problems, with the content of its delivery traces in it."""
+    links = {}
+    for name, table in tree["links"].items():
+        reverse = table.get("reverse")
+        links[name] = _with_content(table, folder)
+        if reverse is not None:
+            links[name] = {**links[name], "reverse": _with_content(reverse, folder)}
+    return {**tree, "links": links}
+
+
+def _with_content(side: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
+    rate = side.get("rate")
+    if not isinstance(rate, dict) or "trace" not in rate or "content" in rate:
+        return dict(side)
+    return {**side, "rate": {**rate, "content": read_trace_file(rate["trace"], folder)}}
 
 
 def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:

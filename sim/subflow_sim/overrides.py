@@ -32,7 +32,7 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
         if not equals or not key:
             report.add_override(override, "", "not of the form KEY=VALUE", _FORM)
             continue
-        path = _set(tree, key, _value(text), report)
+        path = set_value(tree, key, _value(text), report)
         if path is not None:
             report.mark_overridden(path)
 
@@ -48,8 +48,8 @@ def _value(text: str) -> object:
     return text if is_date or set(parsed) != {"value"} else value
 
 
-def _set(tree: dict[str, Any], key: str, value: object, report: Report) -> Path | None:
-    """Set one value; the path it has in the tree, or None after a problem was noted."""
+def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> Path | None:
+    """Set the value of a dotted key; the path it has in the tree, or None after a problem was noted."""
     # both events.0.at and events[0].at
     steps = re.sub(r"\[(\d+)\]", r".\1", key).split(".")
     here: Any = tree

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from subflow_sim.training_model import Training
 
 NodeKind: TypeAlias = Literal["host", "router"]
 FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr", "onoff"]
@@ -289,6 +292,7 @@ class Scenario:
         nodes: by name, in the order of the file; so are links and flows.
         events: sorted by time; the order of the file is kept among equals.
         format: version of the file format.
+        training: how the episodes of training differ from it; None: only by their luck. A run takes no notice of it.
     """
 
     name: str
@@ -304,3 +308,4 @@ class Scenario:
     events: tuple[Event, ...]
     format: int = 1
     transport: Mapping[str, OptionValue] = field(default_factory=dict)
+    training: Training | None = None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.event_reader import read_event
 from subflow_sim.flow_reader import FlowReading, Links, read_flow
-from subflow_sim.link_reader import LinkReading, read_link
+from subflow_sim.link_reader import LinkReading, read_link, with_trace_contents
 from subflow_sim.overrides import apply_overrides
 from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, kind_name
 from subflow_sim.params import SECTIONS, AlgorithmCatalog
@@ -20,6 +21,7 @@ from subflow_sim.routes import Topology, has_bottleneck
 from subflow_sim.scenario_model import Event, Node, OptionValue, Scenario
 from subflow_sim.section_reader import Context, read_section
 from subflow_sim.toml_lines import toml_lines
+from subflow_sim.training_model import Template, Training
 from subflow_sim.units import Dimension, format_quantity
 
 _NAME = re.compile(NAME_PATTERN)
@@ -38,10 +40,30 @@ def read_scenario(
     tree = _parse_toml(text, file)
     report = Report(file, toml_lines(text), tree)
     apply_overrides(tree, overrides, report)
-    scenario = _read(tree, file, report, algorithms, folder)
+    scenario = read_tree(tree, file, report, algorithms, folder)
+    if "training" in tree and not report.problems:
+        scenario = replace(scenario, training=_read_training(tree, file, report, algorithms, folder))
     if report.problems:
         raise ScenarioError(report.sorted_problems())
     return scenario
+
+
+def _read_training(
+    tree: Mapping[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: Path | None
+) -> Training | None:
+    """The `[training]` block of a scenario that is in order; None after noting what is wrong with it."""
+    # Only scenarios that have one load what it takes.
+    from subflow_sim.training_reader import read_training
+    from subflow_sim.training_trials import try_extremes
+
+    others = {key: value for key, value in tree.items() if key != "training"}
+    template = Template(file, with_trace_contents(others, folder), algorithms, folder)
+    reading = read_training(report, template, tree["training"])
+    if reading is None:
+        return None
+    training, places = reading
+    try_extremes(training, places, report)
+    return training
 
 
 def _parse_toml(text: str, file: str) -> dict[str, Any]:
@@ -60,16 +82,21 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
     raise ScenarioError([problem])
 
 
-def _read(
+def read_tree(
     tree: dict[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: Path | None
 ) -> Scenario:
+    """Read a parsed scenario file, all but `[training]`; problems go to the report.
+
+    Raises:
+        ScenarioError: if it is made for another version.
+    """
     version = tree.get("format")
     if isinstance(version, int) and version > _FORMAT:
         # Everything else may mean something new, so it is not worth a word.
         message = "made for a newer version of Subflow"
         report.add(("format",), message, f"{_FORMAT}, the format that this version reads")
         raise ScenarioError(report.sorted_problems())
-    sections = ("transport", "nodes", "links", "flows", "events")
+    sections = ("transport", "nodes", "links", "flows", "events", "training")
     values = read_section(report, (), tree, SECTIONS["scenario"], also_known=sections)
     _check_beginning(report, values)
 

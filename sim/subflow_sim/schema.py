@@ -16,6 +16,14 @@ from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
 from subflow_sim.parameter import COPY_SUFFIX_PATTERN, MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, UNLIMITED, Param
 from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
 from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.training_params import (
+    DRAWS_HELP,
+    RANGES,
+    TRAINING,
+    TRAINING_EVENT,
+    TRAINING_EVENTS_HELP,
+    TRAINING_HELP,
+)
 from subflow_sim.units import UNITS, Dimension
 
 if TYPE_CHECKING:
@@ -57,6 +65,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
                     "type": "array",
                     "items": {"$ref": "#/$defs/event"},
                 },
+                "training": {"description": TRAINING_HELP, "$ref": "#/$defs/training"},
             },
             also_required=("nodes", "links", "flows"),
         ),
@@ -66,6 +75,8 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             "link": _link(),
             "flow": _flow(algorithms),
             "event": _event(),
+            "training": _training(),
+            "draw": _draw(),
             "queue": _queue(),
             "queue_limit": _queue_limit(),
             "loss_model": _object(LOSS_TABLE),
@@ -152,6 +163,38 @@ def _event() -> Schema:
         only["properties"][other] = False
         targets.append(only)
     return schema | {"oneOf": targets}
+
+
+def _training() -> Schema:
+    """What episodes of training draw. Which values a key takes is left to the reader: they stand in its place."""
+    changes = {param.key: {"description": param.help} for param in SECTIONS["event"] if param.key != "at"}
+    rows = _object(TRAINING_EVENT, also=changes)
+    schema = _object(
+        TRAINING,
+        also={
+            "draws": {"description": DRAWS_HELP, "type": "object"},
+            "events": {"description": TRAINING_EVENTS_HELP, "type": "array", "items": rows},
+        },
+    )
+    for properties, keys in ((schema["properties"], ("episode",)), (rows["properties"], ("at", "every", "lasts"))):
+        for key in keys:
+            properties[key]["anyOf"].append({"$ref": "#/$defs/draw"})
+    rows["oneOf"] = [{"required": ["at"]}, {"required": ["every"]}]
+    return schema
+
+
+def _draw() -> Schema:
+    ends: Schema = {"type": "array", "minItems": 2, "maxItems": 2}
+    return {
+        "type": "object",
+        "properties": {
+            **dict.fromkeys(RANGES, ends),
+            "choice": {"type": "array", "minItems": 1},
+            "weights": {"type": "array", "items": {"type": "number", "minimum": 0}},
+        },
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
 
 
 def _conditions(params: Sequence[Param], kind: str) -> Schema:

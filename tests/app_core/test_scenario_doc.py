@@ -175,6 +175,8 @@ def shared(before: list[str], after: list[str]) -> int:
 def test_every_value_of_a_shipped_scenario_can_be_edited_in_place(path: Path) -> None:
     text = path.read_text()
     for key, value in leaves(ScenarioDoc(text).data):
+        if key.startswith("training."):
+            continue  # draws are edited as text
         doc = ScenarioDoc(text)
 
         doc.set_value(key, "something else")

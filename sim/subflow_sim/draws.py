@@ -1,0 +1,308 @@
+"""Values that are drawn at random for each episode of training: what a scenario file says in place of a value.
+
+A draw is a function from a number in [0, 1), its luck, to a value as a scenario file has it. Luck comes from a hash of
+who asks for what, so a draw depends neither on other draws nor on their order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from subflow_sim.errors import ParamError
+from subflow_sim.parameter import MAX_INTEGER, either, kind_name
+from subflow_sim.report import Report
+from subflow_sim.section_reader import Noted
+from subflow_sim.toml_lines import Path
+from subflow_sim.training_params import DRAW_KINDS, RANGES
+from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity
+
+_MOST_CHOICES = 1000
+_RANGE_FORM = '{ uniform = ["2Mbit/s", "16Mbit/s"] }'
+_CHOICE_FORM = '{ choice = ["lia", "olia"] }'
+_WHOLE_UNITS = {Dimension.SIZE: "B", Dimension.QUEUE: "pkt"}
+_LAST_LUCK = math.nextafter(1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A number between two ends.
+
+    Values are rounded to six digits: a drawn scenario can be written down, and the last bits in which the logarithms of
+    two platforms differ do not matter. Ends with more digits are rounded, too.
+
+    Attributes:
+        low: the smallest value, SI.
+        high: the largest.
+        dimension: of both. NUMBER: plain numbers, which may be SI values of anything. COUNT: whole numbers.
+        is_log: all ratios are equally likely, not all differences.
+    """
+
+    low: float
+    high: float
+    dimension: Dimension = Dimension.NUMBER
+    is_log: bool = False
+
+    def value(self, luck: float) -> float | int | str:
+        """The value of a luck in [0, 1), as a scenario file would have it."""
+        if self.dimension is Dimension.COUNT:
+            return int(self.low) + int(luck * (self.high - self.low + 1))
+        if self.is_log:
+            drawn = self.low * math.exp(luck * math.log(self.high / self.low))
+        else:
+            drawn = self.low + luck * (self.high - self.low)
+        return _written(min(max(drawn, self.low), self.high), self.dimension)
+
+    def trials(self) -> tuple[Any, ...]:
+        """What has to be possible for all values to be: the ends, and a value between them."""
+        return tuple(dict.fromkeys((*self.ends(), self.value(0.38))))
+
+    def ends(self) -> tuple[Any, Any]:
+        """The smallest and the largest value."""
+        return self.value(0.0), self.value(_LAST_LUCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """One of some values.
+
+    Attributes:
+        options: as a scenario file has them.
+        bounds: where the share of each of them ends in [0, 1), ascending to 1; by the weights.
+    """
+
+    options: tuple[Any, ...]
+    bounds: tuple[float, ...]
+
+    def value(self, luck: float) -> Any:
+        """The value of a luck in [0, 1)."""
+        return next(option for option, bound in zip(self.options, self.bounds, strict=True) if luck < bound)
+
+    def trials(self) -> tuple[Any, ...]:
+        """All that can come."""
+        shares = zip(self.options, (0.0, *self.bounds), self.bounds, strict=False)
+        return tuple(option for option, start, end in shares if end > start)
+
+    def ends(self) -> tuple[Any, Any]:
+        """The first and the last that can come."""
+        values = self.trials()
+        return values[0], values[-1]
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.6g}")
+
+
+def _written(number: float, dimension: Dimension) -> float | str:
+    """A number as a scenario file would have it: in SI units, but packets and bytes with theirs, and whole."""
+    suffix = _WHOLE_UNITS.get(dimension)
+    return _rounded(number) if suffix is None else f"{round(number)}{suffix}"
+
+
+Independent: TypeAlias = Range | Pick
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """A multiple of what another key was drawn to be, or the same value.
+
+    Attributes:
+        of: the dotted key.
+        times: None: the very same value, which need not be a number then.
+    """
+
+    of: str
+    times: Independent | None
+
+
+@dataclass(frozen=True, slots=True)
+class BdpShare:
+    """A queue as a multiple of what its link's longest round trip holds, in packets.
+
+    Attributes:
+        times: that multiple.
+    """
+
+    times: Independent
+
+
+Draw: TypeAlias = Range | Pick | Multiple | BdpShare
+
+
+def multiplied(value: Any, times: float) -> Any:
+    """A drawn value times a factor, as a scenario file would have it; packets and bytes stay whole.
+
+    Raises:
+        ParamError: if the value is no number.
+    """
+    number, dimension = _end(value)
+    return _written(number * times, dimension)
+
+
+def fixed(value: Any) -> Pick:
+    """The draw that is always this value."""
+    return Pick((value,), (1.0,))
+
+
+def luck(seed: int, env: int, episode: int, key: str) -> float:
+    """A number in [0, 1) that depends on nothing but these four."""
+    digest = hashlib.blake2b(f"{seed}/{env}/{episode}/{key}".encode(), digest_size=8).digest()
+    return (int.from_bytes(digest, "little") >> 11) * 2.0**-53
+
+
+def is_draw(value: object) -> bool:
+    """Whether a value of a `[training]` block is a draw rather than a plain value or a step of a dotted key."""
+    if not isinstance(value, dict):
+        return False
+    # A link may be called "uniform" or "bdp": then a table follows where a draw has its ends.
+    return any(key in value and (not isinstance(value[key], dict) or is_draw(value[key])) for key in DRAW_KINDS)
+
+
+def read_independent(report: Report, path: Path, value: object) -> Independent:
+    """Read a draw that stands for itself, or a plain value.
+
+    Raises:
+        Noted: if it is not usable.
+    """
+    if not is_draw(value):
+        return fixed(value)
+    assert isinstance(value, dict)
+    kind = _kind(report, path, value, (*RANGES, "choice"))
+    if kind == "choice":
+        return _read_choice(report, path, value)
+    _refuse_other_keys(report, path, value, (kind,))
+    return _read_range(report, (*path, kind), kind, value[kind])
+
+
+def read_draw(report: Report, path: Path, value: object) -> Draw:
+    """Read any draw, or a plain value.
+
+    Raises:
+        Noted: if it is not usable.
+    """
+    if not isinstance(value, dict) or not ({"bdp", "of"} & value.keys()) or not is_draw(value):
+        return read_independent(report, path, value)
+    kind = _kind(report, path, value, DRAW_KINDS)
+    if kind == "bdp":
+        _refuse_other_keys(report, path, value, ("bdp",))
+        return BdpShare(_read_factor(report, (*path, "bdp"), value["bdp"]))
+    _refuse_other_keys(report, path, value, ("of", "times"))
+    if not isinstance(value["of"], str):
+        report.add((*path, "of"), f"this is {kind_name(value['of'])}, not a key", '"links.wifi.rate"')
+        raise Noted
+    times = _read_factor(report, (*path, "times"), value["times"]) if "times" in value else None
+    return Multiple(value["of"], times)
+
+
+def _kind(report: Report, path: Path, table: Mapping[str, Any], allowed: tuple[str, ...]) -> str:
+    kinds = [key for key in DRAW_KINDS if key in table]
+    if len(kinds) == 1 and kinds[0] in allowed:
+        return kinds[0]
+    message = f"{kinds[0]} cannot stand here" if len(kinds) == 1 else f"both {kinds[0]} and {kinds[1]}"
+    report.add(path, message, f"one of {either(allowed)}")
+    raise Noted
+
+
+def _refuse_other_keys(report: Report, path: Path, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    others = [key for key in table if key not in known]
+    for key in others:
+        report.unknown_key((*path, key), known)
+    if others:
+        raise Noted
+
+
+def _read_factor(report: Report, path: Path, value: object) -> Independent:
+    draw = read_independent(report, path, value)
+    for number in draw.trials():
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if not is_number or not 0 < number < math.inf:
+            report.add(path, "not a factor", "a number greater than 0, or a draw of such numbers")
+            raise Noted
+    return draw
+
+
+def _read_choice(report: Report, path: Path, table: Mapping[str, Any]) -> Pick:
+    _refuse_other_keys(report, path, table, ("choice", "weights"))
+    options = table["choice"]
+    if not isinstance(options, list) or not 1 <= len(options) <= _MOST_CHOICES:
+        shape = f"a list of {len(options)}" if isinstance(options, list) else kind_name(options)
+        report.add((*path, "choice"), f"this is {shape}, not a list of values", f"1 to {_MOST_CHOICES}, {_CHOICE_FORM}")
+        raise Noted
+    weights = table.get("weights", [1] * len(options))
+    place: Path = (*path, "weights")
+    if not isinstance(weights, list) or len(weights) != len(options):
+        report.add(place, "not a weight for each value", f"a list of {len(options)} numbers")
+        raise Noted
+    for index, weight in enumerate(weights):
+        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight <= 1e9:
+            report.add((*place, index), "not a weight", "a number from 0 to 1e9")
+            raise Noted
+    total = math.fsum(weights)
+    if total == 0:
+        report.add(place, "nothing can be drawn", "a weight greater than 0")
+        raise Noted
+    # The last one that has a weight takes what rounding leaves.
+    last = max(index for index, weight in enumerate(weights) if weight > 0)
+    bounds = [1.0 if index >= last else math.fsum(weights[: index + 1]) / total for index in range(len(weights))]
+    return Pick(tuple(options), tuple(bounds))
+
+
+def _read_range(report: Report, path: Path, kind: str, value: object) -> Range:
+    if not isinstance(value, list) or len(value) != 2:
+        shape = f"a list of {len(value)}" if isinstance(value, list) else kind_name(value)
+        report.add(path, f"this is {shape}, not the two ends of a range", _RANGE_FORM)
+        raise Noted
+    if kind == "integer":
+        for index, end in enumerate(value):
+            if not isinstance(end, int) or isinstance(end, bool) or abs(end) > MAX_INTEGER:
+                report.add((*path, index), f"this is {kind_name(end)}, not a whole number", "{ integer = [1, 8] }")
+                raise Noted
+        low, high, dimension = value[0], value[1], Dimension.COUNT
+    else:
+        low, high, dimension = _ends(report, path, value)
+    if low > high:
+        report.add(path, "the first end is above the second", "the smaller one first")
+        raise Noted
+    if kind == "log_uniform" and low <= 0:
+        report.add((*path, 0), "a ratio to it has no logarithm", "an end greater than 0")
+        raise Noted
+    return Range(low, high, dimension, is_log=kind == "log_uniform")
+
+
+def _ends(report: Report, path: Path, values: list[object]) -> tuple[float, float, Dimension]:
+    """The ends of a range in SI units, and what they are."""
+    ends, dimensions = [], []
+    for index, value in enumerate(values):
+        try:
+            end, dimension = _end(value)
+        except ParamError as error:
+            report.add((*path, index), error.message, error.allowed)
+            raise Noted from error
+        ends.append(end)
+        dimensions.append(dimension)
+    if dimensions[0] is not dimensions[1]:
+        report.add(path, "the ends are of different kinds", "both with a unit of the same kind, or two plain numbers")
+        raise Noted
+    return ends[0], ends[1], dimensions[0]
+
+
+def _end(value: object) -> tuple[float, Dimension]:
+    if isinstance(value, str):
+        split = split_quantity(value)
+        for dimension, units in UNITS.items():
+            if split is not None and split[1] and split[1] in units:
+                return _finite(parse_quantity(value, dimension)), dimension
+        raise ParamError("this is not a number with a unit", 'e.g. "2Mbit/s", "50ms", "67pkt", "8MB" or "2%"')
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise ParamError(f"this is {kind_name(value)}, not a number", 'a number, with a unit if it has one: "50ms"')
+    return _finite(float(value)), Dimension.NUMBER
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ParamError("must be finite", "a smaller number")
+    return value

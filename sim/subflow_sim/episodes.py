@@ -1,0 +1,223 @@
+"""From the draws of a `[training]` block and some luck to the scenario of an episode, by way of the scenario reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, TypeAlias
+
+from subflow_sim.draws import BdpShare, Independent, Multiple, multiplied
+from subflow_sim.errors import ScenarioError
+from subflow_sim.overrides import set_value
+from subflow_sim.params import HEADER_BYTES, SECTIONS
+from subflow_sim.report import Report
+from subflow_sim.scenario_model import Link, LinkDirection, Scenario
+from subflow_sim.training_model import DrawnEvents, Training
+from subflow_sim.training_params import TRAINING, TRAINING_EVENT
+
+Chooser: TypeAlias = Callable[[str, Independent], Any]
+"""What becomes of the draw of a key: by luck, or on trial."""
+
+_TIMES = {param.key: param for param in (*TRAINING, *TRAINING_EVENT)}
+_LARGEST_QUEUE_PKTS = int(next(param.maximum or 0 for param in SECTIONS["link"] if param.key == "queue"))
+TOGGLES = ("up", "open", "backup")
+"""Changes that can be taken back: what they set is true or false."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What was drawn for an episode.
+
+    Attributes:
+        episode_s: how long it lasts; None: as long as the scenario.
+        values: by dotted key, as the scenario file would have them; of a queue measured in what its link holds, the
+            factor.
+        events: tables of the changes at random times, as `[[events]]` would have them.
+    """
+
+    episode_s: float | None
+    values: Mapping[str, Any]
+    events: tuple[dict[str, Any], ...] = ()
+
+
+def draw_values(training: Training, choose: Chooser) -> dict[str, Any]:
+    """A value for each key of the block, in its order.
+
+    Raises:
+        ParamError: if what is to be multiplied is no number.
+    """
+    values: dict[str, Any] = {}
+    for key, draw in training.draws.items():
+        match draw:
+            case Multiple():
+                values[key] = None  # keeps its place; what it is a multiple of may come later
+            case BdpShare(times):
+                values[key] = choose(key, times)
+            case _:
+                values[key] = choose(key, draw)
+    for key, draw in training.draws.items():
+        if isinstance(draw, Multiple):
+            value = values[draw.of]
+            values[key] = value if draw.times is None else multiplied(value, choose(key, draw.times))
+    return values
+
+
+def draw_episode_s(training: Training, choose: Chooser) -> float | None:
+    """How long the episode lasts, s; None: as long as the scenario."""
+    return None if training.episode is None else _seconds("episode", choose("episode", training.episode))
+
+
+def draw_events(training: Training, choose: Chooser, chance: Callable[[str], float], end_s: float) -> Iterator[Any]:
+    """The tables of the changes at random times up to the end of the episode, in the order of the rows.
+
+    Args:
+        training: the block.
+        choose: makes a value of a draw.
+        chance: a number in [0, 1) by key.
+        end_s: what would happen later does not.
+    """
+    for index, row in enumerate(training.events):
+        key = f"training.events.{index}"
+        if chance(f"{key}.probability") < row.probability:
+            yield from _changes(row, key, choose, end_s)
+
+
+def _changes(row: DrawnEvents, key: str, choose: Chooser, end_s: float) -> Iterator[dict[str, Any]]:
+    time_s = 0.0
+    for number in count():
+        here = f"{key}.{number}"
+        draw = row.at or row.every
+        assert draw is not None
+        time_s += _seconds("at" if row.at else "every", choose(f"{here}.time", draw))
+        if time_s > end_s:
+            return
+        change = {name: choose(f"{here}.{name}", draw) for name, draw in row.values.items()}
+        yield {"at": time_s, **change}
+        if row.lasts is not None:
+            time_s += _seconds("lasts", choose(f"{here}.lasts", row.lasts))
+            if time_s <= end_s:
+                yield undone(change) | {"at": time_s}
+        if row.at is not None:
+            return
+
+
+def undone(change: Mapping[str, Any]) -> dict[str, Any]:
+    """The change that takes one back which switches something on or off."""
+    return {key: not value if key in TOGGLES else value for key, value in change.items()}
+
+
+def _seconds(key: str, value: object) -> float:
+    seconds: Any = _TIMES[key].read(value)
+    return float(seconds)
+
+
+def build(training: Training, drawn: Drawn) -> Scenario:
+    """The scenario of an episode.
+
+    Raises:
+        ScenarioError: if what was drawn makes none. Problems have the key of the scenario file that is wrong.
+    """
+    from subflow_sim.scenario_reader import read_tree
+
+    template = training.template
+    tree: dict[str, Any] = _copied(template.tree)
+    report = Report(template.file, {}, tree)
+    for key, value in drawn.values.items():
+        if not isinstance(training.draws[key], BdpShare):
+            set_value(tree, key, _copied(value), report)
+    _leave_out_absent(tree, training)
+    if drawn.events:
+        tree["events"] = [*tree.get("events", ()), *drawn.events]
+    end_s = drawn.episode_s
+    if end_s is not None:
+        # Read as a run of its own length, and cut afterwards: what comes later is no mistake, it only does not happen.
+        tree["duration"] = max(_seconds("episode", tree["duration"]), end_s)
+    scenario = read_tree(tree, template.file, report, template.algorithms, template.folder)
+    if not report.problems:
+        links = _sized_queues(scenario, training, drawn, tree, report)
+        scenario = _cut(replace(scenario, links=links), end_s, report)
+    if report.problems:
+        raise ScenarioError(report.problems)
+    return scenario
+
+
+def _copied(value: Any) -> Any:
+    """A copy of what a TOML parser returned."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def _leave_out_absent(tree: dict[str, Any], training: Training) -> None:
+    """Remove flows of which no copy was drawn, with what would happen to them."""
+    for key in training.draws:
+        section, _, rest = key.partition(".")
+        name, _, last = rest.partition(".")
+        flow = tree["flows"].get(name) if section == "flows" and last == "count" else None
+        if isinstance(flow, dict) and flow.get("count") == 0 and not isinstance(flow["count"], bool):
+            del tree["flows"][name]
+            events = tree.get("events", [])
+            tree["events"] = [event for event in events if str(event.get("flow")).partition(".")[0] != name]
+
+
+def _sized_queues(
+    scenario: Scenario, training: Training, drawn: Drawn, tree: Mapping[str, Any], report: Report
+) -> dict[str, Link]:
+    """The links, with the queues that were drawn as multiples of what their links hold."""
+    links = dict(scenario.links)
+    for key, value in drawn.values.items():
+        if not isinstance(training.draws[key], BdpShare):
+            continue
+        path = key.split(".")
+        link = links.get(path[1])
+        if link is None:
+            report.add(("links", path[1]), f'there is no link "{path[1]}"')
+            continue
+        reverse_is_own = "queue" in tree["links"][path[1]].get("reverse", {})
+        side = link.reverse if path[2] == "reverse" else link.forward
+        if side.rate_bps is None:
+            report.add(tuple(path[:3]), "an unlimited link holds nothing to measure its queue by", "a link with a rate")
+            continue
+        packet_bits = (scenario.mss_bytes + HEADER_BYTES) * 8
+        held_pkts = side.rate_bps * _longest_round_trip_s(scenario, link) / packet_bits
+        limit = min(max(round(value * held_pkts), 1), _LARGEST_QUEUE_PKTS)
+        if path[2] == "reverse":
+            links[link.name] = replace(link, reverse=_with_limit(link.reverse, limit))
+        else:
+            reverse = link.reverse if reverse_is_own else _with_limit(link.reverse, limit)
+            links[link.name] = replace(link, forward=_with_limit(link.forward, limit), reverse=reverse)
+    return links
+
+
+def _with_limit(side: LinkDirection, limit_pkts: int) -> LinkDirection:
+    return replace(side, queue=replace(side.queue, limit_pkts=limit_pkts, limit_bytes=None))
+
+
+def _longest_round_trip_s(scenario: Scenario, link: Link) -> float:
+    """The longest that a packet and its ACK travel over a path with that link, without queues; s."""
+    paths = {path for flow in scenario.flows.values() for path in flow.paths if link.name in path}
+    ways = [[scenario.links[name] for name in path] for path in paths] or [[link]]
+    return max(sum(each.forward.delay_s + each.reverse.delay_s for each in way) for way in ways)
+
+
+def _cut(scenario: Scenario, end_s: float | None, report: Report) -> Scenario:
+    """The scenario up to a time."""
+    if end_s is None or end_s == scenario.duration_s:
+        return scenario
+    flows = {name: flow for name, flow in scenario.flows.items() if flow.start_s < end_s}
+    if not flows:
+        report.add(("training", "episode"), "over before the first flow starts", "a longer episode")
+    if scenario.start_jitter_s >= end_s:
+        report.add(("training", "episode"), "over before flows with a start jitter may start", "a longer episode")
+    return replace(
+        scenario,
+        duration_s=end_s,
+        warmup_s=scenario.warmup_s if scenario.warmup_s < end_s else 0.0,
+        flows=flows,
+        events=tuple(
+            event
+            for event in scenario.events
+            if event.at_s <= end_s and (event.flow is None or event.flow.partition(".")[0] in flows)
+        ),
+    )

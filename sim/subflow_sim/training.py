@@ -1,0 +1,153 @@
+"""Distributions of scenarios: the episodes that a learning agent sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
+from typing import Any
+
+from subflow_sim import _core
+from subflow_sim.draws import Independent, luck
+from subflow_sim.episodes import Drawn, build, draw_episode_s, draw_events, draw_values
+from subflow_sim.errors import ParamError, Problem, ScenarioError
+from subflow_sim.lowering import lower
+from subflow_sim.report import toml_text
+from subflow_sim.scenario_model import Flow, Scenario
+from subflow_sim.training_model import Training
+from subflow_sim.training_params import TRAINING
+from subflow_sim.vec_env import episode_seed, with_learner
+
+__all__ = ["Distribution"]
+
+_EPISODE = TRAINING[0]
+_MIDDLE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The scenarios of episodes: what a scenario file says, with what its `[training]` block draws.
+
+    Each episode is a function of (seed, environment, episode) alone, in whatever order and however often they are
+    asked for, and each draw of its key besides: another key in the block leaves the others' values as they are.
+
+    Attributes:
+        scenario: the file without draws, which is an episode of its own.
+    """
+
+    scenario: Scenario
+
+    @classmethod
+    def from_scenario(cls, scenario: Scenario) -> Distribution:
+        """The distribution that a scenario file describes; without a `[training]` block only the seed varies.
+
+        Raises:
+            ValueError: if the scenario has a block but is not what was read from its file: its draws are put into that.
+        """
+        if scenario.training is not None:
+            as_read = build(scenario.training, Drawn(None, {}))
+            if replace(scenario, training=None) != as_read:
+                raise ValueError("the scenario was changed after it was read: its [training] block belongs to the file")
+        return cls(scenario)
+
+    @property
+    def varies(self) -> bool:
+        """Episodes differ in more than their luck."""
+        training = self.scenario.training
+        return training is not None and bool(training.draws or training.events or training.episode)
+
+    @property
+    def longest_episode_s(self) -> float:
+        """The longest that an episode can last, s."""
+        training = self.scenario.training
+        if training is None or training.episode is None:
+            return self.scenario.duration_s
+        lengths_s: list[Any] = [_EPISODE.read(time) for time in training.episode.trials()]
+        return float(max(lengths_s))
+
+    def largest(self) -> Scenario:
+        """The episode with the most subflows that there can be; of all that does not count them, the middle."""
+
+        def choose(key: str, draw: Independent) -> Any:
+            if key.endswith(".count"):
+                return max(draw.trials())
+            return max(draw.trials(), key=len) if key.endswith(".paths") else draw.value(_MIDDLE)
+
+        training = self.scenario.training
+        scenario = self.scenario
+        if training is not None:
+            scenario = build(training, Drawn(draw_episode_s(training, choose), draw_values(training, choose)))
+        flows = {name: _all_at_once(flow, scenario.duration_s) for name, flow in scenario.flows.items()}
+        return replace(scenario, flows=flows)
+
+    def slots(self, controller: str, options: Mapping[str, Any] | None = None) -> int:
+        """How many subflows the agents of that controller see at most, in any episode: `VecEnv`'s `slots`.
+
+        Args:
+            controller: that learns; see `with_learner`.
+            options: of it.
+
+        Raises:
+            SimulationError: if there is no flow for it.
+        """
+        scenario = with_learner(self.largest(), controller, options)
+        return _core.agent_slots(lower(scenario, 1).core, controller)
+
+    def draw(self, seed: int, env: int, episode: int) -> Scenario:
+        """The scenario of an episode, with a seed of its own.
+
+        Args:
+            seed: of the whole training, 0 or greater.
+            env: number of the environment.
+            episode: number of the episode in it, from 0.
+
+        Raises:
+            ScenarioError: if what was drawn goes together in no scenario. That can happen only to draws that are
+                checked against each other; all that can be tried one by one was tried when the file was read.
+        """
+        own_seed = episode_seed(seed, env, episode)
+        training = self.scenario.training
+        if training is None:
+            return replace(self.scenario, seed=own_seed)
+        drawn = self._drawn(training, seed, env, episode)
+        try:
+            return replace(build(training, drawn), seed=own_seed)
+        except ScenarioError as error:
+            where = f"episode {episode} of environment {env} with seed {seed}"
+            shown = ", ".join(f"{key} = {toml_text(value)}" for key, value in drawn.values.items())
+            problems = [replace(problem, message=f"{problem.message} ({where}: {shown})") for problem in error.problems]
+            raise ScenarioError(problems) from error
+
+    def values(self, seed: int, env: int, episode: int) -> Mapping[str, Any]:
+        """What `draw` draws, by dotted key, as a scenario file would have it (numbers are SI).
+
+        A queue that is measured by what its link holds stands there with its factor; changes at random times do not.
+        """
+        training = self.scenario.training
+        return {} if training is None else self._drawn(training, seed, env, episode).values
+
+    def _drawn(self, training: Training, seed: int, env: int, episode: int) -> Drawn:
+        def chance(key: str) -> float:
+            return luck(seed, env, episode, key)
+
+        def choose(key: str, draw: Independent) -> Any:
+            return draw.value(chance(key))
+
+        try:
+            values = draw_values(training, choose)
+        except ParamError as error:  # a choice that is no number, to be multiplied
+            problem = Problem(training.template.file, None, "training", "", error.message, error.allowed)
+            raise ScenarioError([problem]) from error
+        episode_s = draw_episode_s(training, choose)
+        end_s = self.scenario.duration_s if episode_s is None else episode_s
+        return Drawn(episode_s, values, tuple(draw_events(training, choose, chance, end_s)))
+
+
+def _all_at_once(flow: Flow, duration_s: float) -> Flow:
+    """The flow with as many copies as can arrive, save once in a billion episodes; unchanged if none arrive."""
+    if flow.arrivals is None:
+        return flow
+    end_s = duration_s if flow.stop_s is None else min(flow.stop_s, duration_s)
+    mean = max(end_s - flow.start_s, 0.0) / flow.arrivals.mean_gap_s
+    copies = ceil(mean + 6 * sqrt(mean)) + 6
+    return replace(flow, arrivals=None, count=max(min(copies, flow.most_copies), 1))

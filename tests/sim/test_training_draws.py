@@ -1,0 +1,118 @@
+"""Draws: what comes of a range, a choice and some luck, and what is refused as a draw."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from tests.helpers.scenario_texts import TWO_PATHS, problems_of
+
+from subflow_sim.draws import Pick, Range, luck, multiplied
+from subflow_sim.errors import ParamError
+from subflow_sim.units import Dimension
+
+
+def test_luck_depends_on_each_of_its_four_parts():
+    base = luck(1, 2, 3, "links.wifi.rate")
+    others = [luck(2, 2, 3, "links.wifi.rate"), luck(1, 3, 3, "links.wifi.rate"), luck(1, 2, 4, "links.wifi.rate")]
+    assert base == luck(1, 2, 3, "links.wifi.rate")
+    assert base not in [*others, luck(1, 2, 3, "links.lte.rate")]
+
+
+def test_luck_is_the_same_on_every_machine():
+    """The first eight bytes of BLAKE2b, of which a double holds the upper 53 bits."""
+    assert luck(1, 0, 0, "k") == 0.33259458750289206
+
+
+def test_luck_is_uniform():
+    """Of 10 000 in ten tenths: 1000 each, standard deviation 30; four of them are allowed."""
+    counts = Counter(int(10 * luck(1, 0, episode, "x")) for episode in range(10_000))
+    assert sorted(counts) == list(range(10))
+    assert all(abs(count - 1000) < 120 for count in counts.values())
+
+
+def test_a_uniform_range_has_its_ends_and_its_middle():
+    draw = Range(2e6, 16e6, Dimension.RATE)
+    assert (draw.value(0.0), draw.value(0.5)) == (2e6, 9e6)
+    assert draw.ends() == (2e6, 16e6)
+
+
+def test_half_of_a_logarithmic_range_lies_below_the_geometric_mean():
+    draw = Range(2e6, 32e6, Dimension.RATE, is_log=True)
+    assert draw.value(0.5) == 8e6
+    assert draw.value(0.25) == 4e6
+
+
+def test_values_have_six_digits():
+    assert Range(1.0, 3.0).value(1 / 3) == 1.66667
+
+
+def test_an_integer_range_gives_each_number_an_equal_share():
+    draw = Range(1, 4, Dimension.COUNT)
+    assert [draw.value(u) for u in (0.0, 0.249, 0.25, 0.5, 0.75, 0.999)] == [1, 1, 2, 3, 4, 4]
+    assert draw.ends() == (1, 4)
+
+
+def test_packets_and_bytes_are_whole_and_keep_their_unit():
+    assert Range(10, 13, Dimension.QUEUE).value(0.5) == "12pkt"  # 11.5, and round() goes to the even one
+    assert Range(10, 13, Dimension.SIZE).value(0.9) == "13B"
+
+
+def test_a_choice_goes_by_its_weights():
+    draw = Pick(("a", "b", "c"), (0.25, 0.25, 1.0))
+    assert [draw.value(u) for u in (0.0, 0.24, 0.25, 0.9999)] == ["a", "a", "c", "c"]
+    assert draw.trials() == ("a", "c")
+
+
+def test_multiples_keep_the_unit_that_makes_them_whole():
+    assert multiplied(8e6, 0.5) == 4e6
+    assert multiplied("67pkt", 0.5) == "34pkt"
+    assert multiplied("2%", 2) == 0.04
+    with pytest.raises(ParamError, match="this is true or false, not a number"):
+        multiplied(True, 2)
+
+
+BAD_DRAWS = [
+    ("{ uniform = [1] }", "this is a list of 1, not the two ends of a range"),
+    ("{ uniform = 5 }", "this is a whole number, not the two ends of a range"),
+    ('{ uniform = ["8Mbit/s", "50ms"] }', "the ends are of different kinds"),
+    ('{ uniform = ["8Mbit/s", 1e6] }', "the ends are of different kinds"),
+    ('{ uniform = ["fast", "slow"] }', "this is not a number with a unit"),
+    ("{ uniform = [true, 2] }", "this is true or false, not a number"),
+    ("{ uniform = [1, inf] }", "must be finite"),
+    ("{ uniform = [1, nan] }", "must be finite"),
+    ("{ uniform = [9e6, 8e6] }", "the first end is above the second"),
+    ("{ log_uniform = [0, 8e6] }", "a ratio to it has no logarithm"),
+    ("{ integer = [1, 2.5] }", "this is a number, not a whole number"),
+    ("{ integer = [1, true] }", "this is true or false, not a whole number"),
+    ("{ choice = [] }", "this is a list of 0, not a list of values"),
+    ('{ choice = "a" }', "this is text, not a list of values"),
+    ("{ choice = [1e6, 2e6], weights = [1] }", "not a weight for each value"),
+    ("{ choice = [1e6, 2e6], weights = [1, -1] }", "not a weight"),
+    ("{ choice = [1e6, 2e6], weights = [0, 0] }", "nothing can be drawn"),
+    ("{ uniform = [1e6, 2e6], integer = [1, 2] }", "both uniform and integer"),
+    ("{ uniform = [1e6, 2e6], weights = [1, 2] }", "unknown key"),
+    ("{ choice = [1e6], weight = [1] }", 'unknown key, did you mean "weights"?'),
+    ("{ of = 5 }", "this is a whole number, not a key"),
+    ('{ of = "links.lte.delay" }', '"links.lte.delay" is not drawn, did you mean "links.lte.rate"?'),
+    ('{ of = "links.lte.queue" }', '"links.lte.queue" follows from another draw itself'),
+    ('{ of = "links.lte.rate", times = 0 }', "not a factor"),
+    ('{ of = "links.lte.rate", times = "2" }', "not a factor"),
+    ('{ of = "links.lte.rate", times = { bdp = 2 } }', "bdp cannot stand here"),
+    ("{ bdp = 1 }", "only the queue of a link is measured by what the link holds"),
+]
+
+
+@pytest.mark.parametrize(("draw", "message"), BAD_DRAWS)
+def test_what_is_no_draw_is_refused_with_its_place(draw, message):
+    text = TWO_PATHS + (
+        "[training.draws]\n"
+        "links.lte.rate = { uniform = [1e6, 2e6] }\n"
+        "links.lte.queue = { bdp = 1 }\n"
+        f"links.wifi.rate = {draw}\n"
+    )
+    (problem,) = problems_of(text)
+    assert problem.message.startswith(message)
+    assert problem.key.startswith("training.draws.links.wifi.rate")
+    assert problem.line == len(text.splitlines())
+    assert problem.allowed
