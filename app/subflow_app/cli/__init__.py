@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, catalogue, compare_kernel, explain, export, history, run
+from subflow_app.cli import bench, catalogue, compare_kernel, explain, export, history, run, train
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
-from subflow_app.kernel.worker_process import WORKER_COMMAND
+from subflow_app.cli.train import TRAIN_WORKER_COMMAND
+from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 
 __all__ = ["app", "main"]
 
@@ -68,7 +69,8 @@ app.command()(explain.explain)
 app.command()(export.export)
 app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
-app.command(WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
+app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
+app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
 app.command()(catalogue.controllers)
 app.command()(catalogue.schedulers)
 app.command()(catalogue.scenarios)

@@ -25,3 +25,11 @@ class SettingsError(AppError):
 
 class KernelError(AppError):
     """A scenario cannot be run on the real stack here: the machine lacks or forbids something, or the run failed."""
+
+
+class RecipeError(InputError):
+    """A recipe is not usable; the text has a line for each problem, as those of scenarios have."""
+
+
+class TrainingError(AppError):
+    """A training cannot be started, attached to or told something: its folder or its process does not allow it."""

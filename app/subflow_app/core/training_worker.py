@@ -1,0 +1,237 @@
+"""The process in which a training runs: it reads one job, then commands, and writes reports, all as lines of JSON.
+
+It is started as `subflow train-worker`. Nothing but JSON crosses its pipes, in neither direction, so that neither
+side ever runs what the other one sent. Each report also goes to the folder of the training: whoever comes later reads
+on there, and the training outlives the program that started it if that has asked for it.
+
+When the pipe of commands closes without that, the program was killed, and the training stops with a checkpoint.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO
+
+from subflow_agents import AgentError, Command, Report, ReportKind, TrainingConfig, TrainingState
+from subflow_app.core.errors import AppError
+from subflow_app.core.json_document import plain
+from subflow_app.core.training_folder import REPORTS, CommandFile, claim, command_of, release, renew, write_config
+from subflow_sim.errors import SimError
+from subflow_store.liveness import HEARTBEAT_S, this_process
+
+DETACH = "detach"
+"""The one command that is for this process and not for the training: go on without your parent."""
+
+TRAINER = "subflow_agents.training"
+"""The module whose `run_training(config, control, report)` trains."""
+
+_FILE_CHECK_S = 0.02  # a stat takes a microsecond, and commands are to be obeyed within 100 ms
+_MOST_WAITING = 10_000  # reports that may wait for a parent that does not read
+_PARENT_PATIENCE_S = 5.0
+_ENDS = (TrainingState.STOPPED, TrainingState.FINISHED, TrainingState.FAILED)
+
+
+def main() -> int:
+    """Carry out the job on stdin; returns the exit code.
+
+    A job is ``{"config": {...}, "trainer": module, "detached": flag}``.
+    """
+    pipe = _take_stdout()
+    job = json.loads(sys.stdin.buffer.readline())
+    outbox = Outbox(pipe)
+    try:
+        config = TrainingConfig.from_json(job["config"])
+        folder = Path(config.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        claim(folder, this_process())
+        write_config(folder, config)
+    except (AgentError, AppError, OSError) as error:
+        outbox.send(_failure(error))
+        outbox.close()
+        return 2
+    outbox.open_file(folder / REPORTS)
+    control = PipeControl(folder, detached=bool(job.get("detached")))
+    try:
+        return _train(config, str(job.get("trainer", TRAINER)), control, outbox)
+    finally:
+        release(folder)
+        outbox.close()
+
+
+def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: Outbox) -> int:
+    outbox.send(Report(ReportKind.STATE, {"state": TrainingState.STARTING.value, "pid": os.getpid()}))
+    with control.stopping_on_signals():
+        try:
+            import_module(trainer).run_training(config, control, outbox.send)
+        except Exception as error:
+            # Whatever it is, the parent and the folder have to know; what is no kind of our own is a bug, and the
+            # log has its traceback.
+            if not isinstance(error, AgentError | SimError | OSError):
+                traceback.print_exc()
+            if outbox.last_state is not TrainingState.FAILED:
+                outbox.send(_failure(error))
+            return 1
+    if outbox.last_state not in _ENDS:
+        outbox.send(Report(ReportKind.STATE, {"state": TrainingState.FINISHED.value}))
+    return 1 if outbox.last_state is TrainingState.FAILED else 0
+
+
+def _failure(error: Exception) -> Report:
+    text = f"{error}" if str(error) else type(error).__name__
+    return Report(ReportKind.FAILED, {"error": type(error).__name__, "message": text})
+
+
+def _take_stdout() -> BinaryIO:
+    """The pipe to the parent; what libraries print goes to stderr from now on, and cannot get between the lines."""
+    sys.stdout.flush()
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return pipe
+
+
+class Outbox:
+    """Sends reports to the parent and into the folder. Neither a parent that hangs nor a full disk holds training up.
+
+    Attributes:
+        last_state: where the training stands, by its own reports; None before the first.
+    """
+
+    def __init__(self, pipe: BinaryIO) -> None:
+        self.last_state: TrainingState | None = None
+        self._pipe = pipe
+        self._file: BinaryIO | None = None
+        self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write, name="subflow-reports", daemon=True)
+        self._thread.start()
+
+    def open_file(self, path: Path) -> None:
+        """Write reports there, too, behind those of earlier processes."""
+        try:
+            self._file = path.open("ab", buffering=0)
+            if self._file.tell() and not _ends_a_line(path):
+                self._file.write(b"\n")  # the last process was killed within a line
+        except OSError as error:
+            sys.stderr.write(f"{path} cannot be written: {error}\n")
+
+    def send(self, report: Report) -> None:
+        """Hand over a report; returns at once."""
+        if report.kind is ReportKind.STATE:
+            self.last_state = TrainingState(report.values["state"])
+        elif report.kind is ReportKind.FAILED:
+            self.last_state = TrainingState.FAILED
+        document = report.to_json() | {"time": datetime.now(UTC).isoformat(timespec="milliseconds")}
+        line = json.dumps(plain(document), allow_nan=False, separators=(",", ":")).encode() + b"\n"
+        self._keep(line)
+        if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:
+            self._waiting.put(line)
+
+    def close(self) -> None:
+        """Wait until the parent has read everything, but not for ever."""
+        self._waiting.put(None)
+        self._thread.join(_PARENT_PATIENCE_S)
+        if self._file is not None:
+            self._file.close()
+
+    def _keep(self, line: bytes) -> None:
+        if self._file is None:
+            return
+        try:
+            written = self._file.write(line)
+            if written != len(line):
+                raise OSError("no space left")
+        except OSError as error:
+            # The disk is full. Reports still go to the parent; in the file there is a gap, which ends with a line.
+            sys.stderr.write(f"a report cannot be written: {error}\n")
+            with contextlib.suppress(OSError):
+                self._file.write(b"\n")
+
+    def _write(self) -> None:
+        while (line := self._waiting.get()) is not None:
+            try:
+                self._pipe.write(line)
+                self._pipe.flush()
+            except OSError:
+                return  # nobody reads any more; the folder has everything
+
+
+def _ends_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+class PipeControl:
+    """Commands from the parent's pipe, from the folder, and from signals; a `subflow_agents.Control`."""
+
+    def __init__(self, folder: Path, *, detached: bool = False) -> None:
+        """Begin to listen.
+
+        Args:
+            folder: of the training.
+            detached: go on when the parent is gone.
+        """
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        self._folder = folder
+        self._file = CommandFile(folder)
+        self._next_check = self._next_sign_of_life = 0.0
+        self._detached = detached
+        threading.Thread(target=self._listen, name="subflow-commands", daemon=True).start()
+
+    def poll(self) -> Command:
+        """The next command not yet obeyed, or NONE."""
+        now = time.monotonic()
+        if now >= self._next_check:
+            self._next_check = now + _FILE_CHECK_S
+            for command in self._file.take():
+                self._put(command)
+        if now >= self._next_sign_of_life:
+            self._next_sign_of_life = now + HEARTBEAT_S
+            renew(self._folder)
+        try:
+            return self._commands.get_nowait()
+        except queue.Empty:
+            return Command.NONE
+
+    @contextlib.contextmanager
+    def stopping_on_signals(self) -> Any:
+        """SIGTERM and SIGINT stop the training with a checkpoint; a second one ends the process as usual."""
+        before: Mapping[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+        def on_signal(number: int, _frame: FrameType | None) -> None:
+            for each in before:
+                signal.signal(each, signal.SIG_DFL)
+            self._commands.put(Command.STOP)
+
+        for number in before:
+            signal.signal(number, on_signal)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _listen(self) -> None:
+        for line in sys.stdin.buffer:
+            self._put(command_of(line))
+        if not self._detached:
+            self._commands.put(Command.STOP)
+
+    def _put(self, text: str) -> None:
+        if text == DETACH:
+            self._detached = True
+            return
+        with contextlib.suppress(ValueError):  # a word that a newer parent knows
+            self._commands.put(Command(text))

@@ -1,0 +1,110 @@
+"""A trainer that learns nothing, keeps to the protocol of `subflow_agents.training`, and fails in the ways asked for.
+
+Its options: `step_s` is what a step takes; `fail_at` the step at which it raises `error`; `exit_at` the step at which
+its process ends without a word; `full_at` the step from which on checkpoints meet a full disk; `noise` prints to
+stdout; `checkpoint_every` steps.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from subflow_agents import AgentError, Command, Control, DivergenceError, Report, ReportKind, TrainingConfig
+
+ERRORS: dict[str, Exception] = {
+    "divergence": DivergenceError("q_mean", 7),
+    "agent": AgentError("nothing to learn"),
+    "bug": ZeroDivisionError("a bug"),
+    "memory": MemoryError(),
+}
+
+
+def run_training(config: TrainingConfig, control: Control, report: Any) -> None:
+    """Count steps until the budget is spent."""
+    FakeTraining(config, control, report).run()
+
+
+class FakeTraining:
+    def __init__(self, config: TrainingConfig, control: Control, report: Any) -> None:
+        self.config, self.control, self.report = config, control, report
+        self.folder = Path(config.folder)
+        self.options = dict(config.options)
+        self.started = time.monotonic()
+        self.step = self._last_checkpoint() if config.resume else 0
+
+    def run(self) -> None:
+        self._state("running")
+        if self.options.get("noise"):
+            print('{"kind": "state", "values": {"state": "failed"}}')  # noqa: T201 - what a library might do
+        while self.step < (self.config.steps or 10**9):
+            if self._obey(self.control.poll()):
+                return
+            time.sleep(self.options.get("step_s", 0.001))
+            self.step += 1
+            self._misbehave()
+            self.report(Report(ReportKind.METRICS, self._metrics()))
+            if self.step % self.options.get("checkpoint_every", 50) == 0:
+                self._checkpoint()
+        self._checkpoint()
+        self._state("finished")
+
+    def _obey(self, command: Command) -> bool:
+        """Whether to end."""
+        if command is Command.PAUSE:
+            self._state("paused")
+            while (command := self.control.poll()) in (Command.NONE, Command.CHECKPOINT):
+                if command is Command.CHECKPOINT:
+                    self._checkpoint()
+                time.sleep(0.01)
+            if command is Command.STOP:
+                return self._obey(command)
+            self._state("running")
+        elif command is Command.CHECKPOINT:
+            self._checkpoint()
+        elif command is Command.EVALUATE:
+            self.report(Report(ReportKind.EVALUATION, evaluation(self.step)))
+        elif command is Command.STOP:
+            self._checkpoint()
+            self._state("stopped")
+            return True
+        return False
+
+    def _misbehave(self) -> None:
+        if self.step == self.options.get("fail_at"):
+            raise ERRORS[self.options["error"]]
+        if self.step == self.options.get("exit_at"):
+            os._exit(3)
+
+    def _metrics(self) -> dict[str, Any]:
+        elapsed_s = time.monotonic() - self.started
+        return {"step": self.step, "elapsed_s": elapsed_s, "return_mean": -1.0 / self.step, "q_mean": float("nan")}
+
+    def _checkpoint(self) -> None:
+        path = self.folder / f"checkpoint-{self.step}.json"
+        part = path.with_suffix(".part")
+        try:
+            if self.step >= self.options.get("full_at", 10**9):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            part.write_text(json.dumps({"step": self.step}))
+            part.replace(path)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            self.report(Report(ReportKind.CHECKPOINT, {"step": self.step, "path": None, "error": error.strerror}))
+            return
+        self.report(Report(ReportKind.CHECKPOINT, {"step": self.step, "path": str(path)}))
+
+    def _last_checkpoint(self) -> int:
+        return max((json.loads(path.read_text())["step"] for path in self.folder.glob("checkpoint-*.json")), default=0)
+
+    def _state(self, state: str) -> None:
+        self.report(Report(ReportKind.STATE, {"state": state, "step": self.step}))
+
+
+def evaluation(step: int) -> dict[str, Any]:
+    """What an evaluation reports."""
+    return {"step": step, "is_best": True}
