@@ -107,7 +107,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             _add_link(core, link_names[-1], side)
     link_index = {name: index for index, name in enumerate(link_names)}
 
-    hosts = {name: number for number, name in enumerate(scenario.nodes)}
+    hosts: dict[str, int] = {}
     flows: list[tuple[str, Flow]] = []
     subflows: list[tuple[str, tuple[str, ...]]] = []
     for declared in scenario.flows.values():
@@ -118,7 +118,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
         )
         routes = [_route(scenario.links, link_index, flow.source, path) for path in flow.paths]
         for instance in _instances(scenario, flow, scenario.seed if seed is None else seed):
-            _add_flow(core, instance, flow, routes, hosts[flow.source])
+            _add_flow(core, instance, flow, routes, hosts.setdefault(flow.source, len(hosts)))
             flows.append((instance.name, flow))
             subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 

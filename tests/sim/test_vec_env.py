@@ -194,5 +194,5 @@ def test_refuses_what_cannot_be() -> None:
     with pytest.raises(SimulationError, match="finite"):
         env.step(np.full((1, env.slots, 1), np.nan))
     small = VecEnv(lambda n, k: sc1(), "drl-cc", 1, slots=4)
-    with pytest.raises(SimulationError, match="10 subflows.*4 slots"):
+    with pytest.raises(SimulationError, match=r"10 subflows.*4 slots"):
         small.reset()
