@@ -20,6 +20,7 @@ inline AlgorithmChoice choice(const std::string& name, const OptionMap& options)
 }
 
 void bind_catalog(nanobind::module_& m);
+void bind_policy(nanobind::module_& m);
 void bind_scenario(nanobind::module_& m);
 void bind_decisions(nanobind::module_& m);
 void bind_agents(nanobind::module_& m);

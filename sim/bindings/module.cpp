@@ -1,15 +1,18 @@
 #include "bindings.h"
 
 #include "check.h"
+#include "policy/policy_error.h"
 #include "scenario.h"
 
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
     m.doc() = "The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.";
-    nb::exception<subflow::ScenarioError>(m, "CoreScenarioError", PyExc_ValueError);
+    const nb::exception<subflow::ScenarioError> scenario_error(m, "CoreScenarioError", PyExc_ValueError);
+    nb::exception<subflow::PolicyError>(m, "CorePolicyError", scenario_error.ptr());
     nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);
     subflow::bindings::bind_catalog(m);
+    subflow::bindings::bind_policy(m);
     subflow::bindings::bind_scenario(m);
     subflow::bindings::bind_decisions(m);
     subflow::bindings::bind_agents(m);

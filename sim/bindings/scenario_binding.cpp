@@ -2,6 +2,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -10,6 +11,7 @@
 #include <map>
 
 #include "bindings.h"
+#include "policy/network_policy.h"
 #include "scenario.h"
 #include "traffic.h"
 
@@ -102,6 +104,10 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
     flow.datagrams = {BitsPerSec(rate_bps), Bytes(packet_bytes), spacing, Nanos(mean_on_ns), Nanos(mean_off_ns)};
     s.flows.push_back(std::move(flow));
     return s.flows.size() - 1;
+}
+
+void use_decider(Scenario& s, std::size_t flow, DeciderKind kind, std::shared_ptr<NetworkPolicy> policy) {
+    s.flows.at(flow).decider = {.kind = kind, .policy = std::move(policy)};
 }
 
 void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::optional<double> rate_bps,
@@ -233,6 +239,8 @@ void bind_scenario(nb::module_& m) {
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),
              "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a, "host"_a = 0,
              "Paths are (forward links, reverse links), backups positions among them. Returns the index.")
+        .def("use_decider", &use_decider, "flow"_a, "kind"_a, "policy"_a.none(),
+             "Who decides for the agent of a flow's controller; the policy is of a trained one.")
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
              "queue_limit_bytes"_a.none(), "up"_a.none())

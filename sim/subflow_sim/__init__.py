@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from subflow_sim.catalog import controllers, schedulers
     from subflow_sim.decisions import DecisionLimits, Decisions, Explanation
-    from subflow_sim.errors import ParamError, Problem, ScenarioError, SimError, SimulationError, TooLargeError
+    from subflow_sim.errors import (
+        ParamError,
+        PolicyError,
+        Problem,
+        ScenarioError,
+        SimError,
+        SimulationError,
+        TooLargeError,
+    )
     from subflow_sim.limits import Estimate, Limits, estimate
+    from subflow_sim.policy import Policy, write_policy
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
     from subflow_sim.simulation import Simulation, Snapshot, jain_index
     from subflow_sim.trace import Column, Intervals, Mark
@@ -32,6 +41,8 @@ __all__ = [
     "Limits",
     "Mark",
     "ParamError",
+    "Policy",
+    "PolicyError",
     "Problem",
     "Scenario",
     "ScenarioError",
@@ -49,6 +60,7 @@ __all__ = [
     "parse_scenario",
     "schedulers",
     "with_learner",
+    "write_policy",
 ]
 
 _HOMES = {
@@ -63,6 +75,8 @@ _HOMES = {
     "Limits": "limits",
     "Mark": "trace",
     "ParamError": "errors",
+    "Policy": "policy",
+    "PolicyError": "errors",
     "Problem": "errors",
     "Scenario": "scenario",
     "ScenarioError": "errors",
@@ -80,6 +94,7 @@ _HOMES = {
     "parse_scenario": "scenario",
     "schedulers": "catalog",
     "with_learner": "vec_env",
+    "write_policy": "policy",
 }
 
 

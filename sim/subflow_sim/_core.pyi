@@ -7,10 +7,14 @@ import enum
 from typing import Annotated, Any
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
 class CoreScenarioError(ValueError):
+    pass
+
+class CorePolicyError(CoreScenarioError):
     pass
 
 class CoreInternalError(RuntimeError):
@@ -101,6 +105,37 @@ class AlgorithmInfo:
 def controller_infos() -> list[AlgorithmInfo]: ...
 
 def scheduler_infos() -> list[AlgorithmInfo]: ...
+
+class DeciderKind(enum.Enum):
+    NEUTRAL = 0
+
+    RANDOM = 1
+
+    TRAINED = 2
+
+class NetworkPolicy:
+    @property
+    def document(self) -> str: ...
+
+    @property
+    def controller(self) -> str: ...
+
+    @property
+    def history(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def slots(self) -> int | None: ...
+
+    def act_many(self, rows: numpy.typing.NDArray[numpy.float32], mask: numpy.typing.NDArray[numpy.bool_], acting: numpy.typing.NDArray[numpy.bool_]) -> tuple[numpy.typing.NDArray[numpy.float32], numpy.typing.NDArray[numpy.float32]]:
+        """
+        Of rows [observations, slots, width] the actions [observations, slots, action width] and values.
+        """
+
+def read_policy(file: bytes) -> NetworkPolicy:
+    """The policy in the bytes of a file, for the controller it names."""
 
 class FlowKind(enum.Enum):
     TCP = 0
@@ -262,6 +297,11 @@ class Scenario:
     def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0) -> int:
         """
         Paths are (forward links, reverse links), backups positions among them. Returns the index.
+        """
+
+    def use_decider(self, flow: int, kind: DeciderKind, policy: NetworkPolicy | None) -> None:
+        """
+        Who decides for the agent of a flow's controller; the policy is of a trained one.
         """
 
     def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...

@@ -28,6 +28,10 @@ class SimulationError(SimError):
     """A simulation cannot be built, run or restored."""
 
 
+class PolicyError(SimError):
+    """A policy file cannot be used; the text names what is wrong in it and what is allowed."""
+
+
 class TooLargeError(SimulationError):
     """A run would take more memory or work than its limits allow."""
 

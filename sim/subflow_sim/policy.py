@@ -1,0 +1,248 @@
+"""Trained policies: their files, what they say of themselves, and what they would do.
+
+A policy file is one safetensors file. Its metadata hold a JSON document under "subflow_policy":
+
+    {"format": 1, "controller": "drl-cc", "name": "drl-cc",
+     "observation": {"features": [...], "history": 1},    as the controller's agent sees them, in order
+     "action": {"names": [...], "choices": [...]},        choices: the action is the number of one of them
+     "options": {...},                                    of the controller, SI: what it was trained with
+     "actor": NETWORK, "critic": null | NETWORK,
+     "card": {...}}                                       for people: recipe, seed, metrics, parent
+
+A NETWORK is {"encoder": ENCODER, "input": "slot" | "target" | "all", "slots": 2, "layers": [LAYER, ...]}, and of a
+critic also "takes_action": true or false. ENCODER is {"type": "none"}, {"type": "lstm", "hidden": 64} or {"type":
+"pool", "layers": [64, 64], "activation": "relu" | "tanh", "pool": ["mean", "max"]} and makes h of all rows. LAYER is
+{"type": "linear", "in": 78, "out": 128}, {"type": "relu"}, {"type": "tanh"}, or at the end of an actor with choices
+{"type": "softmax"}. What the first layer gets: "slot": [h | row] for each row that acts; "target": [h | the rows that
+act, zeros up to `slots` rows]; "all": [h | all rows, zeros up to `slots`]. A critic that takes the action gets it
+behind the rows, within [-1, 1]. Out come the numbers of an action, or one per choice, for each row; of a critic one.
+
+Tensors are float32 as PyTorch has them: "actor.layers.K.weight" [out, in] and ".bias", K the position in "layers";
+"actor.encoder.weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0" of an LSTM, gates in the order i, f, g, o;
+"actor.encoder.K.weight" and ".bias" of a pool; the same behind "critic.". An actor's numbers within [-1, 1] are spread
+over the bounds of the controller's actions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subflow_sim import _core
+from subflow_sim.errors import PolicyError
+
+SUFFIX = ".safetensors"
+MAX_POLICY_BYTES = 64 << 20
+"""Larger files are refused."""
+
+_DOCUMENT_KEY = "subflow_policy"
+
+FloatArray = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
+
+
+class Policy:
+    """A function from what an agent sees to what it does, as the core runs it. Immutable."""
+
+    def __init__(self, content: bytes) -> None:
+        """See `from_bytes`, which reads equal content only once."""
+        try:
+            self.core = _core.read_policy(content)
+        except _core.CorePolicyError as error:
+            raise PolicyError(str(error)) from error
+        self.content_hash = hashlib.sha256(content).hexdigest()
+
+    @staticmethod
+    def from_bytes(content: bytes) -> Policy:
+        """The policy in the content of a file; the same object for the same content, as long as it is remembered.
+
+        Raises:
+            PolicyError: naming the tensor, layer or key, the value and what is allowed.
+        """
+        return _remembered(content)
+
+    @staticmethod
+    def load(path: str | Path) -> Policy:
+        """The policy in a file.
+
+        Raises:
+            PolicyError: if it cannot be read or is none, beginning with the path.
+        """
+        content = read_policy_file(Path(path))
+        try:
+            return Policy.from_bytes(content)
+        except PolicyError as error:
+            raise PolicyError(f"{path}: {error}") from error
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What the file says of itself; see the module."""
+        document: dict[str, Any] = json.loads(self.core.document)
+        return document
+
+    @property
+    def name(self) -> str:
+        """As its maker calls it."""
+        return str(self.document["name"])
+
+    @property
+    def controller(self) -> str:
+        """Name of the controller it was made for."""
+        return self.core.controller
+
+    @property
+    def history(self) -> int:
+        """Records of the past in a row of an observation."""
+        return self.core.history
+
+    @property
+    def width(self) -> int:
+        """W, numbers in a row of an observation."""
+        return self.core.width
+
+    @property
+    def slots(self) -> int | None:
+        """Subflows for which it can act at once; None: any number."""
+        return self.core.slots
+
+    @property
+    def options(self) -> dict[str, float | bool | str]:
+        """Options of the controller it was trained with, SI: they apply where a scenario gives none."""
+        return dict(self.document.get("options", {}))
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """How it was made and what it can do."""
+        return dict(self.document.get("card", {}))
+
+    def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[FloatArray, float]:
+        """What it does with one observation.
+
+        Args:
+            rows: float32 [S, W], the subflows that are there.
+            acting: bool [S], those that an action is wanted for.
+
+        Returns:
+            The action, float32 [S, A] in the units of the controller's actions (or the number of a choice), 0 for
+            subflows that do not act, and the value that its critic sees in that; NaN without a critic.
+
+        Raises:
+            ValueError: if the shapes do not fit.
+        """
+        actions, values = self.act_many(np.asarray(rows)[np.newaxis], np.asarray(acting)[np.newaxis])
+        return actions[0], float(values[0])
+
+    def act_many(
+        self, rows: ArrayLike, acting: ArrayLike, mask: ArrayLike | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """What it does with many observations, in the layout of `VecEnv`.
+
+        Args:
+            rows: float32 [B, S, W].
+            acting: bool [B, S], subflows that an action is wanted for.
+            mask: bool [B, S], subflows that are there; None: all.
+
+        Returns:
+            Actions float32 [B, S, A] and values float32 [B], as in `act`; NaN where nobody acts.
+
+        Raises:
+            ValueError: if the shapes do not fit.
+        """
+        seen = np.ascontiguousarray(rows, dtype=np.float32)
+        acts = np.ascontiguousarray(acting, dtype=np.bool_)
+        there = np.ones(acts.shape, dtype=np.bool_) if mask is None else np.ascontiguousarray(mask, dtype=np.bool_)
+        if seen.ndim != 3 or acts.ndim != 2 or there.ndim != 2:
+            raise ValueError(
+                f"rows {seen.shape}, acting {acts.shape} and mask {there.shape} are not [B, S, W] and [B, S]"
+            )
+        return self.core.act_many(seen, there, acts)
+
+
+@lru_cache(maxsize=64)
+def _remembered(content: bytes) -> Policy:
+    return Policy(content)
+
+
+def read_policy_file(path: Path) -> bytes:
+    """The bytes of a policy file.
+
+    Raises:
+        PolicyError: if it cannot be read, is no regular file or too large; the text begins with the path.
+    """
+    try:
+        if not path.is_file():
+            raise PolicyError(f"{path}: {'not a regular file' if path.exists() else 'no such file'}")
+        with path.open("rb") as stream:
+            content = stream.read(MAX_POLICY_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        raise PolicyError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(content) > MAX_POLICY_BYTES:
+        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB")
+    return content
+
+
+def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> bytes:
+    """The content of a policy file.
+
+    Args:
+        document: JSON values; see the module.
+        tensors: float32 by name; other numbers are converted.
+
+    Raises:
+        PolicyError: if the core would refuse it.
+    """
+    try:
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f"the document is no JSON: {error}") from error
+    header: dict[str, Any] = {"__metadata__": {_DOCUMENT_KEY: text}}
+    parts: list[bytes] = []
+    at = 0
+    for name in sorted(tensors):
+        values = np.ascontiguousarray(tensors[name], dtype="<f4")
+        header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [at, at + values.nbytes]}
+        parts.append(values.tobytes())
+        at += values.nbytes
+    encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    encoded += b" " * (-len(encoded) % 8)  # so that the data are aligned, as safetensors does
+    content = b"".join([len(encoded).to_bytes(8, "little"), encoded, *parts])
+    Policy(content)
+    return content
+
+
+def write_policy(path: str | Path, document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> str:
+    """Write a policy file in one step: what was there before stays until the new one is on the disk.
+
+    Args:
+        path: of the file.
+        document: JSON values; see the module.
+        tensors: float32 by name.
+
+    Returns:
+        Its content hash, SHA-256 in hex.
+
+    Raises:
+        PolicyError: if it would not be usable, or cannot be written.
+    """
+    content = policy_bytes(document, tensors)
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.{uuid4().hex[:8]}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise PolicyError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return hashlib.sha256(content).hexdigest()
