@@ -96,6 +96,7 @@ void bind_agents(nb::module_& m) {
                  return view<float>(v, v.observation, {s.envs, s.slots, s.width});
              })
         .def("mask", [](VecEnv& v) { return view<bool>(v, v.mask, {v.shape().envs, v.shape().slots}); })
+        .def("finished", [](VecEnv& v) { return view<bool>(v, v.finished, {v.shape().envs, v.shape().slots}); })
         .def("acting", [](VecEnv& v) { return view<bool>(v, v.acting, {v.shape().envs, v.shape().slots}); })
         .def("agent", [](VecEnv& v) { return view<std::int32_t>(v, v.agent, {v.shape().envs, v.shape().slots}); })
         .def("flow", [](VecEnv& v) { return view<std::int32_t>(v, v.flow, {v.shape().envs, v.shape().slots}); })

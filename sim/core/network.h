@@ -158,6 +158,8 @@ public:
     // For whoever stops the run between epochs: ends the one under way, so that the agent has an observation and a
     // reward of now. Returns whether there is any: an action without its reward, and a subflow to see.
     bool end_epoch(std::uint32_t agent);
+    // Whether a subflow is there for a learning agent: it has something to send or to repair, and has measured an RTT.
+    bool can_be_seen(const Subflow& s) const;
 
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
     // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE
@@ -309,7 +311,6 @@ private:
     // network_agents.cpp: learning agents
     void build_agents();
     bool is_under_way(const Subflow& s) const;
-    bool can_be_seen(const Subflow& s) const;
     void note_joined(std::uint32_t subflow);
     static Nanos retry_after(const Agent& agent);
     void schedule_epoch(std::uint32_t agent, Nanos length);

@@ -117,11 +117,14 @@ def _number(info: _core.NumberInfo) -> AgentNumber:
     return AgentNumber(info.name, info.unit, info.help, info.minimum, info.maximum)
 
 
-def with_learner(scenario: Scenario, controller: str, options: Mapping[str, Any] | None = None) -> Scenario:
+def with_learner(
+    scenario: Scenario, controller: str, options: Mapping[str, Any] | None = None, flows: Sequence[str] = ()
+) -> Scenario:
     """The scenario with that controller where it is to learn.
 
-    On the flows that have it already; else on all MPTCP flows, or TCP flows if it works on single paths. What the
-    options do not say stays as the scenario has it. A controller that schedules gets the scheduler it speaks to.
+    On the flows that are named; else on those that have it already; else on all MPTCP flows, or TCP flows if it works
+    on single paths. What the options do not say stays as the scenario has it. A controller that schedules gets the
+    scheduler it speaks to.
 
     Raises:
         SimulationError: if there is no flow for it.
@@ -131,21 +134,27 @@ def with_learner(scenario: Scenario, controller: str, options: Mapping[str, Any]
         raise SimulationError(f'there is no controller "{controller}"')
     kinds = ("mptcp",) if known[controller].is_coupled else ("tcp", "mptcp")
     having = [name for name, flow in scenario.flows.items() if flow.controller.name == controller]
+    for name in flows:
+        if name not in scenario.flows or scenario.flows[name].kind not in kinds:
+            named = [name for name, flow in scenario.flows.items() if flow.kind in kinds]
+            wanted = f"of kind {' or '.join(kinds)}" if name in scenario.flows else "of that name"
+            raise SimulationError(f'no flow {wanted} for "{controller}": "{name}"; there are: {", ".join(named)}')
+    having = list(flows) or having
     for kind in kinds:
         having = having or [name for name, flow in scenario.flows.items() if flow.kind == kind]
     if not having:
         raise SimulationError(
             f'the scenario has no flow of kind {" or ".join(kinds)} for the controller "{controller}"'
         )
-    flows = dict(scenario.flows)
+    changed = dict(scenario.flows)
     for name in having:
-        flow = flows[name]
+        flow = changed[name]
         before = flow.controller.options if flow.controller.name == controller else {}
-        changed = replace(flow, controller=Choice(controller, {**before, **(options or {})}))
+        flow = replace(flow, controller=Choice(controller, {**before, **(options or {})}))
         if controller == "dql-mptcp" and flow.scheduler.name == "minrtt":
-            changed = replace(changed, scheduler=Choice("goodput", {}))
-        flows[name] = changed
-    return replace(scenario, flows=flows)
+            flow = replace(flow, scheduler=Choice("goodput", {}))
+        changed[name] = flow
+    return replace(scenario, flows=changed)
 
 
 class VecEnv:
@@ -170,6 +179,7 @@ class VecEnv:
         slots: S; None: what the first episode of environment 0 needs.
         learners: names of the flows that learn, as runs have them ("download.1"); empty: all with the controller.
         episode_s: the longest duration of an episode, s; None: the scenario's.
+        first_env: number of the first environment: the N are numbered from there on for their scenarios and their luck.
         stagger: end the first episode of each environment at another time, so that not all end together.
 
     Attributes:
@@ -177,6 +187,7 @@ class VecEnv:
         obs: float32 [N, S, F], within the bounds of `info.features`, `info.history` records each, the latest first.
         mask: bool [N, S], there is a subflow in the slot.
         acting: bool [N, S], it has to act.
+        finished: bool [N, S], its flow has delivered all that it will ever have: nothing more comes in this episode.
         agent: int32 [N, S], number of the agent in its simulation; -1: padding.
         flow: int32 [N, S], number of the flow in its simulation.
         reward: float32 [N, S], of the epoch that ended, the same for all slots of an agent; 0 where none acts.
@@ -201,15 +212,17 @@ class VecEnv:
         slots: int | None = None,
         learners: Sequence[str] = (),
         episode_s: float | None = None,
+        first_env: int = 0,
         stagger: bool = False,
     ) -> None:
         self._make_scenario = make_scenario
         self._learners = list(learners)
         self._episode_s = math.inf if episode_s is None else episode_s
         self._stagger = stagger
+        self._first_env = first_env
         self.num_envs = num_envs
         self.seed = seed
-        first = make_scenario(0, 0)
+        first = make_scenario(first_env, 0)
         self.info = self._spec(first, controller)
         self.slots = slots or _core.agent_slots(lower(first, seed).core, controller)
         if self.slots == 0:
@@ -218,6 +231,7 @@ class VecEnv:
         self.obs: NDArray[np.float32] = self._core.observation()
         self.mask: NDArray[np.bool_] = self._core.mask()
         self.acting: NDArray[np.bool_] = self._core.acting()
+        self.finished: NDArray[np.bool_] = self._core.finished()
         self.agent: NDArray[np.int32] = self._core.agent()
         self.flow: NDArray[np.int32] = self._core.flow()
         self.reward: NDArray[np.float32] = self._core.reward()
@@ -302,8 +316,9 @@ class VecEnv:
 
     def _load(self, env: int) -> None:
         episode = int(self.episode[env])
-        scenario = self._make_scenario(env, episode)
-        luck = episode_seed(self.seed, env, episode)
+        number = self._first_env + env
+        scenario = self._make_scenario(number, episode)
+        luck = episode_seed(self.seed, number, episode)
         longest_s = min(self._episode_s, scenario.duration_s)
         if self._stagger and episode == 0:
             longest_s *= (env + 1) / self.num_envs

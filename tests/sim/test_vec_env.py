@@ -146,6 +146,47 @@ def test_flows_and_subflows_come_and_go() -> None:
     assert seen[7] == {2, 4}
 
 
+def test_what_is_finished_is_no_longer_there() -> None:
+    env = VecEnv(lambda n, k: parse_scenario(CHANGING.replace("drl-cc", "dql-mptcp")), "dql-mptcp", 1)
+    env.reset()
+    while not env.truncated[0]:
+        # slots: early 0 and 1, late 2 and 3; what was in flight at 2 s arrives within some round trips
+        early_is_over = env.time_s[0] > 2.5
+        assert env.finished[0].tolist() == [early_is_over, early_is_over, False, False] or 2 < env.time_s[0] < 2.5
+        assert not (env.finished & env.mask).any()
+        assert not env.mask[0, 3] or env.time_s[0] <= 3
+        env.step(np.zeros((1, env.slots, 2), np.float32))
+    assert env.finished[0].tolist() == [True, True, False, False]
+
+
+def test_environments_are_numbered_from_any_number_on() -> None:
+    numbers: list[int] = []
+
+    def make(env: int, episode: int) -> Scenario:
+        numbers.append(env)
+        return sc1()
+
+    four = VecEnv(lambda n, k: sc1(), "drl-cc", 4)
+    third = VecEnv(make, "drl-cc", 1, first_env=2)
+    four.reset()
+    third.reset()
+    assert set(numbers) == {2}
+    for _ in range(50):
+        assert (four.obs[2] == third.obs[0]).all()
+        four.step(np.zeros((4, four.slots, 1)))
+        third.step(np.zeros((1, third.slots, 1)))
+
+
+def test_the_flows_that_learn_can_be_named() -> None:
+    scenario = parse_scenario(CHANGING)
+    named = with_learner(scenario, "clean-slate", flows=["late"])
+    assert [flow.controller.name for flow in named.flows.values()] == ["drl-cc", "clean-slate", "newreno"]
+    with pytest.raises(SimulationError, match='no flow of that name for "clean-slate": "lte"; there are: early, late'):
+        with_learner(scenario, "clean-slate", flows=["lte"])
+    with pytest.raises(SimulationError, match='no flow of kind mptcp for "clean-slate": "reno"'):
+        with_learner(scenario, "clean-slate", flows=["reno"])
+
+
 def test_actions_count_where_they_are_asked_for() -> None:
     env = VecEnv(lambda n, k: sc1(), "drl-cc", 1)
     env.reset()

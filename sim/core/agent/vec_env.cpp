@@ -25,6 +25,7 @@ VecEnv::VecEnv(std::string controller, const VecEnvShape& shape, unsigned thread
     const std::size_t slots = std::size_t{shape.envs} * shape.slots;
     observation.resize(slots * shape.width);
     mask.resize(slots);
+    finished.resize(slots);
     acting.resize(slots);
     agent.assign(slots, -1);
     flow.assign(slots, -1);
@@ -164,6 +165,7 @@ void VecEnv::make_step(std::uint32_t env) {
         std::fill_n(observation.begin() + static_cast<std::ptrdiff_t>(first * shape_.width),
                     std::size_t{shape_.slots} * shape_.width, 0.0F);
         std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
+        std::fill_n(finished.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
     } else {
         SF_ASSERT(!terminated[env] && !truncated[env]);  // an episode that has ended must be followed by another
         carry_out_actions(env);
@@ -182,6 +184,7 @@ void VecEnv::make_step(std::uint32_t env) {
         ++e.decisions;
         show(env, network.agents()[a], e.first_slot[a]);
     }
+    note_absent(env);
     reward_team(env);
     time_s[env] = to_seconds(network.now());
     e.is_fresh = false;
@@ -220,6 +223,22 @@ void VecEnv::show(std::uint32_t env, const Agent& each, std::uint32_t first_slot
         const std::size_t slot = first + each.member_of(row);
         acting[slot] = 1;
         reward[slot] = each.has_acted ? static_cast<float>(each.reward()) : 0.0F;
+    }
+}
+
+// Subflows that have gone since their agent acted last are there no more, and it may never act again to show that.
+void VecEnv::note_absent(std::uint32_t env) {
+    const Episode& e = episodes_[env];
+    const Network& network = *e.network;
+    for (std::size_t a = 0; a < network.agents().size(); ++a) {
+        if (e.first_slot[a] == kNoSlot) continue;
+        std::size_t slot = std::size_t{env} * shape_.slots + e.first_slot[a];
+        for (const Agent::Member& member : network.agents()[a].members()) {
+            const Connection& c = network.connections()[member.flow];
+            mask[slot] = mask[slot] && network.can_be_seen(network.subflows()[member.subflow]);
+            finished[slot] = c.is_started && c.data_una >= c.data_end;
+            ++slot;
+        }
     }
 }
 

@@ -68,14 +68,15 @@ public:
     // Packets offered to links so far, of all episodes: what the work was proportional to.
     std::int64_t link_crossings() const;
 
-    std::vector<float> observation;    // [envs, slots, width]
-    std::vector<std::uint8_t> mask;    // [envs, slots] there is a subflow
-    std::vector<std::uint8_t> acting;  // [envs, slots] which has to act
-    std::vector<std::int32_t> agent;   // [envs, slots]; -1: no subflow of this scenario has the slot
-    std::vector<std::int32_t> flow;    // [envs, slots]
-    std::vector<float> action;         // [envs, slots, action_width]
-    std::vector<float> reward;         // [envs, slots] of those that act
-    std::vector<float> team_reward;    // [envs]
+    std::vector<float> observation;      // [envs, slots, width]
+    std::vector<std::uint8_t> mask;      // [envs, slots] there is a subflow
+    std::vector<std::uint8_t> finished;  // [envs, slots] its flow has delivered all that it will ever have
+    std::vector<std::uint8_t> acting;    // [envs, slots] which has to act
+    std::vector<std::int32_t> agent;     // [envs, slots]; -1: no subflow of this scenario has the slot
+    std::vector<std::int32_t> flow;      // [envs, slots]
+    std::vector<float> action;           // [envs, slots, action_width]
+    std::vector<float> reward;           // [envs, slots] of those that act
+    std::vector<float> team_reward;      // [envs]
     std::vector<std::uint8_t> terminated;
     std::vector<std::uint8_t> truncated;
     std::vector<double> time_s;
@@ -101,6 +102,7 @@ private:
     void make_step(std::uint32_t env);
     void carry_out_actions(std::uint32_t env);
     void show(std::uint32_t env, const Agent& agent, std::uint32_t first_slot);
+    void note_absent(std::uint32_t env);
     void reward_team(std::uint32_t env);
     void finish(std::uint32_t env);
 
