@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.toml_edit import TomlEditError, TomlValue, render
-from subflow_sim.errors import ParamError
+from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
 
 # What is a string in the file whatever it looks like: a node may be called 7.
 _ALWAYS_TEXT = (Dimension.TEXT, Dimension.NAME, Dimension.CHOICE)
+
+
+class Previewer(Protocol):
+    """What can tell whether a value fits where it is to go: a scenario document, or a form that is none."""
+
+    def preview(self, key: str, value: TomlValue) -> Sequence[Problem]:
+        """What would be wrong with the value at that key; changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class TextCheck:
     si_value: float | None = None
 
 
-def check_text(doc: ScenarioDoc, key: str, param: Param, text: str) -> TextCheck:
+def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
     """Read what is being typed into a field and say at once what is wrong with it; changes nothing."""
     value = read_text(param, text)
     if value is None:

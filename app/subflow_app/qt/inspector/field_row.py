@@ -9,8 +9,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.form import FieldOption, FormField, default_text
-from subflow_app.core.form_text import TextCheck, check_text, read_text
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.form_text import Previewer, TextCheck, check_text, read_text
 from subflow_app.core.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
@@ -37,7 +36,7 @@ class FieldRow(QObject):
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key
 
-    def __init__(self, doc: ScenarioDoc, field: FormField, tokens: Tokens, parent: QWidget) -> None:
+    def __init__(self, doc: Previewer, field: FormField, tokens: Tokens, parent: QWidget) -> None:
         super().__init__(parent)
         self._doc = doc
         self._field = field

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.form import Form, FormGroup
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.form_text import Previewer
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.theme import Tokens
@@ -50,7 +50,7 @@ class ParamForm(QScrollArea):
         """Return the row of a key; None if the form has none."""
         return next((row for row in self._rows if row.key == key), None)
 
-    def show_form(self, doc: ScenarioDoc, form: Form | None) -> None:
+    def show_form(self, doc: Previewer, form: Form | None) -> None:
         """Show a form. Widgets stay where the fields are the same, so that cursor and focus do too."""
         fields = list(form.fields()) if form else []
         is_same = (
@@ -90,7 +90,7 @@ class ParamForm(QScrollArea):
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _build(self, doc: ScenarioDoc, form: Form | None) -> None:
+    def _build(self, doc: Previewer, form: Form | None) -> None:
         had_focus = self.focusWidget() is not None and self.isAncestorOf(self.focusWidget())
         focused_key = next((row.key for row in self._rows if row.editor.hasFocus()), "")
         for row in self._rows:
@@ -152,7 +152,7 @@ class ParamForm(QScrollArea):
         layout.addSpacing(6)
         layout.addWidget(self._own_problem)
 
-    def _add_group(self, doc: ScenarioDoc, layout: QVBoxLayout, group: FormGroup) -> None:
+    def _add_group(self, doc: Previewer, layout: QVBoxLayout, group: FormGroup) -> None:
         if group.title:
             heading = QLabel(group.title)
             heading.setTextFormat(Qt.TextFormat.PlainText)

@@ -1,0 +1,439 @@
+"""The curves of trainings: a small plot per metric, side by side, over decisions or training time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPen
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.core import palette
+from subflow_app.core.training_metrics import TrainingPlot
+from subflow_app.core.training_progress import Comparison, Estimate, Training
+from subflow_app.qt import format as fmt
+from subflow_app.qt.plotting.axis import Axis
+from subflow_app.qt.plotting.curve_item import make_pen
+from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
+from subflow_app.qt.plotting.time_plot import INNER_AXIS_HEIGHT
+from subflow_app.qt.plotting.title_item import Span, TitleItem
+from subflow_app.qt.plotting.view_box import TimeViewBox
+from subflow_app.qt.theme import Tokens
+
+# What plots may go over: metric -> (title of the axis, factor to its unit).
+X_AXES: Mapping[str, tuple[str, float]] = {
+    "step": ("Decisions (thousands)", 1e-3),
+    "elapsed_s": ("Training time (min)", 1.0 / 60.0),
+}
+_MOST_COLUMNS = 3
+_ASPECT = 1.7  # of a plot that reads well: width over height
+_SIDES = ("left", "bottom", "top", "right")
+_GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
+_BAND_ALPHA = 46
+_FLOOR_MARGIN = 1e-9
+_RIGHT_MARGIN = 14
+_SPACING = 4
+_DOT = 7
+
+
+class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
+    """The plots of the trainings that are selected, each in its colour; the first one's classics are the bands."""
+
+    def __init__(self, specs: Sequence[TrainingPlot], tokens: Tokens, parent: QWidget | None = None) -> None:
+        """Makes empty plots of ``specs``."""
+        super().__init__(parent)
+        self.setObjectName("training_plots")
+        self.setAccessibleName("Curves of the selected trainings")
+        self.setFrameShape(self.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._tokens = tokens
+        self._font = QFont(self.font())
+        self._x = "step"
+        self._specs = tuple(specs)
+        self._shown: tuple[tuple[Training, int], ...] = ()
+        self._legend: LegendStrip | None = None
+        self._legend_key: object = None
+        self._columns = 2
+        self.plots: list[MetricPlot] = []
+        self.ci.layout.setSpacing(_SPACING)
+        self.ci.layout.setContentsMargins(4, 4, _RIGHT_MARGIN, 4)
+        self._lay_out()
+        self.apply_tokens(tokens)
+
+    @property
+    def x(self) -> str:
+        """What the plots go over, a key of :data:`X_AXES`."""
+        return self._x
+
+    def set_x(self, x: str) -> None:
+        """Draws over decisions or over training time.
+
+        Raises:
+            KeyError: if ``x`` is neither.
+        """
+        title, _scale = X_AXES[x]
+        self._x = x
+        for plot in self.plots:
+            plot.set_x_title(title)
+        self.refresh()
+        self.fit()
+
+    def set_specs(self, specs: Sequence[TrainingPlot]) -> None:
+        """Shows these plots."""
+        if tuple(specs) != self._specs:
+            self._specs = tuple(specs)
+            self._lay_out()
+            self.apply_tokens(self._tokens)
+            self.refresh()
+
+    def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
+        """Shows these trainings, each with the number of its colour."""
+        self._shown = tuple(trainings)
+        for plot in self.plots:
+            plot.clear()
+        self.refresh()
+        self.fit()
+
+    def refresh(self) -> None:
+        """Draws the reports that came since the last call; costs next to nothing if none came."""
+        for plot in self.plots:
+            plot.feed(self._shown, self._x)
+        self._show_legend()
+
+    def fit(self) -> None:
+        """Shows all of the curves."""
+        for plot in self.plots:
+            plot.fit()
+
+    def legend_texts(self) -> list[str]:
+        """What the legend says."""
+        return [entry.text for entry in self._entries()]
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        self.setBackground(tokens.base)
+        for plot in self.plots:
+            plot.apply_tokens(tokens)
+        self._legend_key = None
+        self._show_legend()
+
+    def resizeEvent(self, event: Any) -> None:
+        """Lays the legend out for the new width."""
+        super().resizeEvent(event)
+        # The base class calls this while it is being made.
+        if getattr(self, "_legend_key", None) is None:
+            return
+        if self._best_columns() != self._columns:
+            self._place()
+        self._show_legend()
+
+    # ---- inside ----
+
+    def _lay_out(self) -> None:
+        self.plots = [MetricPlot(spec, self._font) for spec in self._specs]
+        title, _scale = X_AXES[self._x]
+        for plot in self.plots:
+            plot.set_x_title(title)
+            plot.view.reset_requested.connect(self.fit)
+            if plot is not self.plots[0]:
+                plot.item.setXLink(self.plots[0].item)
+        self._place()
+
+    def _best_columns(self) -> int:
+        """As many columns as make the plots largest at a shape that reads well."""
+        count = max(1, len(self.plots))
+
+        def size(columns: int) -> float:
+            rows = math.ceil(count / columns)
+            return min(float(self.width()) / columns / _ASPECT, float(self.height()) / rows)
+
+        return max(range(1, min(count, _MOST_COLUMNS) + 1), key=size)
+
+    def _place(self) -> None:
+        """Puts legend and plots into their cells; time has numbers below the lowest plot of each column only."""
+        self.clear()
+        self._legend, self._legend_key = None, None
+        layout = self.ci.layout
+        for column in range(layout.columnCount()):
+            layout.setColumnStretchFactor(column, 0)
+        columns = self._columns = self._best_columns()
+        for number, plot in enumerate(self.plots):
+            row, column = divmod(number, columns)
+            self.addItem(plot.title, row=2 * row + 1, col=column)
+            self.addItem(plot.item, row=2 * row + 2, col=column)
+            layout.setColumnStretchFactor(column, 1)
+            plot.show_x_axis(number + columns >= len(self.plots))
+
+    def _show_legend(self) -> None:
+        entries = self._entries()
+        key = (tuple(entry.text for entry in entries), self.width())
+        if key == self._legend_key:
+            return
+        self._legend_key = key
+        if self._legend is not None:
+            self.removeItem(self._legend)
+        self._legend = LegendStrip(entries, self._font, self.width() - 3.0 * _RIGHT_MARGIN, self._tokens.text)
+        self.addItem(self._legend, row=0, col=0, colspan=self._columns)
+
+    def _entries(self) -> list[Entry]:
+        dark = self._tokens.is_dark
+        entries = [Entry(training.name, _training_pen(hue, dark=dark, width=2.0)) for training, hue in self._shown]
+        newest = self._shown[0][0].comparison if self._shown else None
+        for number, (name, estimate) in enumerate(newest.classics.items() if newest else ()):
+            text = f"{name} {fmt.rate(estimate.mean)}"
+            entries.append(Entry(text, _classic_pen(number, dark=dark)))
+        return entries
+
+
+class MetricPlot:
+    """One plot: its title with the newest values, its curves, and for goodput the bands of the classic controllers."""
+
+    def __init__(self, spec: TrainingPlot, font: QFont) -> None:
+        """Makes an empty plot."""
+        self.spec = spec
+        self.view = TimeViewBox()
+        self.view.enableAutoRange(x=True, y=True)
+        self.item: Any = pg.PlotItem(viewBox=self.view, axisItems={side: Axis(side) for side in _SIDES})
+        self.item.hideButtons()
+        self.item.setDownsampling(auto=True, mode="peak")
+        self.item.setClipToView(True)
+        self.title = TitleItem(font)
+        self.curves: dict[str, Any] = {}
+        self._dots: dict[str, tuple[Any, Any]] = {}
+        self.bands: dict[str, _Band] = {}
+        self._threshold: Any = None
+        self._hues: dict[str, int] = {}
+        self._latest: list[tuple[int, float]] = []
+        self._drawn: object = None
+        self._tokens: Tokens | None = None
+        self._x_title = ""
+        self._has_x_axis = True
+        self._set_up(font)
+
+    def set_x_title(self, title: str) -> None:
+        """Says what the plot goes over."""
+        self._drawn = None
+        self._x_title = title
+        self.show_x_axis(self._has_x_axis)
+
+    def show_x_axis(self, is_shown: bool) -> None:
+        """Numbers and title along the bottom."""
+        self._has_x_axis = is_shown
+        axis = self.item.getAxis("bottom")
+        axis.setStyle(showValues=is_shown)
+        axis.setHeight(self._x_axis_height if is_shown else INNER_AXIS_HEIGHT)
+        if is_shown:
+            axis.setLabel(self._x_title, **self._label_style)
+        else:
+            axis.showLabel(False)
+
+    def feed(self, shown: Sequence[tuple[Training, int]], x: str) -> None:
+        """Draws these trainings as they are now."""
+        key = (x, tuple((training.id, len(training.log), len(training.comparisons)) for training, _hue in shown))
+        if key == self._drawn:
+            return
+        self._drawn = key
+        _title, x_scale = X_AXES[x]
+        end = 0.0
+        self._latest = []
+        for training, hue in shown:
+            at, values = training.log.curve(self.spec.metric, x)
+            self._curve(training.id, hue).setData(at * x_scale, values * self.spec.scale)
+            end = max(end, float(at[-1]) * x_scale if len(at) else 0.0)
+            self._latest.append((hue, training.log.latest(self.spec.metric)))
+            if self.spec.compares:
+                self._draw_dots(training, hue, x, x_scale)
+        if self.spec.compares and shown:
+            comparison = shown[0][0].comparison
+            end = max(end, *(_at(each, x) * x_scale for each in shown[0][0].comparisons), 0.0)
+            self._draw_bands(comparison.classics if comparison else {}, end)
+        self._update_title()
+
+    def clear(self) -> None:
+        """Takes all curves away."""
+        dots = [item for pair in self._dots.values() for item in pair]
+        for item in (*self.curves.values(), *dots):
+            self.item.removeItem(item)
+        for name in list(self.bands):
+            self.bands.pop(name).remove_from(self.item)
+        self.curves.clear()
+        self._dots.clear()
+        self._latest = []
+        self._drawn = None
+        self._update_title()
+
+    def fit(self) -> None:
+        """Shows all of the curves."""
+        self.view.enableAutoRange(x=True)
+        if self.spec.floor is not None and self.spec.ceiling is not None:
+            low, high = self.spec.floor * self.spec.scale, self.spec.ceiling * self.spec.scale
+            self.view.setYRange(low, high, padding=0.02)
+        else:
+            self.view.enableAutoRange(y=True)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        for name in _SIDES:
+            axis = self.item.getAxis(name)
+            axis.setPen(make_pen(tokens.border))
+            axis.setTickPen(make_pen(tokens.muted_text))
+            axis.setTextPen(tokens.muted_text)
+            if name in ("left", "bottom"):
+                axis.setGrid(_GRID_ALPHA[tokens.name])
+        for owner, curve in self.curves.items():
+            curve.setPen(_training_pen(self._hues[owner], dark=tokens.is_dark))
+        for owner, (bars, dots) in self._dots.items():
+            colour = _training_colour(self._hues[owner], dark=tokens.is_dark)
+            bars.setOpts(pen=make_pen(colour))
+            dots.setBrush(QColor(colour))
+        for number, band in enumerate(self.bands.values()):
+            band.colour(number, tokens)
+        if self._threshold is not None:
+            self._threshold.setPen(make_pen(tokens.warning, (4.0, 3.0)))
+        self._update_title()
+
+    # ---- inside ----
+
+    def _set_up(self, font: QFont) -> None:
+        metrics = QFontMetricsF(font)
+        self._label_style = {"font-size": f"{QFontInfo(font).pixelSize()}px"}
+        for name in _SIDES:
+            axis = self.item.getAxis(name)
+            axis.setTickFont(font)
+            axis.enableAutoSIPrefix(False)
+            axis.setStyle(
+                tickLength=4 if name in ("left", "bottom") else 0,
+                maxTickLevel=1,
+                hideOverlappingLabels=False,
+                autoExpandTextSpace=False,
+                tickTextHeight=round(metrics.height()),
+            )
+        self.item.showAxes(True, showValues=(True, False, False, True))
+        self.item.getAxis("left").setWidth(metrics.horizontalAdvance("-000.00") + 12)
+        self._x_axis_height = 2 * metrics.height() + 12
+        limits: dict[str, float] = {"xMin": -_FLOOR_MARGIN}
+        if self.spec.floor is not None:
+            limits["yMin"] = self.spec.floor * self.spec.scale - _FLOOR_MARGIN
+        self.view.setLimits(**limits)
+        if self.spec.warn_above is not None:
+            self._threshold = pg.InfiniteLine(self.spec.warn_above * self.spec.scale, angle=0, movable=False)
+            self._threshold.setZValue(-5)
+            self.item.addItem(self._threshold, ignoreBounds=True)
+        self.fit()
+
+    def _curve(self, owner: str, hue: int) -> Any:
+        curve = self.curves.get(owner)
+        if curve is None:
+            curve = self.curves[owner] = pg.PlotDataItem(autoDownsampleFactor=1.0)
+            curve.opts["autoDownsampleFactor"] = 1.0
+            self._hues[owner] = hue
+            curve.setPen(_training_pen(hue, dark=self._tokens is not None and self._tokens.is_dark))
+            self.item.addItem(curve)
+        return curve
+
+    def _draw_dots(self, training: Training, hue: int, x: str, x_scale: float) -> None:
+        """Evaluations as dots with their confidence intervals."""
+        pair = self._dots.get(training.id)
+        if pair is None:
+            colour = _training_colour(hue, dark=self._tokens is not None and self._tokens.is_dark)
+            bars = pg.ErrorBarItem(pen=make_pen(colour))
+            dots = pg.ScatterPlotItem(size=_DOT, pxMode=True, pen=None, brush=QColor(colour))
+            for item in (bars, dots):
+                item.setZValue(10)
+                self.item.addItem(item)
+            pair = self._dots[training.id] = (bars, dots)
+        bars, dots = pair
+        made = [each for each in training.comparisons if math.isfinite(each.goodput_bps.mean)]
+        at = np.array([_at(each, x) * x_scale for each in made])
+        scale = self.spec.scale
+        mean = np.array([each.goodput_bps.mean * scale for each in made])
+        low = np.array([each.goodput_bps.low * scale for each in made])
+        high = np.array([each.goodput_bps.high * scale for each in made])
+        dots.setData(at, mean)
+        if made:
+            top, bottom = np.nan_to_num(high - mean), np.nan_to_num(mean - low)
+            bars.setData(x=at, y=mean, top=top, bottom=bottom)
+
+    def _draw_bands(self, classics: Mapping[str, Estimate], end: float) -> None:
+        for name in [name for name in self.bands if name not in classics]:
+            self.bands.pop(name).remove_from(self.item)
+        for number, (name, estimate) in enumerate(classics.items()):
+            if name not in self.bands:
+                self.bands[name] = _Band(self.item)
+                if self._tokens is not None:
+                    self.bands[name].colour(number, self._tokens)
+            self.bands[name].move(estimate, end, self.spec.scale)
+
+    def _update_title(self) -> None:
+        if self._tokens is None:
+            return
+        tokens = self._tokens
+        spans = [Span(self.spec.title, tokens.text, bold=True), Span(f"  {self.spec.unit}", tokens.muted_text)]
+        limit = self.spec.warn_above
+        if limit is not None and any(value > limit for _hue, value in self._latest):
+            text = f"  above {fmt.number(limit * self.spec.scale)} {self.spec.unit}!"
+            spans.append(Span(text, tokens.warning, bold=True))
+        if len(self._latest) == 1 and math.isfinite(self._latest[0][1]):
+            # Of several there is no room for all, and the table has them.
+            hue, value = self._latest[0]
+            text = f"   {fmt.number(value * self.spec.scale)}"
+            spans.append(Span(text, _training_colour(hue, dark=tokens.is_dark)))
+        self.title.set_spans(spans)
+
+
+class _Band:
+    """The mean of a classic controller as a dashed line, with its confidence interval filled."""
+
+    def __init__(self, plot: Any) -> None:
+        self._low, self._high = pg.PlotDataItem(pen=None), pg.PlotDataItem(pen=None)
+        self._fill = pg.FillBetweenItem(self._low, self._high)
+        self._mean = pg.PlotDataItem()
+        self.estimate = Estimate(math.nan)
+        for item in self._items:
+            item.setZValue(-10)
+            plot.addItem(item)
+
+    @property
+    def _items(self) -> tuple[Any, ...]:
+        return self._low, self._high, self._fill, self._mean
+
+    def move(self, estimate: Estimate, end: float, scale: float) -> None:
+        self.estimate = estimate
+        low = estimate.low if math.isfinite(estimate.low) else estimate.mean
+        high = estimate.high if math.isfinite(estimate.high) else estimate.mean
+        at = np.array([0.0, max(end, _FLOOR_MARGIN)])
+        for item, value in ((self._low, low), (self._high, high), (self._mean, estimate.mean)):
+            item.setData(at, np.full(2, value * scale))
+
+    def colour(self, number: int, tokens: Tokens) -> None:
+        fill = QColor(tokens.muted_text)
+        fill.setAlpha(_BAND_ALPHA)
+        self._fill.setBrush(fill)
+        self._mean.setPen(_classic_pen(number, dark=tokens.is_dark))
+
+    def remove_from(self, plot: Any) -> None:
+        for item in self._items:
+            plot.removeItem(item)
+
+
+def _at(comparison: Comparison, x: str) -> float:
+    return comparison.step if x == "step" else comparison.elapsed_s
+
+
+def _training_colour(hue: int, *, dark: bool) -> str:
+    return palette.hex_colour(palette.ColourKey(hue, 0), dark=dark)
+
+
+def _training_pen(hue: int, *, dark: bool, width: float = 1.0) -> QPen:
+    return make_pen(_training_colour(hue, dark=dark), width=width)
+
+
+def _classic_pen(number: int, *, dark: bool) -> QPen:
+    # Neutral, told apart by their dashes: hues belong to trainings.
+    return make_pen(palette.hex_colour(palette.ColourKey(palette.TOTAL, 1), dark=dark), palette.dash(number + 1))

@@ -1,0 +1,187 @@
+"""Curves of trainings and the picture of a policy: what is drawn is what was reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_trainings import FEATURES, FakeDesk, FakePolicy, observations
+
+from subflow_app.core.policy_surface import policy_surface
+from subflow_app.core.training_metrics import TRAINING_PLOTS
+from subflow_app.core.training_progress import Training
+from subflow_app.qt.plotting.heat_map import HeatMap
+from subflow_app.qt.plotting.training_plots import MetricPlot, TrainingPlots
+from subflow_app.qt.theme import DARK, LIGHT
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> FakeDesk:
+    return FakeDesk(tmp_path / "trainings")
+
+
+@pytest.fixture
+def plots(qtbot: QtBot) -> Iterator[TrainingPlots]:
+    made = TrainingPlots(TRAINING_PLOTS, LIGHT)
+    qtbot.addWidget(made)
+    made.resize(QSize(900, 600))
+    made.show()
+    yield made
+    made.close()
+
+
+def plot_of(plots: TrainingPlots, metric: str) -> MetricPlot:
+    return next(plot for plot in plots.plots if plot.spec.metric == metric)
+
+
+def learned(desk: FakeDesk, **options: float) -> Training:
+    training = desk.add()
+    desk.learn(training, 50, **options)  # type: ignore[arg-type] # numbers of the helper
+    return training
+
+
+def test_curves_are_in_the_unit_of_their_axis(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = learned(desk)
+
+    plots.show_trainings([(training, 0)])
+
+    x, y = plot_of(plots, "goodput_bps").curves[training.id].getOriginalDataset()
+    np.testing.assert_allclose(x, training.log.values("step") / 1000)
+    np.testing.assert_allclose(y, training.log.values("goodput_bps") / 1e6)
+    _x, y = plot_of(plots, "actor_saturation").curves[training.id].getOriginalDataset()
+    np.testing.assert_allclose(y, training.log.values("actor_saturation") * 100)
+
+
+def test_over_time_the_axis_says_minutes(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = learned(desk)
+    plots.show_trainings([(training, 0)])
+
+    plots.set_x("elapsed_s")
+
+    plot = plot_of(plots, "return_mean")
+    x, _y = plot.curves[training.id].getOriginalDataset()
+    np.testing.assert_allclose(x, training.log.values("elapsed_s") / 60)
+    assert "min" in plots.plots[-1].item.getAxis("bottom").labelText
+
+
+def test_new_reports_are_drawn_and_without_new_ones_nothing_is(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = learned(desk)
+    plots.show_trainings([(training, 0)])
+    curve = plot_of(plots, "return_mean").curves[training.id]
+    drawn: list[object] = []
+    curve.sigPlotChanged.connect(drawn.append)
+
+    plots.refresh()
+    assert drawn == []
+    desk.tell(training, step=99_000.0, return_mean=7.0)
+    plots.refresh()
+
+    assert curve.getOriginalDataset()[1][-1] == 7.0
+    assert plot_of(plots, "return_mean").curves[training.id] is curve
+
+
+def test_classics_are_bands_of_the_newest_evaluation(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = learned(desk)
+    plots.show_trainings([(training, 0)])
+
+    bands = plot_of(plots, "goodput_bps").bands
+
+    assert list(bands) == ["lia", "olia", "balia", "wvegas"]
+    assert bands["lia"].estimate.mean == 2.05e6
+    assert bands["lia"].estimate.low < 2.05e6 < bands["lia"].estimate.high
+    assert plot_of(plots, "return_mean").bands == {}
+    classics = ["lia 2.05 Mbit/s", "olia 2 Mbit/s", "balia 1.9 Mbit/s", "wvegas 1.1 Mbit/s"]
+    assert plots.legend_texts() == [training.name, *classics]
+
+
+def test_bands_are_those_of_the_first_training_alone(plots: TrainingPlots, desk: FakeDesk) -> None:
+    first, second = desk.add(), learned(desk)
+    plots.show_trainings([(first, 0), (second, 1)])
+    assert plot_of(plots, "goodput_bps").bands == {}
+    plots.show_trainings([(second, 1), (first, 0)])
+    assert len(plot_of(plots, "goodput_bps").bands) == 4
+
+
+def test_a_saturated_actor_is_warned_of(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = desk.add()
+    desk.tell(training, step=1.0, actor_saturation=0.5)
+    plots.show_trainings([(training, 0)])
+    title = plot_of(plots, "actor_saturation").title
+    assert "above" not in title.text()
+
+    desk.tell(training, step=2.0, actor_saturation=0.51)
+    plots.refresh()
+
+    assert "above 50 %" in title.text()
+
+
+def test_a_training_keeps_its_colour_in_both_themes(plots: TrainingPlots, desk: FakeDesk) -> None:
+    first, second = learned(desk), learned(desk, luck=2)
+    plots.show_trainings([(first, 0), (second, 1)])
+    curves = plot_of(plots, "return_mean").curves
+    light = [curves[each.id].opts["pen"].color().name() for each in (first, second)]
+
+    plots.apply_tokens(DARK)
+
+    dark = [curves[each.id].opts["pen"].color().name() for each in (first, second)]
+    assert len({*light, *dark}) == 4
+
+
+def test_a_training_without_reports_draws_nothing_and_breaks_nothing(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = desk.add()
+    plots.show_trainings([(training, 0)])
+    plots.fit()
+    QApplication.processEvents()
+    x, _y = plot_of(plots, "return_mean").curves[training.id].getOriginalDataset()
+    assert x is None or len(x) == 0
+
+
+def test_a_wide_window_has_more_columns_than_a_narrow_one(plots: TrainingPlots, desk: FakeDesk) -> None:
+    plots.show_trainings([(learned(desk), 0)])
+
+    def columns() -> int:
+        QApplication.processEvents()
+        return len({round(plot.item.geometry().x()) for plot in plots.plots})
+
+    plots.resize(1500, 500)
+    wide = columns()
+    plots.resize(350, 900)
+    assert columns() < wide
+
+
+def test_only_the_lowest_plots_have_numbers_along_the_bottom(plots: TrainingPlots, desk: FakeDesk) -> None:
+    plots.show_trainings([(learned(desk), 0)])
+    QApplication.processEvents()
+    lowest = {round(plot.item.geometry().x()): plot for plot in plots.plots}
+    for plot in plots.plots:
+        shown = plot.item.getAxis("bottom").style["showValues"]
+        assert shown == (plot is lowest[round(plot.item.geometry().x())])
+
+
+def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) -> None:
+    surface = policy_surface(FakePolicy(), FEATURES, observations(), 0, 1, resolution=11)
+    picture = HeatMap(LIGHT)
+    qtbot.addWidget(picture)
+
+    picture.show_surface(surface, "Sending rate", "RTT", "Window change", -1.0, 1.0)
+
+    assert picture.text_at(float(surface.x[0]), float(surface.y[0])) == f"{surface.action[0, 0]:.3g}"
+    assert picture.text_at(float(surface.x[-1]), float(surface.y[0])) == f"{surface.action[0, -1]:.3g}"
+    assert picture.text_at(99.0, 0.0) == ""
+    # Low rate and low RTT: more window; the other corner: less.
+    assert surface.action[0, 0] > 0.5 > -0.5 > surface.action[-1, -1]
+
+
+def test_a_picture_of_choices_names_them(qtbot: QtBot) -> None:
+    surface = policy_surface(FakePolicy(), FEATURES, observations(), 0, 1, resolution=5)
+    picture = HeatMap(LIGHT)
+    qtbot.addWidget(picture)
+
+    picture.show_surface(surface, "a", "b", "Choice", 0.0, 2.0, ("decrease", "keep", "increase"))
+
+    assert picture.bar_ticks() == ["decrease", "keep", "increase"]
