@@ -30,8 +30,10 @@ from subflow_store.errors import (
 )
 from subflow_store.training_values import (
     TRAINING_STATES,
+    BestPolicy,
     EvaluationFigure,
     MetricCurve,
+    TrainingMoment,
     TrainingRow,
     TrainingStart,
 )
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FINAL_STATUSES",
     "TRAINING_STATES",
+    "BestPolicy",
     "ColumnSpec",
     "EvaluationFigure",
     "EventExtent",
@@ -81,6 +84,7 @@ __all__ = [
     "StoreMissing",
     "StoreNewer",
     "StoreReadOnly",
+    "TrainingMoment",
     "TrainingRow",
     "TrainingStart",
     "open_store",

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_store.liveness import ProcessIdentity
+
 TRAINING_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed", "interrupted")
 """Where a training can stand; any but the first three can be taken up again."""
 
@@ -94,6 +96,26 @@ class MetricCurve:
     def __len__(self) -> int:
         """Number of points."""
         return len(self.step)
+
+
+class TrainingMoment(NamedTuple):
+    """Where a training stands."""
+
+    state: str
+    """One of TRAINING_STATES."""
+    message: str = ""
+    """Why, for one that failed."""
+    process: ProcessIdentity | None = None
+    """Who trains, for an open state."""
+
+
+class BestPolicy(NamedTuple):
+    """The best policy of a training so far."""
+
+    step: int
+    score: float | None
+    goodput_bps: float | None
+    policy_hash: str
 
 
 class EvaluationFigure(NamedTuple):

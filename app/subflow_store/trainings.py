@@ -26,8 +26,10 @@ from subflow_store.queries import decode
 from subflow_store.training_values import (
     OPEN_STATES,
     TRAINING_STATES,
+    BestPolicy,
     EvaluationFigure,
     MetricCurve,
+    TrainingMoment,
     TrainingRow,
     TrainingStart,
 )
@@ -217,45 +219,13 @@ class TrainingStore:
     def set_state(
         self, training_id: int, state: str, *, message: str = "", process: ProcessIdentity | None = None
     ) -> None:
-        """Say where a training stands.
-
-        Args:
-            training_id: the training.
-            state: one of TRAINING_STATES.
-            message: why, for one that failed.
-            process: who trains, for an open state.
+        """Say where a training stands; see `TrainingMoment`.
 
         Raises:
             RunNotFound: if there is no such training.
             StoreError: if it cannot be written.
         """
-        if state not in TRAINING_STATES:
-            raise ValueError(f'"{state}" is none of {", ".join(TRAINING_STATES)}')
-        now = datetime.now(UTC).isoformat()
-        self._change(
-            training_id,
-            {
-                "state": state,
-                "message": message,
-                "updated_at": now,
-                "ended_at": None if state in OPEN_STATES else now,
-                **_process_columns(process),
-            },
-        )
-
-    def set_best(
-        self, training_id: int, *, step: int, score: float | None, goodput_bps: float | None, policy_hash: str
-    ) -> None:
-        """Note the best policy so far.
-
-        Raises:
-            RunNotFound: if there is no such training.
-            StoreError: if it cannot be written.
-        """
-        self._change(
-            training_id,
-            {"best_step": step, "best_score": score, "best_goodput_bps": goodput_bps, "policy_hash": policy_hash},
-        )
+        self._change(training_id, _moment_columns(TrainingMoment(state, message, process)))
 
     def rename(self, training_id: int, name: str) -> None:
         """Give a training another name.
@@ -282,14 +252,18 @@ class TrainingStore:
         figures: Iterable[EvaluationFigure] = (),
         *,
         reports_read: int | None = None,
+        moment: TrainingMoment | None = None,
+        best: BestPolicy | None = None,
     ) -> None:
-        """Add reports of metrics and figures of evaluations, all or none of them.
+        """Add reports of metrics, figures of evaluations, and what follows from them: all or nothing.
 
         Args:
             training_id: the training.
             reports: in order; each has at least `step` and `elapsed_s`. None and NaN stand for "not known".
             figures: of evaluations; those of the same step, controller and metric are replaced.
             reports_read: bytes of the training's file of reports that are now in the store.
+            moment: where it stands now; None: as before.
+            best: the best policy now; None: as before.
 
         Raises:
             RunNotFound: if there is no such training.
@@ -304,6 +278,11 @@ class TrainingStore:
             changes |= {"steps": int(columns[STEP][-1]), "elapsed_s": float(columns[ELAPSED][-1])}
         if reports_read is not None:
             changes["reports_read"] = reports_read
+        if moment is not None:
+            changes |= _moment_columns(moment)
+        if best is not None:
+            changes |= {f"best_{name}": value for name, value in best._asdict().items() if name != "policy_hash"}
+            changes["policy_hash"] = best.policy_hash
 
         def write(connection: sa.Connection) -> None:
             self._check(connection, training_id)
@@ -370,6 +349,19 @@ def _row(row: Sequence[Any]) -> TrainingRow:
         if ProcessIdentity(host, boot, fields["process_pid"], started).is_gone(age_s):
             fields |= {"state": "interrupted", "process_pid": 0, "ended_at": fields["updated_at"]}
     return TrainingRow(**fields)
+
+
+def _moment_columns(moment: TrainingMoment) -> dict[str, Any]:
+    if moment.state not in TRAINING_STATES:
+        raise ValueError(f'"{moment.state}" is none of {", ".join(TRAINING_STATES)}')
+    now = datetime.now(UTC).isoformat()
+    return {
+        "state": moment.state,
+        "message": moment.message,
+        "updated_at": now,
+        "ended_at": None if moment.state in OPEN_STATES else now,
+        **_process_columns(moment.process),
+    }
 
 
 def _process_columns(process: ProcessIdentity | None) -> dict[str, Any]:

@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 from tests.store.examples import figures, reports, training
 
-from subflow_store import EvaluationFigure, RunNotFound, Store, StoreFull, StoreReadOnly, open_store
+from subflow_store import (
+    BestPolicy,
+    EvaluationFigure,
+    RunNotFound,
+    Store,
+    StoreFull,
+    StoreReadOnly,
+    TrainingMoment,
+    open_store,
+)
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.trainings import METRIC_CHUNK
 
@@ -121,12 +130,12 @@ def test_evaluations_are_kept_by_step_and_replaced_when_repeated(store: Store) -
 
 def test_the_best_policy_name_and_note_are_noted(store: Store) -> None:
     number = store.trainings.add(training())
-    store.trainings.set_best(number, step=40, score=1.5, goodput_bps=6e6, policy_hash="ab")
+    store.trainings.append(number, [], best=BestPolicy(40, 1.5, 6e6, "ab"), moment=TrainingMoment("failed", "why"))
     store.trainings.rename(number, "Kept")
     store.trainings.set_note(number, "for the paper")
     row = store.trainings.get(number)
     assert (row.best_step, row.best_score, row.best_goodput_bps, row.policy_hash) == (40, 1.5, 6e6, "ab")
-    assert (row.name, row.note) == ("Kept", "for the paper")
+    assert (row.name, row.note, row.state, row.message) == ("Kept", "for the paper", "failed", "why")
 
 
 def test_a_folder_names_its_newest_training(store: Store) -> None:

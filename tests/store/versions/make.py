@@ -9,7 +9,7 @@ import numpy as np
 import zstandard
 from tests.store.examples import COLUMNS, SUMMARY, decisions, figures, intervals, ramp, reports, start, training
 
-from subflow_store import open_store, upgrade
+from subflow_store import BestPolicy, open_store, upgrade
 
 
 def make(path: Path) -> None:
@@ -27,8 +27,8 @@ def make(path: Path) -> None:
         store.set_note(run.run_id, "kept for ever")
         store.start_run(start("Interrupted"), COLUMNS).append(0, block[:100])
         learned = store.trainings.add(training("Learned"))
-        store.trainings.append(learned, reports(3000), figures(20_000), reports_read=123)
-        store.trainings.set_best(learned, step=20_000, score=1.5, goodput_bps=6e6, policy_hash="0123456789abcdef")
+        best = BestPolicy(20_000, 1.5, 6e6, "0123456789abcdef")
+        store.trainings.append(learned, reports(3000), figures(20_000), reports_read=123, best=best)
         store.trainings.set_state(learned, "finished")
 
 
