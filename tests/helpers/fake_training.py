@@ -31,13 +31,14 @@ def run_training(config: TrainingConfig, control: Control, report: Any) -> None:
 
 class FakeTraining:
     def __init__(self, config: TrainingConfig, control: Control, report: Any) -> None:
-        self.config, self.control, self.report = config, control, report
+        self.config, self.control, self._report = config, control, report
         self.folder = Path(config.folder)
         self.options = dict(config.options)
         self.started = time.monotonic()
         self.step = self._last_checkpoint() if config.resume else 0
 
     def run(self) -> None:
+        self._state("starting")
         self._state("running")
         if self.options.get("noise"):
             print('{"kind": "state", "values": {"state": "failed"}}')  # noqa: T201 - what a library might do
@@ -53,6 +54,15 @@ class FakeTraining:
         self._checkpoint()
         self._state("finished")
 
+    def report(self, report: Report) -> None:
+        """Into the folder and to the caller, as the real one."""
+        try:
+            with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(report.to_json()) + "\n")
+        except OSError as error:
+            report.values["unwritten"] = str(error)
+        self._report(report)
+
     def _obey(self, command: Command) -> bool:
         """Whether to end."""
         if command is Command.PAUSE:
@@ -67,6 +77,7 @@ class FakeTraining:
         elif command is Command.CHECKPOINT:
             self._checkpoint()
         elif command is Command.EVALUATE:
+            (self.folder / "best.safetensors").write_bytes(b"policy")
             self.report(Report(ReportKind.EVALUATION, evaluation(self.step)))
         elif command is Command.STOP:
             self._checkpoint()
@@ -106,5 +117,18 @@ class FakeTraining:
 
 
 def evaluation(step: int) -> dict[str, Any]:
-    """What an evaluation reports."""
-    return {"step": step, "is_best": True}
+    """What an evaluation reports: the agent gets `step` Mbit/s, OLIA 1 Mbit/s."""
+
+    def controller(label: str, mbps: float, *, is_baseline: bool) -> dict[str, Any]:
+        goodput = {"mean": mbps * 1e6, "ci95": 1e5, "values": [mbps * 1e6] * 3}
+        score = {"mean": mbps, "ci95": None, "values": [mbps]}
+        return {"label": label, "is_baseline": is_baseline, "goodput_bps": goodput, "score": score}
+
+    return {
+        "step": step,
+        "is_best": True,
+        "controllers": [
+            controller("fake", float(step), is_baseline=False),
+            controller("olia", 1.0, is_baseline=True),
+        ],
+    }

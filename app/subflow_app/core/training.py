@@ -30,7 +30,7 @@ from subflow_agents import Command, ReportKind, TrainingConfig, TrainingState
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.training_folder import (
     LOG,
-    is_training_folder,
+    has_checkpoint,
     living_process,
     log_tail,
     read_config,
@@ -143,6 +143,11 @@ class TrainingJob:
         return 0 if self._state.is_over else self._pid
 
     @property
+    def is_attached(self) -> bool:
+        """Whether another program has started it."""
+        return self._process is None and self._state is not JobState.WAITING
+
+    @property
     def metrics(self) -> Mapping[str, Any]:
         """The latest value of each metric that was reported."""
         with self._changed:
@@ -154,7 +159,7 @@ class TrainingJob:
             return self._last_of_kind.get(kind.value)
 
     def take_reports(self) -> list[Mapping[str, Any]]:
-        """The reports since the last call, as they came: {"kind": ..., "values": {...}, "time": ...}."""
+        """The reports since the last call, as they came: {"kind": ..., "values": {...}}."""
         with self._changed:
             taken, self._reports = self._reports, []
             return taken
@@ -191,7 +196,7 @@ class TrainingJob:
             other = living_process(self.folder)
             if other is not None:
                 raise TrainingError(f"process {other.pid} is training in {self.folder} already")
-            if is_training_folder(self.folder) and not self.config.resume:
+            if has_checkpoint(self.folder) and not self.config.resume:
                 raise TrainingError(
                     f"{self.folder} holds a training already: go on with it by `{self.resume_hint()}`, "
                     "or train in another folder"
@@ -243,6 +248,10 @@ class TrainingJob:
         self._detached = True
         if self._process is not None:
             self._send(DETACH)
+
+    def fail(self, message: str) -> None:
+        """It cannot be started: that is its end."""
+        self._end(JobState.FAILED, message)
 
     def kill(self) -> None:
         """End its process at once; what came after the last checkpoint is lost. For one that does not obey."""
@@ -343,7 +352,7 @@ class TrainingJob:
             state = JobState(TrainingState(str(values.get("state"))).value)
             # Over it is when the process has let go of the folder; and a failure stays one, whatever follows.
             if state.is_over:
-                self._final = self._final or (state, "")
+                self._final = self._final or (state, str(values.get("why") or ""))
             else:
                 self._final = None
                 # It may still report from before it has heard that it is to stop.

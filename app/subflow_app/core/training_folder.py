@@ -1,12 +1,10 @@
 """The folder of a training: what its process leaves there for others, who may come later.
 
-    config.json      what is trained (`TrainingConfig`)
-    reports.jsonl    every report, one JSON object a line, with the time it was made
     process.json     which process trains, while one does
     commands.jsonl   what others than its parent tell it
     log.txt          what it and its libraries print, for the case that it ends without a word
 
-Checkpoints and policies are the business of `subflow_agents`.
+`subflow_agents` adds config.json, metrics.jsonl (every report, one JSON object a line), checkpoints and policies.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from subflow_app.core.errors import TrainingError
 from subflow_store.liveness import ProcessIdentity
 
 CONFIG = "config.json"
-REPORTS = "reports.jsonl"
+REPORTS = "metrics.jsonl"
 PROCESS = "process.json"
 COMMANDS = "commands.jsonl"
 LOG = "log.txt"
@@ -75,9 +73,9 @@ def write_config(folder: Path, config: TrainingConfig) -> None:
     write_whole(folder / CONFIG, json.dumps(config.to_json(), indent=1) + "\n")
 
 
-def is_training_folder(folder: Path) -> bool:
-    """Whether a training has begun there."""
-    return (folder / CONFIG).is_file()
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is something to go on from, or that another training would destroy."""
+    return any(folder.glob("checkpoint-*"))
 
 
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:
@@ -90,7 +88,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
         with (folder / REPORTS).open("rb") as file:
             file.seek(begin)
             content = file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ReportRead([], begin)
     except OSError as error:
         raise TrainingError(f"{folder / REPORTS} cannot be read: {error.strerror}") from error
@@ -103,6 +101,21 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
             if isinstance(report, dict) and isinstance(report.get("values"), dict):
                 reports.append(report)
     return ReportRead(reports, begin + len(whole))
+
+
+def mend_reports(folder: Path) -> None:
+    """End the line within which the last process was killed, so that the next report begins one of its own."""
+    with contextlib.suppress(OSError), (folder / REPORTS).open("rb+") as file:
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.write(b"\n")
+
+
+def add_report(folder: Path, report: Mapping[str, Any]) -> None:
+    """Add what the training could not say itself; nothing happens if the disk does not take it."""
+    with contextlib.suppress(OSError), (folder / REPORTS).open("ab") as file:
+        file.write(json.dumps(report).encode() + b"\n")
 
 
 def log_tail(folder: Path, lines: int = 3) -> str:

@@ -1,8 +1,8 @@
 """The process in which a training runs: it reads one job, then commands, and writes reports, all as lines of JSON.
 
 It is started as `subflow train-worker`. Nothing but JSON crosses its pipes, in neither direction, so that neither
-side ever runs what the other one sent. Each report also goes to the folder of the training: whoever comes later reads
-on there, and the training outlives the program that started it if that has asked for it.
+side ever runs what the other one sent. Each report is also in the folder of the training: whoever comes later reads on
+there, and the training outlives the program that started it if that has asked for it.
 
 When the pipe of commands closes without that, the program was killed, and the training stops with a checkpoint.
 """
@@ -19,16 +19,24 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, BinaryIO
 
-from subflow_agents import AgentError, Command, Report, ReportKind, TrainingConfig, TrainingState
+from subflow_agents import AgentError, Command, Report, ReportKind, TrainingConfig
 from subflow_app.core.errors import AppError
 from subflow_app.core.json_document import plain
-from subflow_app.core.training_folder import REPORTS, CommandFile, claim, command_of, release, renew, write_config
+from subflow_app.core.training_folder import (
+    CommandFile,
+    add_report,
+    claim,
+    command_of,
+    mend_reports,
+    release,
+    renew,
+    write_config,
+)
 from subflow_sim.errors import SimError
 from subflow_store.liveness import HEARTBEAT_S, this_process
 
@@ -41,7 +49,6 @@ TRAINER = "subflow_agents.training"
 _FILE_CHECK_S = 0.02  # a stat takes a microsecond, and commands are to be obeyed within 100 ms
 _MOST_WAITING = 10_000  # reports that may wait for a parent that does not read
 _PARENT_PATIENCE_S = 5.0
-_ENDS = (TrainingState.STOPPED, TrainingState.FINISHED, TrainingState.FAILED)
 
 
 def main() -> int:
@@ -57,12 +64,13 @@ def main() -> int:
         folder = Path(config.folder)
         folder.mkdir(parents=True, exist_ok=True)
         claim(folder, this_process())
-        write_config(folder, config)
+        mend_reports(folder)
+        if not config.resume:
+            write_config(folder, config)  # at once: killed before its first checkpoint, it can be begun again
     except (AgentError, AppError, OSError) as error:
         outbox.send(_failure(error))
         outbox.close()
         return 2
-    outbox.open_file(folder / REPORTS)
     control = PipeControl(folder, detached=bool(job.get("detached")))
     try:
         return _train(config, str(job.get("trainer", TRAINER)), control, outbox)
@@ -72,7 +80,6 @@ def main() -> int:
 
 
 def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: Outbox) -> int:
-    outbox.send(Report(ReportKind.STATE, {"state": TrainingState.STARTING.value, "pid": os.getpid()}))
     with control.stopping_on_signals():
         try:
             import_module(trainer).run_training(config, control, outbox.send)
@@ -81,16 +88,14 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
             # log has its traceback.
             if not isinstance(error, AgentError | SimError | OSError):
                 traceback.print_exc()
-            if outbox.last_state is not TrainingState.FAILED:
-                outbox.send(_failure(error))
-            return 1
-    if outbox.last_state not in _ENDS:
-        outbox.send(Report(ReportKind.STATE, {"state": TrainingState.FINISHED.value}))
-    return 1 if outbox.last_state is TrainingState.FAILED else 0
+            failure = _failure(error)
+            add_report(Path(config.folder), failure.to_json())
+            outbox.send(failure)
+    return 1 if outbox.has_failed else 0
 
 
 def _failure(error: Exception) -> Report:
-    text = f"{error}" if str(error) else type(error).__name__
+    text = str(error) or type(error).__name__
     return Report(ReportKind.FAILED, {"error": type(error).__name__, "message": text})
 
 
@@ -103,38 +108,23 @@ def _take_stdout() -> BinaryIO:
 
 
 class Outbox:
-    """Sends reports to the parent and into the folder. Neither a parent that hangs nor a full disk holds training up.
+    """Sends reports to the parent. One that hangs does not hold the training up.
 
     Attributes:
-        last_state: where the training stands, by its own reports; None before the first.
+        has_failed: whether a report said that the training failed.
     """
 
     def __init__(self, pipe: BinaryIO) -> None:
-        self.last_state: TrainingState | None = None
+        self.has_failed = False
         self._pipe = pipe
-        self._file: BinaryIO | None = None
         self._waiting: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write, name="subflow-reports", daemon=True)
         self._thread.start()
 
-    def open_file(self, path: Path) -> None:
-        """Write reports there, too, behind those of earlier processes."""
-        try:
-            self._file = path.open("ab", buffering=0)
-            if self._file.tell() and not _ends_a_line(path):
-                self._file.write(b"\n")  # the last process was killed within a line
-        except OSError as error:
-            sys.stderr.write(f"{path} cannot be written: {error}\n")
-
     def send(self, report: Report) -> None:
         """Hand over a report; returns at once."""
-        if report.kind is ReportKind.STATE:
-            self.last_state = TrainingState(report.values["state"])
-        elif report.kind is ReportKind.FAILED:
-            self.last_state = TrainingState.FAILED
-        document = report.to_json() | {"time": datetime.now(UTC).isoformat(timespec="milliseconds")}
-        line = json.dumps(plain(document), allow_nan=False, separators=(",", ":")).encode() + b"\n"
-        self._keep(line)
+        self.has_failed |= report.kind is ReportKind.FAILED
+        line = json.dumps(plain(report.to_json()), allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:
             self._waiting.put(line)
 
@@ -142,21 +132,6 @@ class Outbox:
         """Wait until the parent has read everything, but not for ever."""
         self._waiting.put(None)
         self._thread.join(_PARENT_PATIENCE_S)
-        if self._file is not None:
-            self._file.close()
-
-    def _keep(self, line: bytes) -> None:
-        if self._file is None:
-            return
-        try:
-            written = self._file.write(line)
-            if written != len(line):
-                raise OSError("no space left")
-        except OSError as error:
-            # The disk is full. Reports still go to the parent; in the file there is a gap, which ends with a line.
-            sys.stderr.write(f"a report cannot be written: {error}\n")
-            with contextlib.suppress(OSError):
-                self._file.write(b"\n")
 
     def _write(self) -> None:
         while (line := self._waiting.get()) is not None:
@@ -165,12 +140,6 @@ class Outbox:
                 self._pipe.flush()
             except OSError:
                 return  # nobody reads any more; the folder has everything
-
-
-def _ends_a_line(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 class PipeControl:
