@@ -122,7 +122,8 @@ class AgentDecision:
         number: counts the decisions of the agent from 0.
         value: how good the policy thought what it saw, with that action; NaN if it does not say.
         reward: of the epoch that ended with this decision: what the one before earned; NaN at the first.
-        outcome: reward of the epoch that followed: what this decision earned; NaN if the run ended before.
+        outcome: reward of the epoch that followed: what this decision earned; NaN while there is no later one. An agent
+            of a host serves its flows in turn: the epoch ends with the next decision, whichever flow that is for.
         subflows: what was seen, in the order in which the policy saw it.
     """
 
@@ -160,7 +161,7 @@ class AgentSteps:
         subflow: uint32 [n], position in `subflows`.
         is_acting: bool [n], the agent decided for the subflow; else it was only seen.
         value: float32 [n], how good the policy thought the decision, in all of its rows; NaN if it does not say.
-        reward: float32 [n], of the epoch that ended, of acting rows; NaN at the first decision for them and elsewhere.
+        reward: float32 [n], of the epoch that ended, in all rows of the decision; NaN at the first of the agent.
         epoch_s: float32 [n], length of that epoch, s.
         sending_rate_bps: float32 [n], on the wire in it, retransmissions included, bit/s.
         goodput_bps: float32 [n], payload newly acknowledged in it, bit/s.
@@ -278,14 +279,15 @@ class AgentSteps:
         known = self.agent_named(agent)
         rows = self.rows(agent, position)
         subflows = tuple(self._seen(known, row) for row in range(rows.start, rows.stop))
-        rewards = self.reward[rows][self.is_acting[rows]]
+        following = self.decisions(agent)[position + 1 :][:1] if position != -1 else ()
+        outcome = float(self.reward[following[0]]) if len(following) else math.nan
         return AgentDecision(
             time_s=int(self.time_ns[rows.start]) / 1e9,
             agent=known,
             number=int(self.number[rows.start]),
             value=float(self.value[rows.start]),
-            reward=float(rewards[0]) if len(rewards) else math.nan,
-            outcome=self._outcome(agent, rows),
+            reward=float(self.reward[rows.start]),
+            outcome=outcome,
             subflows=subflows,
         )
 
@@ -317,15 +319,6 @@ class AgentSteps:
 
     def _times_ns(self, agent: str) -> Ints:
         return self.time_ns[self.decisions(agent)]
-
-    def _outcome(self, agent: str, rows: slice) -> float:
-        """The reward that came with the next decision for any of the subflows that acted in these rows."""
-        later = []
-        for row in range(rows.start, rows.stop):
-            if self.is_acting[row]:
-                acting = self.acting_rows(agent, self.subflows[self.subflow[row]])
-                later += acting[np.searchsorted(acting, row, "right") :][:1].tolist()
-        return float(self.reward[min(later)]) if later else math.nan
 
     def _seen(self, agent: RunAgent, row: int) -> SeenSubflow:
         is_acting = bool(self.is_acting[row])

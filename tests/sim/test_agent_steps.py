@@ -31,7 +31,6 @@ def steps() -> AgentSteps:
     rows += [(20, 1, 0, 3, True), (35, 1, 1, 3, True)]
     rows.sort(key=lambda row: row[:2])
     ms, agent, number, subflow, acts = (np.array(column) for column in zip(*rows, strict=True))
-    is_first = (number < 2) & (agent == 0) | (number == 0)
     own = np.where(agent == 0, 2, 4)[:, np.newaxis]
     figures: dict[str, Any] = {name: np.full(len(rows), ms / 1000, np.float32) for name in EPOCH_FIGURES}
     return AgentSteps(
@@ -43,7 +42,7 @@ def steps() -> AgentSteps:
         subflow=subflow.astype(np.uint32),
         is_acting=acts.astype(np.bool_),
         value=np.where(agent == 0, np.nan, 7.0).astype(np.float32),
-        reward=np.where(acts & ~is_first, ms, np.nan).astype(np.float32),
+        reward=np.where(number > 0, ms, np.nan).astype(np.float32),
         observation=np.where(np.arange(4) < own, ms[:, np.newaxis] + np.arange(4) / 10, np.nan).astype(np.float32),
         action=np.where(acts, np.where(agent == 0, 0.25, 2.0), np.nan)[:, np.newaxis].astype(np.float32),
         **figures,
@@ -77,12 +76,13 @@ def test_decisions_are_found_by_time(time_s: float, at: int | None, nearest: int
 
 
 def test_a_decision_tells_what_it_earned() -> None:
-    # The agent serves a and b in turn: what it did to a at 10 ms was rewarded at 30 ms, before it did more to a.
+    # What was done at 10 ms was rewarded at 20 ms, although that was the turn of another flow.
     told = [steps().explain("server", position) for position in range(4)]
     assert [(each.number, each.time_s) for each in told] == [(0, 0.01), (1, 0.02), (2, 0.03), (3, 0.04)]
-    np.testing.assert_array_equal([each.reward for each in told], [math.nan, math.nan, 30, 40])
-    np.testing.assert_array_equal([each.outcome for each in told], [30, 40, math.nan, math.nan])
+    np.testing.assert_array_equal([each.reward for each in told], [math.nan, 20, 30, 40])
+    np.testing.assert_array_equal([each.outcome for each in told], [20, 30, 40, math.nan])
     assert all(math.isnan(each.value) for each in told)
+    np.testing.assert_array_equal(steps().explain("server", -1).outcome, math.nan)
     probe = steps().explain("probe/1", 0)
     assert (probe.outcome, probe.value) == (35, 7)
 

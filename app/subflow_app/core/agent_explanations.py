@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, agent_steps_of
@@ -178,22 +177,15 @@ def agents_document(steps: AgentSteps) -> list[dict[str, Any]]:
 
 def _agent_document(steps: AgentSteps, agent: RunAgent) -> dict[str, Any]:
     first_rows = steps.decisions(agent.name)
-    # All acting rows of a decision have its reward: one counts.
-    numbers, rows = np.unique(steps.number[_acting(steps, agent)], return_index=True)
-    rewards = steps.reward[_acting(steps, agent)][rows]
+    rewards = steps.reward[first_rows]
     known = rewards[np.isfinite(rewards)]
     return {
         **asdict(agent),
-        "decisions": len(numbers),
+        "decisions": len(first_rows),
         "first_s": int(steps.time_ns[first_rows[0]]) / NANOSECONDS,
         "last_s": int(steps.time_ns[first_rows[-1]]) / NANOSECONDS,
         "mean_reward": float(known.mean()) if len(known) else None,
     }
-
-
-def _acting(steps: AgentSteps, agent: RunAgent) -> NDArray[np.bool_]:
-    is_acting: NDArray[np.bool_] = (steps.agent == steps.agents.index(agent)) & steps.is_acting
-    return is_acting
 
 
 def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dict[str, float | None]:
