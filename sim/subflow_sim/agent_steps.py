@@ -279,7 +279,8 @@ class AgentSteps:
         known = self.agent_named(agent)
         rows = self.rows(agent, position)
         subflows = tuple(self._seen(known, row) for row in range(rows.start, rows.stop))
-        following = self.decisions(agent)[position + 1 :][:1] if position != -1 else ()
+        first_rows = self.decisions(agent)
+        following = first_rows[first_rows > rows.start][:1]
         outcome = float(self.reward[following[0]]) if len(following) else math.nan
         return AgentDecision(
             time_s=int(self.time_ns[rows.start]) / 1e9,

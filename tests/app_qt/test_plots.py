@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.fake_runs import RICH, finished_traces
+from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
@@ -71,7 +71,7 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
 
 
 def test_every_listed_plot_can_be_shown(view: PlotView) -> None:
-    show(view, finished_traces(RICH))
+    show(view, finished_traces(RICH), finished_traces(LEARNING))
     for spec in PLOTS:
         view.set_plot_shown(spec.id, True)
 
@@ -88,7 +88,7 @@ def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
 
     show(view, finished_traces(), finished_traces(RICH))
     assert [plot.spec.id for plot in view.stack.plots] == ["throughput", "cwnd", "rtt", "utility"]
-    assert view.without_data == frozenset()
+    assert view.without_data == {"reward", "agent_action", "agent_observation"}
     assert len(view.stack.plots[-1].curves) == 2
 
     for spec_id in ("throughput", "cwnd", "rtt"):
