@@ -6,6 +6,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "agent/agent_steps.h"
 #include "agent/vec_env.h"
 #include "bindings.h"
 #include "cc/controllers.h"
@@ -50,9 +51,49 @@ auto view(VecEnv& env, std::vector<Stored>& values, std::initializer_list<std::s
     return nb::ndarray<nb::numpy, T>(values.data(), shape.size(), shape.begin(), nb::find(&env));
 }
 
+// A view of a table's memory, which keeps the table alive.
+template <auto kMember>
+auto column(const AgentStepTable& table) {
+    const auto& values = table.*kMember;
+    using T = typename std::decay_t<decltype(values)>::value_type;
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>(values.data(), {values.size()},
+                                                                                       nb::find(&table));
+}
+
+auto matrix(const AgentStepTable& table, const std::vector<float>& values, std::uint32_t width) {
+    return nb::ndarray<nb::numpy, const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>(
+        values.data(), {table.size(), width}, nb::find(&table));
+}
+
+void bind_steps(nb::module_& m) {
+    using T = AgentStepTable;
+    nb::class_<T>(m, "AgentStepTable")
+        .def_prop_ro("time_ns", &column<&T::time_ns>)
+        .def_prop_ro("agent", &column<&T::agent>)
+        .def_prop_ro("number", &column<&T::number>)
+        .def_prop_ro("subflow", &column<&T::subflow>)
+        .def_prop_ro("is_acting", &column<&T::is_acting>)
+        .def_prop_ro("value", &column<&T::value>)
+        .def_prop_ro("reward", &column<&T::reward>)
+        .def_prop_ro("epoch_s", &column<&T::epoch_s>)
+        .def_prop_ro("sending_rate_bps", &column<&T::sending_rate_bps>)
+        .def_prop_ro("goodput_bps", &column<&T::goodput_bps>)
+        .def_prop_ro("loss_ratio", &column<&T::loss_ratio>)
+        .def_prop_ro("rtt_s", &column<&T::rtt_s>)
+        .def_prop_ro("min_rtt_s", &column<&T::min_rtt_s>)
+        .def_prop_ro("schedule_share", &column<&T::schedule_share>)
+        .def_prop_ro("cwnd_before_pkts", &column<&T::cwnd_before_pkts>)
+        .def_prop_ro("cwnd_after_pkts", &column<&T::cwnd_after_pkts>)
+        .def_prop_ro("rate_before_bps", &column<&T::rate_before_bps>)
+        .def_prop_ro("rate_after_bps", &column<&T::rate_after_bps>)
+        .def_prop_ro("observation", [](const T& t) { return matrix(t, t.observation, t.width); })
+        .def_prop_ro("action", [](const T& t) { return matrix(t, t.action, t.action_width); });
+}
+
 }  // namespace
 
 void bind_agents(nb::module_& m) {
+    bind_steps(m);
     nb::class_<NumberInfo>(m, "NumberInfo")
         .def_ro("name", &NumberInfo::name)
         .def_ro("unit", &NumberInfo::unit)

@@ -5,6 +5,8 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "bindings.h"
 #include "estimate.h"
 #include "simulation.h"
@@ -75,6 +77,21 @@ nb::dict take_intervals(Simulation& s) {
     return columns;
 }
 
+// What the agents of the run are, beyond what their controllers say: whom they serve, and how they decide.
+nb::list agents(const Simulation& s) {
+    constexpr std::string_view kDeciders[]{"neutral", "random", "trained", "outside"};
+    nb::list told;
+    for (const Agent& agent : s.network().agents()) {
+        const auto served = std::ranges::find_if(agent.members(), &Agent::Member::acts);
+        nb::dict each;
+        each["flow"] = served->flow;
+        each["subflow"] = served->subflow;
+        each["decider"] = kDeciders[static_cast<std::size_t>(agent.decider().kind)];
+        told.append(each);
+    }
+    return told;
+}
+
 }  // namespace
 
 void bind_simulation(nb::module_& m) {
@@ -99,7 +116,8 @@ void bind_simulation(nb::module_& m) {
         .value("LINK_DOWN", MarkKind::LinkDown)
         .value("LINK_CHANGE", MarkKind::LinkChange)
         .value("PENALISED", MarkKind::Penalised)
-        .value("META_RTO", MarkKind::MetaTimeout);
+        .value("META_RTO", MarkKind::MetaTimeout)
+        .value("ACTION", MarkKind::Action);
     nb::class_<Mark>(m, "Mark")
         .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
         .def_ro("value", &Mark::value)
@@ -204,6 +222,9 @@ void bind_simulation(nb::module_& m) {
         .def_prop_ro("decisions_lost", [](const Simulation& s) { return s.network().decisions_lost(); })
         .def_prop_ro("marks_lost", [](const Simulation& s) { return s.network().marks_lost(); })
         .def("take_intervals", &take_intervals, nb::sig("def take_intervals(self) -> dict[str, typing.Any]"))
+        .def("agents", &agents, nb::sig("def agents(self) -> list[dict[str, typing.Any]]"))
+        .def("take_agent_steps", [](Simulation& s) { return s.network().take_agent_steps(); })
+        .def_prop_ro("agent_steps_lost", [](const Simulation& s) { return s.network().agent_steps_lost(); })
         .def_prop_ro("intervals_lost", [](const Simulation& s) { return s.network().intervals_lost(); })
         .def(
             "flow_result", [](const Simulation& s, std::size_t i) { return s.network().flow_result(i); }, "flow"_a)

@@ -267,7 +267,7 @@ public:
             static_cast<double>(Network::kMarkBytes + links_.size() * (sizeof(Link) + sizeof(LinkSpec)) +
                                 scenario_.flows.size() * (sizeof(Connection) + sizeof(FlowSpec)) +
                                 loads_.size() * sizeof(Subflow) + scenario_.events.size() * sizeof(EventSpec)) +
-            interval_bytes();
+            interval_bytes() + agent_bytes();
         return out;
     }
 
@@ -363,6 +363,14 @@ private:
     }
 
     // Nearly every acknowledgement changes a window; each packet of a connection of several subflows is placed.
+    // What agents saw and did, and the columns of what is taken of it at once.
+    double agent_bytes() const {
+        const bool has_agents = std::ranges::any_of(scenario_.flows, [](const FlowSpec& flow) {
+            return !sends_datagrams(flow.kind) && agent_of(make_controller(flow.controller)) != nullptr;
+        });
+        return has_agents ? 2.0 * AgentStepLog::kMostBytes : 0;
+    }
+
     double decision_bytes(const DecisionLog::Limits& limits) const {
         const auto log_bytes = [&](double decisions) {
             const double kept = std::min<double>(decisions, limits.capacity);

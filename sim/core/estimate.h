@@ -18,7 +18,7 @@ struct Estimate {
     double link_crossings = 0;  // packets offered to links, ACKs included
     double trace_bytes = 0;     // sampled columns
     double packet_bytes = 0;    // packets in queues and on wires, and what senders and receivers remember of them
-    double object_bytes = 0;    // links, connections, subflows, marks, records of monitor intervals
+    double object_bytes = 0;    // links, connections, subflows, marks, records of monitor intervals and of agents
     double decision_bytes = 0;  // records of decisions, and the columns of what is taken out of them at once
 
     std::int64_t samples = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "agent/agent_steps.h"
 #include "connection.h"
 #include "decision_table.h"
 #include "event_queue.h"
@@ -30,6 +31,7 @@ enum class MarkKind : std::uint8_t {
     LinkChange,
     Penalised,    // its window was halved because what it holds blocks the connection's window
     MetaTimeout,  // of a flow: the data-level head is retransmitted
+    Action,       // a learning agent acted; only while its steps are recorded
 };
 
 // Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed and
@@ -155,6 +157,18 @@ public:
     const std::vector<Agent>& agents() const { return agents_; }
     // `action`: [acting, action_width], brought within its bounds.
     void act(std::uint32_t agent, std::span<const float> action);
+    // From now on what agents see, do and earn is kept until it is taken; their actions are marks as well. Changes
+    // nothing of what happens, and does nothing without agents.
+    void record_agent_steps();
+    AgentStepTable take_agent_steps();
+    // Decisions that there was no room for between two calls.
+    std::int64_t agent_steps_lost() const { return agent_steps_ ? agent_steps_->lost() : 0; }
+    // The agent that steers a subflow; nullptr: none does.
+    const Agent* agent_steering(std::uint32_t subflow) const {
+        return agent_of_[subflow] == kNoAgent ? nullptr : &agents_[agent_of_[subflow]];
+    }
+    // What the agent that steers a subflow earned in its latest epoch with an action; none before the second decision.
+    std::optional<double> latest_reward(std::uint32_t subflow) const;
     // For whoever stops the run between epochs: ends the one under way, so that the agent has an observation and a
     // reward of now. Returns whether there is any: an action without its reward, and a subflow to see.
     bool end_epoch(std::uint32_t agent);
@@ -323,6 +337,8 @@ private:
     EpochSample take_sample(const Agent& agent, Agent::Member& member) const;
     void carry_out(std::uint32_t agent);
     std::int64_t served_flows(const Agent& agent) const;
+    bool note_decision(std::uint32_t agent);  // network_agent_steps.cpp
+    void note_effects(std::uint32_t agent);
 
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void end_if_delivered(Connection& connection, Nanos at);
@@ -361,6 +377,7 @@ private:
     std::vector<std::uint32_t> agent_of_;  // [subflow] the one that steers it
     std::uint32_t waiting_ = 0;            // agents whose action has to come from outside
     std::vector<EpochSample> samples_;     // scratch space
+    std::optional<AgentStepLog> agent_steps_;
 
     std::vector<AckExtension> ack_extensions_;
     std::vector<std::uint32_t> free_extensions_;

@@ -268,6 +268,8 @@ EpochSample Network::take_sample(const Agent& agent, Agent::Member& m) const {
 void Network::carry_out(std::uint32_t index) {
     Agent& agent = agents_[index];
     agent.has_acted = true;
+    const bool is_noted = agent_steps_ && note_decision(index);
+    ++agent.decisions;
     const std::size_t width = agent.action_width();
     Nanos longest{};
     std::uint32_t flow = 0;
@@ -282,6 +284,7 @@ void Network::carry_out(std::uint32_t index) {
         if (const auto logit = schedule_action_of(s.sender.controller())) s.schedule_logit = action[*logit];
         longest = std::max(longest, s.sender.rtt().srtt());
     }
+    if (is_noted) note_effects(index);
     const EpochPlan& plan = agent.plan();
     switch (plan.kind) {
         case EpochKind::Time:

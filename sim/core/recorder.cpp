@@ -43,6 +43,8 @@ constexpr std::pair<std::string_view, std::string_view> kIntervalColumns[] = {
     {"interval_rtt_gradient", ""},
     {"utility", ""},
 };
+// Of flows that a learning agent steers as a whole or with others, or else of each of their subflows.
+constexpr std::pair<std::string_view, std::string_view> kRewardColumn{"reward", ""};
 constexpr std::pair<std::string_view, std::string_view> kLinkColumns[] = {
     {"queue_pkts", "pkt"},
     {"drops_pkts", "pkt"},
@@ -62,6 +64,16 @@ std::int64_t handed_pkts(const Network& network, const Connection& c) {
     return pkts;
 }
 
+// Whether a flow has a reward, or its subflows have one each.
+bool has_reward(const AgentInfo* agent, TraceScope scope) {
+    return agent != nullptr && (agent->scope == AgentScope::Subflow) == (scope == TraceScope::Subflow);
+}
+
+bool has_reward(const Network& network, std::uint32_t subflow, TraceScope scope) {
+    const Agent* const agent = network.agent_steering(subflow);
+    return agent != nullptr && has_reward(&agent->info(), scope);
+}
+
 }  // namespace
 
 void check_interval(Nanos interval) {
@@ -75,8 +87,10 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
         if (flow.paths.size() > 1) count += std::size(kMultipathColumns) + flow.paths.size();
         if (sends_datagrams(flow.kind)) continue;
         count += flow.paths.size() * std::size(kSubflowColumns);
-        if (monitors_intervals(make_controller(flow.controller)))
-            count += flow.paths.size() * std::size(kIntervalColumns);
+        const Controller controller = make_controller(flow.controller);
+        if (monitors_intervals(controller)) count += flow.paths.size() * std::size(kIntervalColumns);
+        if (has_reward(agent_of(controller), TraceScope::Flow)) ++count;
+        if (has_reward(agent_of(controller), TraceScope::Subflow)) count += flow.paths.size();
     }
     return count;
 }
@@ -84,15 +98,21 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
 Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
     check_interval(interval);
     for (std::uint32_t i = 0; i < network.connections().size(); ++i) {
-        for (const auto& [name, unit] : kFlowColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
+        const auto add = [&](const auto& column) {
+            columns_.push_back({TraceScope::Flow, i, column.first, column.second});
+        };
+        for (const auto& column : kFlowColumns) add(column);
+        if (has_reward(network, network.connections()[i].first_subflow, TraceScope::Flow)) add(kRewardColumn);
         if (!network.connections()[i].is_multipath()) continue;
-        for (const auto& [name, unit] : kMultipathColumns) columns_.push_back({TraceScope::Flow, i, name, unit});
+        for (const auto& column : kMultipathColumns) add(column);
     }
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
         const Connection& c = network.connections()[network.subflows()[i].connection];
         if (sends_datagrams(c.kind)) continue;
         for (const auto& [name, unit] : kSubflowColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
         if (c.is_multipath()) columns_.push_back({TraceScope::Subflow, i, kShareColumn.first, kShareColumn.second});
+        if (has_reward(network, i, TraceScope::Subflow))
+            columns_.push_back({TraceScope::Subflow, i, kRewardColumn.first, kRewardColumn.second});
         if (!network.subflows()[i].sender.monitor()) continue;
         for (const auto& [name, unit] : kIntervalColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
     }
@@ -151,6 +171,8 @@ void Recorder::sample(const Network& network) {
         const Connection& c = network.connections()[i];
         put_rate(c.delivered_bytes - flows_[i].delivered_bytes);
         put(static_cast<double>(c.reassembly.held_pkts()) * c.payload_bytes);
+        if (has_reward(network, c.first_subflow, TraceScope::Flow))
+            put(network.latest_reward(c.first_subflow).value_or(kNaN));
         if (!c.is_multipath()) continue;
         put(static_cast<double>(c.reassembly.held_bytes()));
         const auto delivered_pkts = static_cast<double>(c.reassembly.next() - flows_[i].delivered_pkts);
@@ -178,6 +200,8 @@ void Recorder::sample(const Network& network) {
             const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - subflows_[i].handed_pkts);
             put(all_pkts > 0 ? own_pkts / static_cast<double>(all_pkts) : kNaN);
         }
+        if (const auto subflow = static_cast<std::uint32_t>(i); has_reward(network, subflow, TraceScope::Subflow))
+            put(network.latest_reward(subflow).value_or(kNaN));
         if (!sender.monitor()) continue;
         const bool has_interval = sender.monitor()->has_latest();
         const IntervalRecord& interval = sender.monitor()->latest();

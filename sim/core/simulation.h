@@ -36,7 +36,9 @@ public:
     Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval)
         : scenario_(std::make_unique<const Scenario>(std::move(scenario))),
           network_(*scenario_, seed),
-          recorder_(network_, sample_interval) {}
+          recorder_(network_, sample_interval) {
+        network_.record_agent_steps();
+    }
 
     // Runs to `until` or the end of the scenario, whichever comes first, sampling on the way. Ended early, it can be
     // read, and the next call goes on from there as if nothing had happened. Throws InternalError if an invariant is

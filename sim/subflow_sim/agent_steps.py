@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_sim.vec_env import AgentNumber, AgentScope
+
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
-AgentScope: TypeAlias = Literal["host", "connection", "subflow"]
 
 EPOCH_FIGURES: Mapping[str, tuple[str, str]] = {
     "epoch_s": ("epoch", "s"),
@@ -28,25 +29,6 @@ EPOCH_FIGURES: Mapping[str, tuple[str, str]] = {
     "rate_after_bps": ("pacing rate after", "bit/s"),
 }
 """What happened on a subflow in the epoch that ended, in SI units: column of `AgentSteps`, name for people and unit."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgentNumber:
-    """One number that an agent sees of a subflow, or that it does to one.
-
-    Attributes:
-        name: "goodput".
-        unit: "1" for ratios.
-        help: what it is, and what it is scaled by.
-        minimum: bound that it is clipped to.
-        maximum: likewise.
-    """
-
-    name: str
-    unit: str
-    help: str
-    minimum: float
-    maximum: float
 
 
 @dataclass(frozen=True, slots=True)

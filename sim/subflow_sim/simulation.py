@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_sim import _core
-from subflow_sim.agent_steps import AgentSteps
+from subflow_sim.agent_steps import AgentSteps, RunAgent
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import SimulationError
 from subflow_sim.limits import Estimate, Limits, estimate_core
@@ -19,6 +20,7 @@ from subflow_sim.lowering import Lowered, lower, nanos
 from subflow_sim.scenario import Scenario
 from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
+from subflow_sim.vec_env import agent_spec
 
 Snapshot: TypeAlias = _core.Snapshot
 
@@ -90,6 +92,7 @@ class Simulation:
         )
 
         self._flow_names = tuple(name for name, _ in self._lowered.flows)
+        self.agents: tuple[RunAgent, ...] = self._describe_agents()
         if decisions is not None:
             self.record_decisions(decisions)
 
@@ -194,7 +197,16 @@ class Simulation:
 
     def take_agent_steps(self) -> AgentSteps | None:
         """What learning agents saw, did and earned since the last call; None: none of the controllers learns."""
-        return None
+        if not self.agents:
+            return None
+        table = self._core.take_agent_steps()
+        arrays = {name: getattr(table, name) for name in AgentSteps.columns() if name != "is_acting"}
+        return AgentSteps(self.agents, self._subflow_names, is_acting=table.is_acting != 0, **arrays)
+
+    @property
+    def agent_steps_lost(self) -> int:
+        """Decisions of agents that did not fit the buffer of 16 MiB between two calls of `take_agent_steps`."""
+        return self._core.agent_steps_lost
 
     @property
     def intervals_lost(self) -> int:
@@ -295,6 +307,33 @@ class Simulation:
             "links": [self._link_summary(i) for i in range(len(self._lowered.links))],
             "fairness": {"jain": _jain_or_none(active_goodputs)},
         }
+
+    def _describe_agents(self) -> tuple[RunAgent, ...]:
+        """The learning agents of the run, in the order in which the core numbers them."""
+        taken: Counter[str] = Counter()
+        agents = []
+        for told in self._core.agents():
+            name, flow = self._lowered.flows[told["flow"]]
+            spec = agent_spec(flow.controller.name, flow.controller.options)
+            assert spec is not None
+            places = {"host": flow.source, "connection": name, "subflow": self._subflow_names[told["subflow"]]}
+            place = places[spec.scope]
+            taken[place] += 1
+            policy = str(flow.controller.options.get("policy", flow.controller.name))
+            agents.append(
+                RunAgent(
+                    name=place if taken[place] == 1 else f"{place} #{taken[place]}",
+                    controller=spec.controller,
+                    scope=spec.scope,
+                    policy=policy if told["decider"] == "trained" else told["decider"],
+                    features=spec.features,
+                    actions=spec.actions,
+                    choices=spec.choices,
+                    history=spec.history,
+                    reward=spec.reward,
+                )
+            )
+        return tuple(agents)
 
     def _subflow_summary(self, index: int) -> dict[str, Any]:
         result = self._core.subflow_result(index)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.helpers.networks import link, mptcp, scenario, tcp
 
+from subflow_sim import DecisionLimits, Simulation
 from subflow_sim.agent_steps import EPOCH_FIGURES, AgentNumber, AgentSteps, RunAgent
+from subflow_sim.decisions import CAUSES
+from subflow_sim.scenario_model import Choice, Scenario
 
 FEATURES = (AgentNumber("goodput", "1", "", 0.0, 2.0), AgentNumber("rtt", "1", "", 0.0, 5.0))
 CHANGE = AgentNumber("window_change", "1", "", -1.0, 1.0)
@@ -126,3 +131,93 @@ def test_an_agent_without_decisions_has_nothing_near() -> None:
     assert none.nearest("probe/1", 0.0) is None
     assert none.at("probe/1", 1.0) is None
     assert len(none.decisions("probe/1")) == 0
+
+
+# Of real runs
+
+
+def learning(controller: str, policy: str | None = None, count: int = 2, duration_s: float = 5.0) -> Scenario:
+    """Flows of a learning controller over two lossy paths, beside a NewReno flow of the same host on the first."""
+    learner = replace(
+        mptcp("wide", ["one", "two"]),
+        controller=Choice(controller, {} if policy is None else {"policy": policy}),
+        count=count,
+    )
+    links = [link("one", loss=0.01), link("two", rate_bps=4e6, delay_s=0.02, queue_pkts=20)]
+    return scenario(links, [learner, tcp("plain", "one")], duration_s=duration_s)
+
+
+def run(made: Scenario, step_s: float | None = None) -> tuple[Simulation, AgentSteps]:
+    simulation = Simulation(made)
+    batches = []
+    while not simulation.finished:
+        simulation.run_until(simulation.now_s + (step_s or made.duration_s))
+        taken = simulation.take_agent_steps()
+        assert taken is not None
+        batches.append(taken)
+    return simulation, AgentSteps.joined(batches)
+
+
+def test_controllers_that_do_not_learn_have_no_agents() -> None:
+    simulation = Simulation(scenario([link("one")], [tcp("plain", "one")], duration_s=1.0))
+    simulation.run_until(1.0)
+    assert simulation.agents == ()
+    assert simulation.take_agent_steps() is None
+
+
+def test_an_agent_of_a_host_sees_all_its_flows_and_steers_those_that_learn() -> None:
+    simulation, taken = run(learning("drl-cc"))
+    (agent,) = simulation.agents
+    told = taken.explain(agent.name, len(taken.decisions(agent.name)) // 2)
+
+    assert (agent.name, agent.scope, agent.controller, agent.policy) == ("server", "host", "drl-cc", "neutral")
+    assert [seen.name for seen in told.subflows] == ["wide.1/1", "wide.1/2", "wide.2/1", "wide.2/2", "plain/1"]
+    assert len({seen.name.partition("/")[0] for seen in told.acting}) == 1
+    assert told.acting[0].action == (0.0,)
+    assert math.isfinite(told.reward)
+    assert math.isfinite(told.outcome)
+    assert [f.name for f in agent.features][:2] == ["sending_rate", "goodput"]
+
+
+def test_agents_of_connections_have_their_names() -> None:
+    simulation, taken = run(learning("dql-mptcp"))
+    assert [(agent.name, agent.scope) for agent in simulation.agents] == [
+        ("wide.1", "connection"),
+        ("wide.2", "connection"),
+    ]
+    told = taken.explain("wide.2", 3)
+    assert [seen.name for seen in told.subflows] == ["wide.2/1", "wide.2/2"]
+    assert told.agent.action_names == ("window_change", "schedule_change")
+
+
+def test_steps_are_the_same_however_they_are_taken() -> None:
+    simulation, whole = run(learning("drl-cc"))
+    cut, parts = run(learning("drl-cc"), step_s=0.0313)
+    assert simulation.signature() == cut.signature()
+    assert simulation.agent_steps_lost == cut.agent_steps_lost == 0
+    for name in AgentSteps.columns():
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+def test_epochs_add_up_to_what_a_flow_got() -> None:
+    simulation, taken = run(learning("dql-mptcp", count=1))
+    acked_bits = float(np.sum(taken.goodput_bps.astype(np.float64) * taken.epoch_s))
+    goodput_bps = simulation.summary()["flows"][0]["goodput_bps"]
+    # Less what was delivered after the last decision, or twice, and more what was acknowledged out of order.
+    assert acked_bits == pytest.approx(goodput_bps * 5.0, rel=0.1)
+
+
+def test_each_decision_of_a_window_is_explained_by_its_action() -> None:
+    made = learning("drl-cc", count=1)
+    simulation = Simulation(made, decisions=DecisionLimits())
+    simulation.run_until(made.duration_s)
+    taken, decisions = simulation.take_agent_steps(), simulation.take_decisions()
+    assert taken is not None
+    acted = [row for row in range(len(decisions)) if CAUSES[decisions.cause[row]] == "action"]
+    rows = np.flatnonzero(taken.is_acting)
+    assert [decisions.time_ns[row] for row in acted] == taken.time_ns[rows].tolist()
+    told = decisions.explain(acted[-1])
+    assert told.rule.name == "agent_window_change"
+    assert "w + action * max(w / 2, 2)" in told.rule.formula
+    assert told.numbers[0].value == pytest.approx(float(taken.action[rows[-1], 0]))
+    assert told.cwnd_pkts[1] == pytest.approx(float(taken.cwnd_after_pkts[rows[-1]]))

@@ -178,6 +178,154 @@ TEST(Agents, ScheduleActionMovesShares) {
     EXPECT_LT(share(-0.5F), share(0) - 0.1);
 }
 
+AgentStepTable steps_of(const Scenario& s, Nanos step) {
+    Simulation simulation(s, 7, from_seconds(0.1));
+    while (!simulation.is_finished()) simulation.run_until(simulation.now() + step);
+    return simulation.network().take_agent_steps();
+}
+
+TEST(AgentSteps, HaveARowForEachSubflowThatWasSeen) {
+    const Scenario s = lossy_pair(5, "drl-cc", {DeciderKind::Random, nullptr});
+    const AgentStepTable steps = steps_of(s, s.duration);
+    ASSERT_EQ(steps.width, 7u);
+    ASSERT_EQ(steps.action_width, 1u);
+    EXPECT_EQ(steps.observation.size(), steps.size() * 7);
+    // 20 s at 50 decisions a second, each with the ten subflows of the host.
+    EXPECT_NEAR(static_cast<double>(steps.size()), 20 * 50 * 10, 700);
+    for (std::size_t row = 0; row < steps.size(); ++row) {
+        SCOPED_TRACE(row);
+        const bool acts = steps.is_acting[row] != 0;
+        const bool is_first = steps.number[row] == 0;
+        EXPECT_EQ(std::isnan(steps.action[row]), !acts);
+        EXPECT_EQ(std::isnan(steps.reward[row]), is_first);
+        EXPECT_TRUE(std::isnan(steps.value[row]));
+        if (row > 0) {
+            const bool is_same = steps.number[row] == steps.number[row - 1];
+            EXPECT_TRUE(is_same || steps.number[row] == steps.number[row - 1] + 1);
+            EXPECT_EQ(is_same, steps.time_ns[row] == steps.time_ns[row - 1]);
+        }
+        // DrlCc: w + a max(w / 2, 2); those that are on their way back after a timeout rise to ssthresh first.
+        const double before = static_cast<double>(steps.cwnd_before_pkts[row]);
+        const double after = static_cast<double>(steps.cwnd_after_pkts[row]);
+        if (!acts) {
+            EXPECT_EQ(before, after);
+        } else if (before > 4) {
+            const double wanted = before + static_cast<double>(steps.action[row]) * before / 2;
+            EXPECT_LE(after, std::max(wanted, before) * 1.0001);
+        }
+        EXPECT_GT(steps.epoch_s[row], 0);
+        EXPECT_GE(steps.rtt_s[row], 0.1F);
+    }
+}
+
+TEST(AgentSteps, DoNotDependOnHowARunIsCutNorChangeIt) {
+    for (const char* controller : {"drl-cc", "dql-mptcp", "clean-slate"}) {
+        SCOPED_TRACE(controller);
+        const Scenario s = lossy_pair(2, controller, {DeciderKind::Random, nullptr});
+        AgentStepTable once = steps_of(s, s.duration);
+        AgentStepTable cut = steps_of(s, from_seconds(0.0137));
+        ASSERT_GT(once.size(), 100u);
+        EXPECT_EQ(once.time_ns, cut.time_ns);
+        EXPECT_EQ(once.subflow, cut.subflow);
+        const auto same = [](const std::vector<float>& a, const std::vector<float>& b) {
+            return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](float x, float y) {
+                       return x == y || (std::isnan(x) && std::isnan(y));
+                   });
+        };
+        EXPECT_TRUE(same(once.observation, cut.observation));
+        EXPECT_TRUE(same(once.action, cut.action));
+        EXPECT_TRUE(same(once.reward, cut.reward));
+        EXPECT_TRUE(same(once.cwnd_after_pkts, cut.cwnd_after_pkts));
+
+        Network plain(s, 7);
+        plain.run_until(s.duration);
+        Simulation recorded(s, 7, from_seconds(0.1));
+        recorded.run_until(s.duration);
+        EXPECT_EQ(plain.signature(), recorded.network().signature());
+        EXPECT_EQ(plain.take_agent_steps().size(), 0u);
+    }
+}
+
+TEST(AgentSteps, AreForgottenWhenTakenAndFollowASnapshot) {
+    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Random, nullptr});
+    Simulation simulation(s, 1, from_seconds(0.1));
+    simulation.run_until(from_seconds(5));
+    const std::size_t early = simulation.network().take_agent_steps().size();
+    EXPECT_EQ(simulation.network().take_agent_steps().size(), 0u);
+    const Simulation::Snapshot snapshot = simulation.snapshot();
+    simulation.run_until(from_seconds(10));
+    const AgentStepTable late = simulation.network().take_agent_steps();
+    simulation.restore(snapshot);
+    simulation.run_until(from_seconds(10));
+    EXPECT_EQ(simulation.network().take_agent_steps().time_ns, late.time_ns);
+    EXPECT_NEAR(static_cast<double>(early), static_cast<double>(late.size()), 20);
+    EXPECT_EQ(simulation.network().agent_steps_lost(), 0);
+}
+
+TEST(AgentSteps, BeyondWhatThereIsRoomForAreCounted) {
+    AgentStepLog log(7, 1);
+    const std::size_t most = AgentStepLog::kMostBytes / log.table().row_bytes();
+    EXPECT_TRUE(log.has_room(most));
+    EXPECT_FALSE(log.has_room(most + 1));
+    EXPECT_EQ(log.lost(), 1);
+}
+
+TEST(AgentSteps, NarrowerAgentsLeaveTheRestUndefined) {
+    Scenario s = lossy_pair(2, "drl-cc");
+    s.flows[1].controller = {"dql-mptcp", {}};
+    const AgentStepTable steps = steps_of(s, s.duration);
+    ASSERT_EQ(steps.width, 7u);
+    ASSERT_EQ(steps.action_width, 2u);
+    std::size_t narrow = 0;
+    for (std::size_t row = 0; row < steps.size(); ++row) {
+        if (steps.agent[row] != 1) continue;
+        ++narrow;
+        EXPECT_FALSE(std::isnan(steps.observation[row * 7 + 5]));
+        EXPECT_TRUE(std::isnan(steps.observation[row * 7 + 6]));
+    }
+    EXPECT_GT(narrow, 100u);
+}
+
+TEST(AgentSteps, EachActionIsAMark) {
+    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Random, nullptr});
+    Simulation simulation(s, 1, from_seconds(0.1));
+    simulation.run_until(s.duration);
+    const AgentStepTable steps = simulation.network().take_agent_steps();
+    std::vector<std::pair<std::int64_t, std::uint32_t>> acted, marked;
+    for (std::size_t row = 0; row < steps.size(); ++row) {
+        if (steps.is_acting[row]) acted.emplace_back(steps.time_ns[row], steps.subflow[row]);
+    }
+    for (const Mark& mark : simulation.network().take_marks()) {
+        if (mark.kind == MarkKind::Action) marked.emplace_back(mark.time.value, mark.owner);
+    }
+    EXPECT_EQ(acted, marked);
+    Network plain(s, 1);
+    plain.run_until(s.duration);
+    for (const Mark& mark : plain.take_marks()) EXPECT_NE(mark.kind, MarkKind::Action);
+}
+
+TEST(AgentSteps, RewardIsSampledOncePerFlowThatLearns) {
+    Scenario s = lossy_pair(2, "drl-cc", {DeciderKind::Random, nullptr});
+    s.flows[1].controller = {"lia", {}};
+    s.flows[1].decider = {};
+    Simulation simulation(s, 1, from_seconds(0.1));
+    simulation.run_until(s.duration);
+    const auto& columns = simulation.recorder().columns();
+    EXPECT_EQ(columns.size(), Recorder::column_count(s));
+    std::vector<std::size_t> rewards;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns[i].name == "reward") rewards.push_back(i);
+    }
+    ASSERT_EQ(rewards.size(), 1u);
+    EXPECT_EQ(columns[rewards[0]].scope, TraceScope::Flow);
+    EXPECT_EQ(columns[rewards[0]].owner, 0u);
+    const auto values = simulation.recorder().values(rewards[0]);
+    EXPECT_TRUE(std::isnan(values[0]));
+    // The last sample holds the reward that came with the last decision before it.
+    const AgentStepTable steps = simulation.network().take_agent_steps();
+    EXPECT_EQ(values.back(), steps.reward.back());
+}
+
 TEST(VecEnv, StepsEpisodesInThreadsAsWithout) {
     const auto play = [](unsigned threads) {
         VecEnv env("drl-cc", {.envs = 4, .slots = 6, .width = 7, .action_width = 1}, threads);

@@ -72,11 +72,12 @@ public:
     double reward() const { return reward_; }                  // of the epoch before the decision
     Nanos decided_at() const { return decided_at_; }
 
-    bool is_waiting = false;   // for somebody outside
-    bool has_acted = false;    // an action has no reward yet
-    Nanos due = kNever;        // when the epoch ends, as far as that is known
-    double feedback_goal = 0;  // packets whose fate ends it
-    std::uint32_t turn = ~0u;  // of a host: the flow that was served last
+    bool is_waiting = false;      // for somebody outside
+    bool has_acted = false;       // an action has no reward yet
+    std::uint32_t decisions = 0;  // that were carried out
+    Nanos due = kNever;           // when the epoch ends, as far as that is known
+    double feedback_goal = 0;     // packets whose fate ends it
+    std::uint32_t turn = ~0u;     // of a host: the flow that was served last
 
 private:
     const AgentInfo* info_;
