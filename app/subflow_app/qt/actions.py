@@ -27,6 +27,7 @@ PANELS = {
     "topology": ("Topology", "topology", "Ctrl+1"),
     "inspector": ("Inspector", "inspector", "Ctrl+2"),
     "history": ("History", "history", "Ctrl+3"),
+    "agent": ("Agent", "agent", "Ctrl+4"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
@@ -55,6 +56,8 @@ class WindowState:
     has_store: bool = False
     can_write: bool = False  # to the store
     plots_without_data: frozenset[str] = frozenset()  # that no run shown has
+    has_earlier_decision: bool = False  # than the one of the agent that is looked at
+    has_later_decision: bool = False
 
 
 class Scope(Enum):
@@ -298,7 +301,7 @@ def _view_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.marks",
         "Event &marks",
-        "Show losses, penalties and timeouts as ticks below the congestion window, and link changes as lines",
+        "Show losses, penalties, timeouts and actions of agents as ticks below the window, and link changes as lines",
         "marks",
         ("M",),
         lambda w, on: w.plots.set_marks_shown(on),
@@ -396,6 +399,45 @@ def _run_rows() -> Iterator[ActionSpec]:
             group="speed",
             is_on=speed == DEFAULT_SPEED,
         )
+
+
+def _agent_rows() -> Iterator[ActionSpec]:
+    yield ActionSpec(
+        "agent.first",
+        "&First decision",
+        "Go to the first decision of the learning agent that the agent panel shows",
+        "first",
+        ("Alt+Home",),
+        lambda w, _: w.agent.go_to_first(),
+        lambda s: s.has_earlier_decision,
+    )
+    yield ActionSpec(
+        "agent.previous",
+        "Pre&vious decision",
+        "Go back by one decision of the learning agent; a click into the plots goes to the nearest",
+        "previous",
+        ("Alt+Left",),
+        lambda w, _: w.agent.step(-1),
+        lambda s: s.has_earlier_decision,
+    )
+    yield ActionSpec(
+        "agent.next",
+        "Ne&xt decision",
+        "Go on by one decision of the learning agent; a click into the plots goes to the nearest",
+        "next",
+        ("Alt+Right",),
+        lambda w, _: w.agent.step(1),
+        lambda s: s.has_later_decision,
+    )
+    yield ActionSpec(
+        "agent.last",
+        "L&atest decision",
+        "Go to the latest decision of the learning agent; while a run goes on, stay with it",
+        "last",
+        ("Alt+End",),
+        lambda w, _: w.agent.go_to_last(),
+        lambda s: s.has_later_decision,
+    )
 
 
 def _history_rows() -> Iterator[ActionSpec]:
@@ -523,6 +565,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *_edit_rows(),
     *_view_rows(),
     *_run_rows(),
+    *_agent_rows(),
     *_history_rows(),
     *_help_rows(),
 )

@@ -18,7 +18,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 
 
 class Side(Enum):
@@ -28,6 +28,7 @@ class Side(Enum):
     RIGHT = ads.RightDockWidgetArea
     TOP = ads.TopDockWidgetArea
     BOTTOM = ads.BottomDockWidgetArea
+    TAB = ads.CenterDockWidgetArea  # in the same place, behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class Docks(QObject):
         dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
         neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
         self._manager.addDockWidget(side.value, dock, neighbour)
+        if side is Side.TAB and neighbour is not None:
+            neighbour.setCurrentIndex(0)
         dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
         self._draw_icons(self._panels[name])

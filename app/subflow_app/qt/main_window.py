@@ -16,6 +16,7 @@ from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.actions import DEFAULT_SPEED, PANELS, SPEEDS, Scope, WindowState
+from subflow_app.qt.agent_panel import AgentPanel
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.docks import Docks, Side
@@ -110,6 +111,7 @@ class MainWindow(QMainWindow):
         self.inspector = Inspector(doc, self.document_stack, catalog())
         self.plots = PlotView(self.bar["run.toggle"])
         self.history = History(self.history_stack, self.dialogs)
+        self.agent = AgentPanel([self.bar[f"agent.{step}"] for step in ("first", "previous", "next", "last")])
         self.run_status = RunStatus()
         self.runs = RunControl(self.workers, self)
         self.shown = ShownRuns(self.plots, self)
@@ -148,6 +150,7 @@ class MainWindow(QMainWindow):
         self._add_panel("topology", self.topology, Side.LEFT)
         self._add_panel("inspector", self.inspector, Side.BOTTOM, beside="topology")
         self._add_panel("history", self.history, Side.BOTTOM, beside="plots")
+        self._add_panel("agent", self.agent, Side.TAB, beside="inspector")
         self._share_out()
         self.docks.remember_default()
         self._examples = self._submenu("Open &example", "example", self._fill_examples)
@@ -221,6 +224,14 @@ class MainWindow(QMainWindow):
         self.database.purge_failed.connect(self.notices.history_failed)
         self.shown.changed.connect(self._on_shown_changed)
         self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
+        self.plots.runs_changed.connect(lambda: self.agent.show_runs(self.plots.runs))
+        self.plots.time_clicked.connect(self.agent.go_to_time)
+        self.runs.ticked.connect(lambda _progress: self.agent.refresh())
+        self.runs.ended.connect(lambda _job, _result: self.agent.refresh())
+        self.agent.decision_chosen.connect(lambda _run, time_s: self.plots.set_pin(time_s))
+        self.agent.number_chosen.connect(self._show_number)
+        self.agent.changed.connect(self.update_actions)
+        self.agent.failed.connect(self.notices.history_failed)
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
         self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
         self.history.selection_changed.connect(self.update_actions)
@@ -298,6 +309,10 @@ class MainWindow(QMainWindow):
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
+    def _show_number(self, kind: str, name: str) -> None:
+        self.plots.set_number(f"agent_{kind}", name)
+        self.set_plot_shown(f"agent_{kind}", True)
+
     def find_run(self) -> None:
         """Opens the history and puts the cursor into its search field."""
         self.docks.set_open("history", True)
@@ -364,6 +379,8 @@ class MainWindow(QMainWindow):
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 plots_without_data=self.plots.without_data,
+                has_earlier_decision=self.agent.can_go_back,
+                has_later_decision=self.agent.can_go_on,
             )
         )
         self.bar.set_undo_texts(group.undoText(), group.redoText())
@@ -470,7 +487,7 @@ class MainWindow(QMainWindow):
         self.inspector.apply_palette(tokens)
         for bar in (self.menuBar(), self.toolbar, self.statusBar()):
             bar.setStyleSheet(bar_style(tokens))
-        for part in (self.bar, self.plots, self.history, self.banners, self.run_status):
+        for part in (self.bar, self.plots, self.history, self.agent, self.banners, self.run_status):
             part.apply_tokens(tokens)
         self._examples.setIcon(icon("example"))
         self._recent.setIcon(icon("recent"))

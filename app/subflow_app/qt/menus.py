@@ -56,6 +56,11 @@ MENUS: dict[str, tuple[str, ...]] = {
         *(f"run.speed_{speed}" for speed in SPEEDS),
         "-",
         "run.record_decisions",
+        "-",
+        "agent.first",
+        "agent.previous",
+        "agent.next",
+        "agent.last",
     ),
     "H&istory": (
         "history.open",

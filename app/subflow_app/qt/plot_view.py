@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PLOTS, PlotSpec
+from subflow_app.plots import PLOTS, PLOTS_OF_NUMBERS, PlotSpec
 from subflow_app.qt.actions import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -27,6 +27,7 @@ class PlotView(QWidget):
 
     runs_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
+    time_clicked = Signal(float)  # s
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
         """An empty view; ``run_action`` is the button of its empty state."""
@@ -39,6 +40,7 @@ class PlotView(QWidget):
         self._runs: tuple[Traces, ...] = ()
         self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
         self._specs = self._wanted
+        self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the number that is chosen
         self._legend_shown = True
         self._crosshair_shown = True
         self._marks_shown = True
@@ -79,6 +81,7 @@ class PlotView(QWidget):
         stack.cursor_moved.connect(self._update_values)
         stack.curves_changed.connect(self._on_curves_changed)
         stack.menu_requested.connect(self.menu_requested)
+        stack.time_clicked.connect(self.time_clicked)
         self._splitter.addWidget(stack)
         self._splitter.addWidget(legend)
         self._splitter.setSizes([self.width() - legend.sizeHint().width(), legend.sizeHint().width()])
@@ -103,6 +106,8 @@ class PlotView(QWidget):
         self.load()
         stack = self._loaded()
         before = self._runs
+        stack.set_pin(None)
+        self._of_numbers.clear()
         try:
             stack.show_runs(runs)
         except Exception:
@@ -153,6 +158,16 @@ class PlotView(QWidget):
             self._wanted = wanted
             self._choose_specs()
 
+    def set_number(self, plot_id: str, name: str) -> None:
+        """Has a plot of one of several numbers show another; the first again with other runs."""
+        self._of_numbers[plot_id] = PLOTS_OF_NUMBERS[plot_id](name)
+        self._choose_specs()
+
+    def set_pin(self, time_s: float | None) -> None:
+        """Draws a line at this time through all plots; None takes it away."""
+        if self._stack is not None:
+            self._stack.set_pin(time_s)
+
     @property
     def hidden(self) -> frozenset[CurveId]:
         """Lines that are switched off in the legend."""
@@ -177,7 +192,7 @@ class PlotView(QWidget):
             self._stack.set_crosshair_shown(is_shown)
 
     def set_marks_shown(self, is_shown: bool) -> None:
-        """Shows or hides losses, timeouts and link changes."""
+        """Shows or hides losses, timeouts, actions of agents and link changes."""
         self._marks_shown = is_shown
         if self._stack is not None:
             self._stack.set_marks_shown(is_shown)
@@ -220,7 +235,8 @@ class PlotView(QWidget):
 
     def _choose_specs(self) -> None:
         """Shows the plots that are wanted and have something to show; the first of all if that is none."""
-        specs = tuple(spec for spec in self._wanted if not self._runs or self._have(spec)) or PLOTS[:1]
+        had = tuple(spec for spec in self._wanted if not self._runs or self._have(spec)) or PLOTS[:1]
+        specs = tuple(self._of_numbers.get(spec.id, spec) for spec in had)
         if specs != self._specs:
             self._specs = specs
             if self._stack is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
@@ -34,6 +35,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     """The plots of one or more runs."""
 
     cursor_moved = Signal(object)  # time under the mouse, s, or None
+    time_clicked = Signal(float)  # s
     curves_changed = Signal()  # other lines than before, not only more samples
     menu_requested = Signal(QPoint)  # global position
 
@@ -74,11 +76,13 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._log = False
         self._line_width = 1.0
         self._cursor_s: float | None = None
+        self._pin_s: float | None = None
         self._duration_s = 1.0
         self.plots: list[TimePlot] = []
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
 
     # ---- what is shown ----
 
@@ -111,6 +115,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             plot.set_log(self._log)
             plot.set_hidden(self._hidden)
             plot.set_duration(self._duration_s)
+            plot.set_pin(self._pin_s)
             plot.view.reset_requested.connect(self.fit)
             plot.view.menu_requested.connect(self.menu_requested)
             if plot is not self.plots[0]:
@@ -218,7 +223,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._draw_cursor()
 
     def set_marks_shown(self, is_shown: bool) -> None:
-        """Shows or hides losses, timeouts and link changes."""
+        """Shows or hides losses, timeouts, actions of agents and link changes."""
         self._marks_shown = is_shown
         if is_shown:
             self._feed_marks()
@@ -290,6 +295,28 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._draw_cursor()
         self.cursor_moved.emit(time_s)
 
+    @property
+    def pin_s(self) -> float | None:
+        """Time of the line that stays, s."""
+        return self._pin_s
+
+    def set_pin(self, time_s: float | None) -> None:
+        """Draws a line at this time in all plots, brings it into view, and rests the crosshair on it.
+
+        Without a mouse over the plots the crosshair then tells the values at that time. None takes the line away.
+        """
+        had_cursor_there = self._cursor_s == self._pin_s
+        self._pin_s = time_s
+        for plot in self.plots:
+            plot.set_pin(time_s)
+        if time_s is not None:
+            low, high = self.time_range
+            if not low <= time_s <= high:
+                self.set_time_range(time_s - (high - low) / 2, time_s + (high - low) / 2)
+            self.set_cursor(time_s)
+        elif had_cursor_there:
+            self.set_cursor(None)
+
     def _draw_cursor(self) -> None:
         for plot in self.plots:
             plot.set_cursor(self._cursor_s)
@@ -317,7 +344,14 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             if plot.view.sceneBoundingRect().contains(position):
                 self.set_cursor(float(plot.view.mapSceneToView(position).x()))
                 return
-        self.set_cursor(None)
+        self.set_cursor(self._pin_s)
+
+    def _on_mouse_clicked(self, event: Any) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or event.double():
+            return
+        for plot in self.plots:
+            if plot.view.sceneBoundingRect().contains(event.scenePos()):
+                self.time_clicked.emit(float(plot.view.mapSceneToView(event.scenePos()).x()))
 
     def _share_height(self) -> None:
         if not self.plots:
@@ -333,8 +367,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             layout.setRowFixedHeight(2 * row + 1, height + (axis if plot is self.plots[-1] else 0.0))
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Takes the crosshair away with the mouse."""
-        self.set_cursor(None)
+        """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
+        self.set_cursor(self._pin_s)
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

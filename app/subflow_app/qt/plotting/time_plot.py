@@ -65,8 +65,10 @@ class TimePlot:
         self._readout: tuple[Span, ...] = ()
         self._crosshair: Any = pg.InfiniteLine(angle=90, movable=False)
         self._crosshair.hide()
+        self._pin: Any = pg.InfiniteLine(angle=90, movable=False)
+        self._pin.hide()
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
-        for item in (self._crosshair, self._dots):
+        for item in (self._pin, self._crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
         pixels = QFontInfo(font).pixelSize()
@@ -186,7 +188,7 @@ class TimePlot:
     def set_marks(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
-        """Draws losses, penalties and timeouts as ticks, link changes as lines; cheap while their number stays."""
+        """Draws what happened to subflows as ticks, link changes as lines; cheap while their number stays."""
         total = sum(len(marks) for marks in marks_by_run)
         if total == self._mark_count:
             return
@@ -253,6 +255,12 @@ class TimePlot:
             spots.append({"pos": (time_s, y), "brush": self._colour(key), "pen": None})
         self._dots.setData(spots=spots)
 
+    def set_pin(self, time_s: float | None) -> None:
+        """Draws a line at this time, for as long as it is of interest; None takes it away."""
+        self._pin.setVisible(time_s is not None)
+        if time_s is not None:
+            self._pin.setValue(time_s)
+
     def values_at(self, time_s: float | None) -> dict[CurveId, float]:
         """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
         return {
@@ -285,6 +293,7 @@ class TimePlot:
         for line in self._lines:
             line.setPen(self._line_pen())
         self._crosshair.setPen(make_pen(tokens.muted_text))
+        self._pin.setPen(make_pen(tokens.accent))
         self._update_title()
 
     def set_line_width(self, width: float) -> None:

@@ -1,0 +1,311 @@
+"""The panel of learning agents: their decisions one by one, with what they saw, did and earned, beside the plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.agent_replay import AgentReplay
+from subflow_app.core.agent_series import Numbers, learning_subflows
+from subflow_app.core.traces import Traces
+from subflow_app.qt import format as fmt
+from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_sim.agent_steps import AgentDecision
+from subflow_store import StoreError
+
+_NUMBERS: dict[Numbers, str] = {"observation": "Plot what it saw", "action": "Plot what it did"}
+_EMPTY_TITLE = "No learning agent"
+_EMPTY_TEXT = (
+    "Run a scenario in which a flow has a controller that learns, such as drl-cc, or open such a run from the history: "
+    "its decisions are listed here, with what the agent saw, did and earned."
+)
+
+
+class AgentPanel(QWidget):
+    """Shows one agent of one of the runs that the plots show."""
+
+    decision_chosen = Signal(int, float)  # position of the run among those shown, time of the decision, s
+    number_chosen = Signal(str, str)  # "observation" or "action", and the name of one of its numbers
+    changed = Signal()  # whether there are decisions before or after this one
+    failed = Signal(object)  # StoreError
+
+    def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """A panel without an agent; ``steps`` are the actions that go from decision to decision."""
+        super().__init__(parent)
+        self.setObjectName("agent_panel")
+        self._replays: list[tuple[int, AgentReplay]] = []  # with their positions among the runs shown
+        self._current = 0
+        self._waiting: list[tuple[int, Traces]] = []  # runs that learn, but have not decided yet
+        self._is_showing = False  # a row is selected by us, not by the person
+        self.agents = _combo("agent_choice", "Agent")
+        self.agents.activated.connect(self._on_agent_chosen)
+        self.plotted = {kind: _combo(f"agent_{kind}", text) for kind, text in _NUMBERS.items()}
+        for kind, combo in self.plotted.items():
+            combo.setToolTip(f"{_NUMBERS[kind]}, over time")
+            combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
+        self._about = QLabel(self)
+        self._about.setObjectName("agent_about")
+        self._about.setWordWrap(True)
+        self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._list = DecisionList(self)
+        self._numbers = DecisionNumbers(self)
+        self.decisions = _table("agent_decisions", "Decisions of the agent")
+        self.decisions.setModel(self._list)
+        self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
+        self.numbers = _table("agent_numbers", "What the agent saw and did")
+        self.numbers.setModel(self._numbers)
+        self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.numbers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._empty = EmptyState("agent", _EMPTY_TITLE, _EMPTY_TEXT)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._content(steps))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._pages)
+        self.setFocusProxy(self.decisions)
+        self.apply_tokens(current_tokens())
+
+    def _content(self, steps: Sequence[QAction]) -> QWidget:
+        content = QWidget(self)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.agents, 1)
+        for action in steps:
+            button = QToolButton(content)
+            button.setDefaultAction(action)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+            button.setAutoRaise(True)
+            first.addWidget(button)
+        for kind, text in (("observation", "Plot:"), ("action", "and:")):
+            second.addWidget(QLabel(text, content))
+            second.addWidget(self.plotted[kind], 1)  # type: ignore[index] # the keys are those of _NUMBERS
+        parts = QSplitter(Qt.Orientation.Vertical, content)
+        parts.setChildrenCollapsible(False)
+        parts.addWidget(self.numbers)
+        parts.addWidget(self.decisions)
+        parts.setStretchFactor(0, 3)
+        parts.setStretchFactor(1, 2)
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(6, 6, 6, 6)
+        layout.setSpacing(6)
+        for row in (first, second):
+            row.setSpacing(4)
+            layout.addLayout(row)
+        layout.addWidget(self._about)
+        layout.addWidget(parts, 1)
+        return content
+
+    # ---- what the window uses ----
+
+    def show_runs(self, runs: Sequence[Traces]) -> None:
+        """Lists the agents of these runs."""
+        self._replays, self._current = [], 0
+        self._waiting = [(run, traces) for run, traces in enumerate(runs) if learning_subflows(traces)]
+        self._take_waiting()
+        self._show_agents()
+
+    def refresh(self) -> None:
+        """Takes over what has come since the last call; nothing to do while the panel is hidden."""
+        if not self.isVisible():
+            return
+        if self._take_waiting():
+            self._show_agents()
+        replay = self.replay
+        if replay is None:
+            return
+        try:
+            has_come = replay.refresh()
+        except StoreError as error:
+            self.failed.emit(error)
+            return
+        if has_come:
+            if len(replay.agents) != self.agents.count():
+                self._list_agents()
+            self._list.grow()
+            self._show_decision()
+
+    @property
+    def replay(self) -> AgentReplay | None:
+        """What is looked at."""
+        return self._replays[self._current][1] if self._replays else None
+
+    @property
+    def can_go_back(self) -> bool:
+        """Whether there is a decision before this one."""
+        return self.replay is not None and self.replay.position > 0
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether there is a decision after this one."""
+        return self.replay is not None and not self.replay.is_at_end
+
+    def step(self, by: int) -> None:
+        """Goes on by so many decisions, or back."""
+        if self.replay is not None:
+            self._go_to(self.replay.position + by)
+
+    def go_to_first(self) -> None:
+        """Goes to the first decision."""
+        self._go_to(0)
+
+    def go_to_last(self) -> None:
+        """Goes to the last decision."""
+        if self.replay is not None:
+            self._go_to(self.replay.count - 1)
+
+    def go_to_time(self, time_s: float) -> None:
+        """Goes to the decision nearest to a time."""
+        if self.replay is not None:
+            self.replay.go_to_time(time_s)
+            self._go_to(self.replay.position)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._empty.apply_tokens(tokens)
+        for table in (self.decisions, self.numbers):
+            table.setStyleSheet(table_style(tokens))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Takes over what came while the panel was hidden."""
+        super().showEvent(event)
+        self.refresh()
+
+    # ---- inside ----
+
+    def _take_waiting(self) -> bool:
+        """Makes replays of runs whose agents have decided by now; whether there are any."""
+        taken = []
+        for run, traces in self._waiting:
+            try:
+                replay = AgentReplay(traces)
+            except StoreError as error:
+                self.failed.emit(error)
+                continue
+            if replay.agents:
+                replay.go_to(0)
+                taken.append((run, replay))
+        self._waiting = [each for each in self._waiting if each[0] not in {run for run, _ in taken}]
+        self._replays += taken
+        return bool(taken)
+
+    def _show_agents(self) -> None:
+        self._pages.setCurrentIndex(1 if self._replays else 0)
+        self._empty.set_text(*(("No decision yet", "") if self._waiting else (_EMPTY_TITLE, _EMPTY_TEXT)))
+        self._list_agents()
+        self._show_agent()
+
+    def _list_agents(self) -> None:
+        several = len(self._replays) > 1
+        chosen = self.agents.currentText()
+        with QSignalBlocker(self.agents):
+            self.agents.clear()
+            for index, (_run, replay) in enumerate(self._replays):
+                for agent in replay.agents:
+                    text = f"{agent.name}: {agent.controller} by {agent.policy}"
+                    self.agents.addItem(f"{replay.title}: {text}" if several else text, (index, agent.name))
+            self.agents.setCurrentIndex(max(0, self.agents.findText(chosen)))
+
+    def _show_agent(self) -> None:
+        replay = self.replay
+        self._list.set_replay(replay)
+        for kind, combo in self.plotted.items():
+            combo.clear()
+            combo.addItems(replay.numbers(kind) if replay is not None else ())
+            combo.setEnabled(combo.count() > 0)
+        self._show_decision()
+        self.decisions.resizeColumnsToContents()
+
+    def _on_agent_chosen(self, item: int) -> None:
+        self._current, agent = self.agents.itemData(item)
+        replay = self.replay
+        assert replay is not None
+        replay.choose(agent)
+        self._show_agent()
+        self._tell()
+
+    def _on_row_chosen(self) -> None:
+        replay, row = self.replay, self.decisions.currentIndex().row()
+        if not self._is_showing and replay is not None and row >= 0 and row != replay.position:
+            replay.go_to(row)
+            self._show_decision()
+            self._tell()
+
+    def _go_to(self, position: int) -> None:
+        replay = self.replay
+        if replay is not None and replay.count:
+            replay.go_to(position)
+            self._show_decision()
+            self._tell()
+
+    def _tell(self) -> None:
+        replay = self.replay
+        if replay is not None and replay.decision is not None:
+            self.decision_chosen.emit(self._replays[self._current][0], replay.decision.time_s)
+
+    def _show_decision(self) -> None:
+        replay = self.replay
+        decision = replay.decision if replay is not None else None
+        labels = replay.traces.labels if replay is not None else {}
+        has_new_shape = self._numbers.set_decision(decision, labels)
+        self.numbers.clearSpans()
+        for row in self._numbers.title_rows() if self._numbers.columnCount() > 1 else ():
+            self.numbers.setSpan(row, 0, 1, self._numbers.columnCount())
+        self._about.setText(_about(decision, replay.count) if decision is not None and replay is not None else "")
+        if replay is not None and replay.count:
+            self._is_showing = True
+            self.decisions.selectRow(replay.position)
+            self._is_showing = False
+        if has_new_shape:
+            self.numbers.resizeColumnsToContents()
+        self.changed.emit()
+
+
+def _about(decision: AgentDecision, count: int) -> str:
+    reward = (
+        f"Reward {fmt.number(decision.reward, 4)} for what it did before, {fmt.number(decision.outcome, 4)} for this"
+    )
+    value = "" if decision.value != decision.value else f" (expected {fmt.number(decision.value, 4)})"
+    return f"Decision {decision.number + 1} of {count} at {decision.time_s:.3f} s\n{reward}{value}"
+
+
+def _combo(name: str, text: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(text)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(8)
+    return combo
+
+
+def _table(name: str, text: str) -> QTableView:
+    table = QTableView()
+    table.setObjectName(name)
+    table.setAccessibleName(text)
+    table.setShowGrid(False)
+    table.setAlternatingRowColors(True)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
+    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    table.horizontalHeader().setHighlightSections(False)
+    table.horizontalHeader().setStretchLastSection(True)
+    return table
