@@ -113,7 +113,8 @@ def _agent_text(agent: RunAgent) -> str:
 
 @cache
 def _agent_of(text: str) -> RunAgent:
-    from subflow_sim.agent_steps import AgentNumber, RunAgent
+    from subflow_sim.agent_steps import RunAgent
+    from subflow_sim.vec_env import AgentNumber
 
     whole = json.loads(text)
     whole |= {name: tuple(AgentNumber(**each) for each in whole[name]) for name in ("features", "actions")}
