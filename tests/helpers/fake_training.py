@@ -86,8 +86,8 @@ class FakeTraining:
         return False
 
     def _misbehave(self) -> None:
-        if self.step == self.options.get("fail_at"):
-            raise ERRORS[self.options["error"]]
+        if self.step == self.options.get("fail_at", -1):
+            raise ERRORS[self.options.get("error", "divergence")]
         if self.step == self.options.get("exit_at"):
             os._exit(3)
 

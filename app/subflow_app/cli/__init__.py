@@ -12,7 +12,7 @@ import typer
 from subflow_app.cli import bench, catalogue, compare_kernel, explain, export, history, run, train
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
-from subflow_app.cli.train import TRAIN_WORKER_COMMAND
+from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 
 __all__ = ["app", "main"]
@@ -63,6 +63,7 @@ def _open_window(scenario: Path | None) -> None:
 
 
 app.command()(run.run)
+app.command(cls=TrainCommand)(train.train)
 app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(explain.explain)

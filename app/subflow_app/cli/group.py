@@ -50,9 +50,10 @@ class SubflowGroup(TyperGroup):
 
 
 def _print(error: Exception) -> None:
+    from subflow_app.core.errors import RecipeError
     from subflow_sim.errors import ScenarioError
 
-    if isinstance(error, ScenarioError):
+    if isinstance(error, ScenarioError | RecipeError):
         # One problem per line, each beginning with file:line, as editors and scripts know it from compilers.
         print_note(str(error))
     else:
@@ -64,12 +65,13 @@ def _exit_code(error: Exception) -> int | None:
     # Usage errors of typer have their own way out. Our error classes are imported late: `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None
+    from subflow_agents.errors import AgentError, ConfigError
     from subflow_app.core.errors import AppError, InputError
     from subflow_sim.errors import ParamError, ScenarioError, SimError
     from subflow_store.errors import RunNotFound, StoreError, StoreMissing
 
-    if isinstance(error, InputError | ScenarioError | ParamError | RunNotFound | StoreMissing):
+    if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunNotFound | StoreMissing):
         return exit_codes.BAD_INPUT
-    if isinstance(error, AppError | SimError | StoreError):
+    if isinstance(error, AppError | AgentError | SimError | StoreError):
         return exit_codes.FAILED
     return None

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.cli.terminal import stderr_console
 
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 # Ten updates a second look smooth and cost nothing.
 _UPDATE_S = 0.1
+
+
+class Stoppable(Protocol):
+    """What a signal can stop."""
+
+    def stop(self) -> None:
+        """End soon, and keep what there is."""
 
 
 class SignalStop:
@@ -36,7 +43,7 @@ def carry_out(job: RunJob) -> tuple[RunResult, SignalStop]:
     """
     results: list[RunResult] = []
     worker = threading.Thread(target=lambda: results.append(job.run()), name="subflow-run", daemon=True)
-    with _stopping_on_signals(job) as stop, _progress_bar(job.name) as bar:
+    with stopping_on_signals(job) as stop, _progress_bar(job.name) as bar:
         worker.start()
         while worker.is_alive():
             worker.join(_UPDATE_S)
@@ -46,8 +53,8 @@ def carry_out(job: RunJob) -> tuple[RunResult, SignalStop]:
 
 
 @contextmanager
-def _stopping_on_signals(job: RunJob) -> Iterator[SignalStop]:
-    """The first Ctrl-C or SIGTERM stops the run; a second one ends the program as usual, in case that hangs."""
+def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
+    """The first Ctrl-C or SIGTERM stops the job; a second one ends the program as usual, in case that hangs."""
     stop = SignalStop()
     if threading.current_thread() is not threading.main_thread():
         yield stop  # signals are the business of whoever runs the main thread

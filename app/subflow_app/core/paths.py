@@ -8,7 +8,7 @@ from pathlib import Path
 
 import platformdirs
 
-from subflow_app.core.errors import ExportError
+from subflow_app.core.errors import ExportError, TrainingError
 
 _APPLICATION = "subflow"
 
@@ -31,6 +31,30 @@ def window_state_path() -> Path:
 def log_path() -> Path:
     """The log file."""
     return platformdirs.user_log_path(_APPLICATION, appauthor=False) / "subflow.log"
+
+
+def trainings_directory() -> Path:
+    """The folder that holds a folder for each training, unless it is told another."""
+    return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "trainings"
+
+
+def new_training_directory(name: str) -> Path:
+    """A fresh directory for a training.
+
+    Raises:
+        TrainingError: if it cannot be made.
+    """
+    stem = f"{file_stem(name)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
+    for attempt in range(1, 1000):
+        directory = trainings_directory() / (stem if attempt == 1 else f"{stem}-{attempt}")
+        try:
+            directory.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise TrainingError(f"{directory} cannot be made: {error.strerror}; name a folder with --out") from error
+        return directory
+    raise TrainingError(f"{trainings_directory()} is full of trainings of this second; name a folder with --out")
 
 
 def new_rescue_directory(name: str) -> Path:

@@ -73,6 +73,11 @@ def write_config(folder: Path, config: TrainingConfig) -> None:
     write_whole(folder / CONFIG, json.dumps(config.to_json(), indent=1) + "\n")
 
 
+def is_training_folder(folder: Path) -> bool:
+    """Whether a training has begun there."""
+    return (folder / CONFIG).is_file()
+
+
 def has_checkpoint(folder: Path) -> bool:
     """Whether there is something to go on from, or that another training would destroy."""
     return any(folder.glob("checkpoint-*"))

@@ -1,0 +1,214 @@
+"""Trainings and evaluations as tables and lines of text, for the terminal and the window alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.summary_text import (
+    NOTHING,
+    TextColumn,
+    TextTable,
+    count_text,
+    duration_text,
+    mbit_text,
+    milliseconds_text,
+    percent_text,
+)
+
+if TYPE_CHECKING:
+    from subflow_store import EvaluationFigure, TrainingRow
+
+# What a training reports, in the order in which people read it: name, heading, unit.
+_METRICS = (
+    ("return_mean", "Return", ""),
+    ("goodput_bps", "Goodput", "Mbit/s"),
+    ("rtt_inflation", "RTT inflation", "%"),
+    ("loss_ratio", "Loss", "%"),
+    ("jain", "Jain index", ""),
+    ("td_error", "TD error", ""),
+    ("q_mean", "Mean Q", ""),
+    ("actor_saturation", "Saturation", "%"),
+    ("kl", "KL", ""),
+    ("entropy", "Entropy", ""),
+    ("updates_per_s", "Updates", "per s"),
+    ("steps_per_s", "Steps", "per s"),
+    ("sim_s_per_s", "Simulated", "s per s"),
+)
+SATURATION_WARNING = 0.5
+"""Share of saturated actions from which on learning is slow, if it goes on at all."""
+
+
+def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """(heading, value, unit) of each metric that is known."""
+    return [(title, _metric_text(name, metrics[name]), unit) for name, title, unit in _METRICS if name in metrics]
+
+
+def progress_line(metrics: Mapping[str, Any]) -> str:
+    """How far a training is: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``."""
+    parts = [f"step {count_text(metrics.get('step', 0))}"]
+    if "updates" in metrics:
+        parts.append(f"{count_text(metrics['updates'])} updates")
+    if "episodes" in metrics:
+        parts.append(f"{count_text(metrics['episodes'])} episodes")
+    line = f"{', '.join(parts)} in {duration_text(metrics.get('elapsed_s', 0.0))}"
+    return f"{line}, {duration_text(metrics['eta_s'])} to go" if "eta_s" in metrics else line
+
+
+def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: float | None) -> float:
+    """Share of the budget that is used, 0 to 1."""
+    shares = [0.0]
+    if steps:
+        shares.append(metrics.get("step", 0) / steps)
+    if minutes:
+        shares.append(metrics.get("elapsed_s", 0.0) / (60 * minutes))
+    return float(min(1.0, max(shares)))
+
+
+def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
+    """Controllers of an evaluation beside each other: mean and 95 % confidence interval over its seeds.
+
+    Args:
+        values: `subflow_agents.evaluation.Evaluation.to_json()`.
+        title: above the table; left out: the scenario and how many seeds.
+    """
+    columns: tuple[TextColumn, ...] = (
+        TextColumn("Controller", is_number=False),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("× best classic"),
+        TextColumn("RTT", "ms"),
+        TextColumn("Loss", "%"),
+        TextColumn("Jain"),
+        TextColumn("All flows", "Mbit/s"),
+        TextColumn("Others", "Mbit/s"),
+    )
+    best = values.get("best_baseline")
+    rows: tuple[tuple[str, ...], ...] = tuple(
+        (
+            f"{each['label']}{' (best classic)' if each['label'] == best and each['is_baseline'] else ''}",
+            _figure_text(each.get("goodput_bps"), mbit_text),
+            _ratio_text(each.get("ratio_to_best_baseline")),
+            _figure_text(each.get("rtt_s"), milliseconds_text),
+            _figure_text(each.get("loss_ratio"), percent_text),
+            _figure_text(each.get("jain"), _three),
+            _figure_text(each.get("total_goodput_bps"), mbit_text),
+            _figure_text(each.get("other_goodput_bps"), mbit_text),
+        )
+        for each in values.get("controllers") or ()
+    )
+    if not any(row[-1] != NOTHING for row in rows):  # every flow has the controller under evaluation
+        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
+    seeds = values.get("seeds") or ()
+    told = f"{values.get('scenario', '')}, {len(seeds)} seed{'' if len(seeds) == 1 else 's'}, mean ± 95 % confidence"
+    return TextTable(title or told, columns, rows)
+
+
+def evaluation_line(values: Mapping[str, Any]) -> str:
+    """One line of an evaluation within a training: ``step 20 000: 6.120 Mbit/s, 1.55 × olia, the best so far``."""
+    mine: Mapping[str, Any] = next(
+        (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
+    )
+    parts = [f"{_figure_text(mine.get('goodput_bps'), mbit_text)} Mbit/s"]
+    if values.get("best_baseline") and _is_number(mine.get("ratio_to_best_baseline")):
+        parts.append(f"{mine['ratio_to_best_baseline']:.2f} × {values['best_baseline']}")
+    if values.get("is_best"):
+        parts.append("the best so far")
+    return f"evaluated at step {count_text(values.get('step'))}: {', '.join(parts)}"
+
+
+def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | None:
+    """The last evaluation in the store as a table; None if there was none."""
+    if not figures:
+        return None
+    last = [figure for figure in figures if figure.step == figures[-1].step]
+    cells = {(figure.controller, figure.metric): figure for figure in last}
+    controllers = list(dict.fromkeys(figure.controller for figure in last))
+
+    def cell(controller: str, metric: str, text: Any) -> str:
+        figure = cells.get((controller, metric))
+        return NOTHING if figure is None else _figure_text({"mean": figure.mean, "ci95": figure.ci95}, text)
+
+    columns = (
+        TextColumn("Controller", is_number=False),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("RTT", "ms"),
+        TextColumn("Loss", "%"),
+        TextColumn("Jain"),
+    )
+    rows = tuple(
+        (
+            name,
+            cell(name, "goodput_bps", mbit_text),
+            cell(name, "rtt_s", milliseconds_text),
+            cell(name, "loss_ratio", percent_text),
+            cell(name, "jain", _three),
+        )
+        for name in controllers
+    )
+    return TextTable(f"Evaluated at step {count_text(last[0].step)}", columns, rows)
+
+
+def trainings_table(rows: Sequence[TrainingRow]) -> TextTable:
+    """The list of trainings."""
+    columns = (
+        TextColumn("Training"),
+        TextColumn("Name", is_number=False),
+        TextColumn("Agent", is_number=False),
+        TextColumn("State", is_number=False),
+        TextColumn("Steps"),
+        TextColumn("Time"),
+        TextColumn("Best goodput", "Mbit/s"),
+        TextColumn("Started", is_number=False),
+    )
+    cells = tuple(
+        (
+            str(row.id),
+            row.name,
+            row.agent,
+            row.state,
+            count_text(row.steps),
+            duration_text(row.elapsed_s),
+            mbit_text(row.best_goodput_bps),
+            row.started_at.astimezone().strftime("%d %b %H:%M"),
+        )
+        for row in rows
+    )
+    return TextTable("", columns, cells)
+
+
+def _metric_text(name: str, value: object) -> str:
+    if not _is_number(value):
+        return NOTHING
+    assert isinstance(value, int | float)
+    match name:
+        case "goodput_bps":
+            return mbit_text(value)
+        case "rtt_inflation" | "loss_ratio" | "actor_saturation":
+            return f"{100 * value:.1f}"
+        case "jain":
+            return _three(value)
+        case "updates_per_s" | "steps_per_s" | "sim_s_per_s":
+            return count_text(value) if value >= 100 else f"{value:.1f}"
+        case _:
+            return f"{value:.4g}"
+
+
+def _figure_text(figure: object, text: Any) -> str:
+    """``6.120 ± 0.031``, or the mean alone where one seed allows no interval."""
+    if not isinstance(figure, Mapping) or not _is_number(figure.get("mean")):
+        return NOTHING
+    mean = text(figure["mean"])
+    return f"{mean} ± {text(figure['ci95'])}" if _is_number(figure.get("ci95")) else str(mean)
+
+
+def _ratio_text(ratio: object) -> str:
+    return f"{ratio:.2f}" if _is_number(ratio) else NOTHING
+
+
+def _three(value: object) -> str:
+    return f"{value:.3f}" if _is_number(value) else NOTHING
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
