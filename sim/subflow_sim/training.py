@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any
@@ -80,17 +80,18 @@ class Distribution:
         flows = {name: _all_at_once(flow, scenario.duration_s) for name, flow in scenario.flows.items()}
         return replace(scenario, flows=flows)
 
-    def slots(self, controller: str, options: Mapping[str, Any] | None = None) -> int:
+    def slots(self, controller: str, options: Mapping[str, Any] | None = None, flows: Sequence[str] = ()) -> int:
         """How many subflows the agents of that controller see at most, in any episode: `VecEnv`'s `slots`.
 
         Args:
             controller: that learns; see `with_learner`.
             options: of it.
+            flows: of the file that learn.
 
         Raises:
             SimulationError: if there is no flow for it.
         """
-        scenario = with_learner(self.largest(), controller, options)
+        scenario = with_learner(self.largest(), controller, options, flows)
         return _core.agent_slots(lower(scenario, 1).core, controller)
 
     def draw(self, seed: int, env: int, episode: int) -> Scenario:

@@ -1,0 +1,430 @@
+"""Gymnasium environments: a learner that steers flows of the simulator, one decision per step.
+
+Who imports this module can make `Subflow/Host-v0`, `Subflow/Connection-v0`, `Subflow/Subflow-v0` and `Subflow/Path-v0`
+by `gymnasium.make` and, stepped together in threads of the core, by `gymnasium.make_vec`; or have Gymnasium import it:
+`gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0, installed packages are not asked for ids.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+
+from subflow_sim.env_scenarios import EnvScenarios, ScenarioLike
+from subflow_sim.errors import SimulationError
+from subflow_sim.learner_batch import LearnerBatch, Others
+from subflow_sim.vec_env import AgentScope, AgentSpec
+
+MAX_SEED = 2**31 - 1
+"""Of the seeds that an environment which is given none draws for itself."""
+
+
+def row_space(info: AgentSpec) -> spaces.Box:
+    """What an agent sees of one subflow: float32 [F]; all zeros stand for a subflow that is not there."""
+    low = np.tile([min(each.minimum, 0.0) for each in info.features], info.history).astype(np.float32)
+    high = np.tile([max(each.maximum, 0.0) for each in info.features], info.history).astype(np.float32)
+    return spaces.Box(low, high, dtype=np.float32)
+
+
+def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
+    """What an agent sees of up to S subflows: their rows [S, F], which of them are there, which are to act."""
+    row = row_space(info)
+    rows = spaces.Box(np.tile(row.low, (slots, 1)), np.tile(row.high, (slots, 1)), dtype=np.float32)
+    there, acting = spaces.MultiBinary(slots), spaces.MultiBinary(slots)
+    return spaces.Dict({"subflows": rows, "mask": there, "acting": acting})
+
+
+def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
+    """What an agent does to each of up to K subflows, in their order; None: to the only one that it has."""
+    if info.choices:
+        count = len(info.choices)
+        return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
+    low, high = (np.array([getattr(each, end) for each in info.actions], np.float32) for end in ("minimum", "maximum"))
+    if most_acting is None:
+        return spaces.Box(low, high, dtype=np.float32)
+    return spaces.Box(np.tile(low, (most_acting, 1)), np.tile(high, (most_acting, 1)), dtype=np.float32)
+
+
+def learner_batch(
+    scope: AgentScope,
+    default_controller: str,
+    num_envs: int,
+    *,
+    scenario: ScenarioLike,
+    controller: str | None,
+    options: Mapping[str, Any] | None,
+    learner: str | None,
+    **others: Any,
+) -> LearnerBatch:
+    """The learners of environments of that scope; see `HostEnv` and `LearnerBatch`.
+
+    Raises:
+        ScenarioError: if the scenario has problems.
+        SimulationError: if the controller's agent is of another scope, or the scenario has no place for it.
+    """
+    flow = None if learner is None else learner.partition("/")[0].partition(".")[0]
+    scenarios = EnvScenarios(scenario, controller or default_controller, options, flow)
+    if scenarios.spec.scope != scope:
+        raise SimulationError(
+            f'the agent of "{scenarios.controller}" is one of each {scenarios.spec.scope}, not of each {scope}'
+        )
+    return LearnerBatch(scenarios, num_envs, learner=learner, **others)
+
+
+def spaces_of(batch: LearnerBatch) -> tuple[spaces.Space[Any], spaces.Space[Any]]:
+    """Observation and action space of one learner."""
+    if batch.info.scope == "subflow":
+        return row_space(batch.info), action_space(batch.info, None)
+    return set_space(batch.info, batch.slots), action_space(batch.info, batch.most_acting)
+
+
+def actions_of(batch: LearnerBatch, actions: ArrayLike) -> NDArray[np.float32]:
+    """Actions of all learners as the batch takes them: [N, K, A].
+
+    Raises:
+        SimulationError: if there are more or fewer numbers than that.
+    """
+    shape = (batch.num_envs, batch.most_acting, batch.info.action_width)
+    given = np.asarray(actions, np.float32)
+    if given.size != np.prod(shape):
+        raise SimulationError(f"an action has {given.size // batch.num_envs} numbers, not {shape[1] * shape[2]}")
+    return given.reshape(shape)
+
+
+class _LearnerEnv(gymnasium.Env[Any, Any]):
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 10}  # noqa: RUF012 - as Gymnasium declares it
+    scope: ClassVar[AgentScope]
+    default_controller: ClassVar[str]
+    default_scenario: ClassVar[str] = "train-lossy-paths"
+
+    def __init__(
+        self,
+        scenario: ScenarioLike | None = None,
+        controller: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        number: int = 0,
+        episode_s: float | None = None,
+        learner: str | None = None,
+        others: Others = "neutral",
+        reward: str = "own",
+        render_mode: str | None = None,
+    ) -> None:
+        if reward not in ("own", "team"):
+            raise SimulationError(f'there is no reward "{reward}"; rewards: "own", "team"')
+        if render_mode not in (None, "ansi"):
+            raise SimulationError(f'nothing is drawn as "{render_mode}"; render_mode: "ansi"')
+        self.render_mode = render_mode
+        self._seed = seed
+        self._is_seeded = False
+        self._reward = reward
+        self._batch = learner_batch(
+            self.scope,
+            self.default_controller,
+            1,
+            scenario=scenario or self.default_scenario,
+            controller=controller,
+            options=options,
+            learner=learner,
+            first_env=number,
+            episode_s=episode_s,
+            others=others,
+        )
+        self.info: AgentSpec = self._batch.info
+        self.observation_space, self.action_space = spaces_of(self._batch)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode: the first one of that seed, or without a seed the one after the last.
+
+        Args:
+            seed: of everything random from now on.
+            options: {"episode": number} to begin with that one.
+        """
+        super().reset(seed=seed)
+        if seed is None and not self._is_seeded:
+            seed = int(self.np_random.integers(MAX_SEED)) if self._seed is None else self._seed
+        self._is_seeded = True
+        self._batch.reset(seed, (options or {}).get("episode"))
+        return self._observation(), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Let the learner act, and the simulation go on to its next decision or to the end of the episode.
+
+        Raises:
+            SimulationError: if the action has another shape or is not finite, or the episode is over.
+        """
+        batch = self._batch
+        if not self._is_seeded or batch.terminated[0] or batch.truncated[0]:
+            raise SimulationError("there is no episode to make a step in: reset() begins one")
+        batch.step(actions_of(batch, action))
+        reward = batch.reward if self._reward == "own" else batch.team_reward
+        return (
+            self._observation(),
+            float(reward[0]),
+            bool(batch.terminated[0]),
+            bool(batch.truncated[0]),
+            self._info(),
+        )
+
+    def render(self) -> str | None:
+        """The time, and what the learner sees of each subflow, as text."""
+        if self.render_mode is None:
+            return None
+        batch = self._batch
+        names = [each.name for each in self.info.features]
+        lines = [f"episode {batch.vec.episode[0]}, t = {batch.vec.time_s[0]:.3f} s", "  ".join(["subflow", *names])]
+        for slot in np.flatnonzero(batch.mask[0]):
+            values = batch.obs[0, slot, : len(names)]
+            shown = (f"{value:{len(name)}.3f}" for name, value in zip(names, values, strict=True))
+            lines.append("  ".join([f"{slot + 1:5d} {'*' if batch.acting[0, slot] else ' '}", *shown]))
+        return "\n".join(lines)
+
+    def _observation(self) -> Any:
+        batch = self._batch
+        if self.scope == "subflow":
+            return batch.obs[0, 0].copy()
+        acting, mask = batch.acting[0].astype(np.int8), batch.mask[0].astype(np.int8)
+        return {"subflows": batch.obs[0].copy(), "mask": mask, "acting": acting}
+
+    def _info(self) -> dict[str, Any]:
+        batch = self._batch
+        info: dict[str, Any] = {
+            "time_s": float(batch.vec.time_s[0]),
+            "episode_number": int(batch.vec.episode[0]),
+            "learner": batch.flow_name(0),
+            "team_reward": float(batch.team_reward[0]),
+        }
+        if batch.terminated[0] or batch.truncated[0]:
+            info["metrics"] = batch.vec.episode_metrics(0)
+        return info
+
+
+class HostEnv(_LearnerEnv):
+    """One agent for all flows that a host sends: `Subflow/Host-v0`.
+
+    Each step serves one flow, in turn. The scenario may be any file, name of a shipped scenario, `Scenario` or
+    `Distribution`; flows and subflows may come and go while an episode runs.
+
+    Args:
+        scenario: where to learn; None: the shipped distribution "train-lossy-paths".
+        controller: whose agent learns; None: drl-cc. It takes the place of what the flows have: of the learner's flow
+            if one is named, else of those that have it already, else of all MPTCP flows.
+        options: of the controller, in SI units. {"epoch": "time", "epoch_time": 0.1} decides at fixed times, "rtt"
+            after round trips, {"epoch": "packets", "epoch_packets": 50} after packets acknowledged or lost;
+            {"history": 4} shows four epochs.
+        seed: of the first `reset` if that is given none. The luck of an episode depends on (seed, number, episode).
+        number: of the environment, where several have the same seed.
+        episode_s: the longest duration of an episode, s; None: as the scenario says.
+        learner: a flow of the host, if the scenario has several hosts that send.
+        others: who decides for agents that are not the learner: "neutral", "random", or a `Policy`.
+        reward: "own" as below, or "team": the mean over the step of the sum over all flows of ln(max(goodput in Mbit/s,
+            0.01)).
+        render_mode: None or "ansi".
+
+    Action: float32 [K, A] for the subflows that act, in the order of their slots; K is the most that a flow has, and
+    what is beyond is ignored. With drl-cc, A = 1:
+
+        0  window_change   -1 to 1      1  a: the window becomes w + a max(w / 2, 2)
+
+    Observation: {"subflows": float32 [S, F], "mask": int8 [S], "acting": int8 [S]}. S are the subflows of all flows of
+    the host; rows without a subflow (mask 0) are zero. A row has `history` records of these, the latest first. With
+    drl-cc:
+
+        0  sending_rate    0 to 2.3979  1  sending rate / reference rate
+        1  goodput         0 to 2.3979  1  acknowledged rate / reference rate
+        2  rtt             0 to 2.3979  1  mean RTT / lowest RTT
+        3  rtt_deviation   0 to 2.3979  1  mean deviation of the RTT / lowest RTT
+        4  cwnd            0 to 2.3979  1  window / (reference rate * lowest RTT)
+        5  is_mptcp        0 to 1       1  1 for a subflow of an MPTCP flow, 0 for TCP
+        6  is_new          0 to 1       1  1 in the first epoch of the subflow
+
+    Reward, at the end of the epoch that an action begins, and 0 where the flows of the learner end within it:
+
+        drl-cc: sum over the flows of ln(max(goodput in Mbit/s, 0.01))
+
+    Episode end: truncated when its time is over, with the observation and reward of then; terminated instead when every
+    flow that learns has delivered all its data.
+
+    Info: "time_s" simulated, "episode_number", "learner" (a flow), "team_reward"; in the last step "metrics":
+    goodput_bps, rtt_inflation, loss_ratio, jain, duration_s, decisions.
+
+    Versions: v0, the first.
+    """
+
+    scope = "host"
+    default_controller = "drl-cc"
+
+
+class ConnectionEnv(_LearnerEnv):
+    """One agent for the subflows of a connection, which act jointly: `Subflow/Connection-v0`.
+
+    Args:
+        scenario: as in `HostEnv`.
+        controller: dql-mptcp (the default) or clean-slate; otherwise as in `HostEnv`.
+        options: as in `HostEnv`.
+        seed: as in `HostEnv`.
+        number: as in `HostEnv`.
+        episode_s: as in `HostEnv`.
+        learner: the connection that learns, such as "download.3"; None: the first.
+        others: as in `HostEnv`: other connections with the controller have agents of their own.
+        reward: as in `HostEnv`.
+        render_mode: as in `HostEnv`.
+
+    Action: float32 [K, A] for the subflows that act, in their order; K is the most that a connection has, and what is
+    beyond is ignored. With dql-mptcp, A = 2:
+
+        0  window_change   -1 to 1      1  a: the window becomes w + a max(w / 2, 2)
+        1  schedule_change -1 to 1      1  z: the subflow's share of a batch is proportional to e^z theta
+
+    With clean-slate, A = 1:
+
+        0  window_exponent -1 to 1      1  a: the window is multiplied by 2^(action_range * a)
+
+    Observation: {"subflows": float32 [S, F], "mask": int8 [S], "acting": int8 [S]} with S = K; rows without a subflow
+    (mask 0) are zero. A row has `history` records of these, the latest first. With dql-mptcp (history 1):
+
+        0  sending_rate    0 to 2.3979  1  sending rate / reference rate
+        1  throughput      0 to 2.3979  1  acknowledged rate / reference rate
+        2  rtt             0 to 2.3979  1  mean RTT / lowest RTT
+        3  cwnd_change     -1 to 1      1  change of the window in the last slot / window
+        4  schedule        0 to 1       1  share of the packets that the connection handed out in the last slot
+        5  rtt_change      -1 to 1      1  change of the mean RTT against the slot before / lowest RTT
+
+    With clean-slate (history 10):
+
+        0  sending_rate    0 to 2.3979  1  sending rate / reference rate
+        1  rtt             0 to 2.3979  1  mean RTT / lowest RTT
+        2  cwnd            0 to 2.3979  1  window / (reference rate * lowest RTT)
+        3  loss            0 to 1       1  share lost of what was acknowledged or lost
+        4  delivery_rate   0 to 2.3979  1  acknowledged rate / reference rate
+
+    Reward, as in `HostEnv`:
+
+        dql-mptcp: sum over the subflows of ln(max(goodput in Mbit/s, 0.01))
+        clean-slate: ln(max(goodput of the connection in Mbit/s, 0.01))
+
+    Episode end and info: as in `HostEnv`; "learner" is the connection.
+
+    Versions: v0, the first.
+    """
+
+    scope = "connection"
+    default_controller = "dql-mptcp"
+
+
+class SubflowEnv(_LearnerEnv):
+    """One agent for one subflow of a connection: `Subflow/Subflow-v0`.
+
+    Args:
+        scenario: as in `HostEnv`.
+        controller: mplibra (the default) or ddpg-mpcc; otherwise as in `HostEnv`.
+        options: as in `HostEnv`; when these two decide, they say themselves.
+        seed: as in `HostEnv`.
+        number: as in `HostEnv`.
+        episode_s: as in `HostEnv`.
+        learner: the subflow that learns, such as "download.3/2"; None: the first.
+        others: as in `HostEnv`: its siblings and those of other connections have agents of their own.
+        reward: as in `HostEnv`.
+        render_mode: as in `HostEnv`.
+
+    Action: float32 [A]. With mplibra, A = 1:
+
+        0  rate_exponent   -1 to 1      1  a: the candidate is 2^(action_range a) of the window
+
+    With ddpg-mpcc, A = 1:
+
+        0  rate_change     -1 to 1      1  a: the rate becomes rate (1 + step a)
+
+    Observation: float32 [F], `history` records of these, the latest first; zero while the subflow is not there. With
+    mplibra (history 10):
+
+        0  sending_rate    0 to 2.3979  1  sending rate / reference rate
+        1  rtt             0 to 2.3979  1  mean RTT / lowest RTT
+        2  min_rtt         0 to 2.3979  1  lowest RTT / 100 ms
+        3  loss            0 to 1       1  lost / (lost + acknowledged)
+        4  delivery_rate   0 to 2.3979  1  acknowledged rate / reference rate
+
+    With ddpg-mpcc (history 1):
+
+        0  rate            0 to 1       1  rate of the last interval / the largest so far
+        1  rtt             0 to 1       1  its mean RTT / the largest so far
+        2  loss            0 to 1       1  its loss ratio / the largest so far
+
+    Reward, as in `HostEnv`:
+
+        mplibra: w1 x / x_max - w2 d / d_min - w3 l: x delivery rate, d RTT, l loss ratio; weights 1, 1, 10
+        ddpg-mpcc: utility of the interval that was sent at the rate, normalised to [0, 1]
+
+    Episode end and info: as in `HostEnv`; "learner" is the subflow.
+
+    Versions: v0, the first.
+    """
+
+    scope = "subflow"
+    default_controller = "mplibra"
+
+
+class PathEnv(_LearnerEnv):
+    """One agent for a connection of one path: `Subflow/Path-v0`.
+
+    Args:
+        scenario: as in `HostEnv`; None: the shipped distribution "train-single-path".
+        controller: rl-explore (the default); otherwise as in `HostEnv`, but TCP flows learn where no MPTCP flow has to.
+        options: as in `HostEnv`; {"probe_bw": False} leaves out the probes.
+        seed: as in `HostEnv`.
+        number: as in `HostEnv`.
+        episode_s: as in `HostEnv`.
+        learner: the flow that learns; None: the first.
+        others: as in `HostEnv`.
+        reward: as in `HostEnv`.
+        render_mode: as in `HostEnv`.
+
+    Action: with rl-explore a choice:
+
+        0  decrease
+        1  keep
+        2  increase
+
+    Observation: float32 [F], `history` records of these, the latest first; zero while the subflow is not there. With
+    rl-explore (history 1):
+
+        0  throughput_max  0 to 2.3979  1  largest acknowledged rate of the last 5 epochs / reference rate
+        1  loss            0 to 1       1  share lost of what was acknowledged or lost
+        2  sending_rate    0 to 2.3979  1  sending rate / largest acknowledged rate of the last 5 epochs
+        3  latency         0 to 2.3979  1  mean RTT / lowest RTT - 1
+
+    Reward, as in `HostEnv`:
+
+        rl-explore: ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 mean RTT in s - 10 loss ratio
+
+    Episode end and info: as in `HostEnv`.
+
+    Versions: v0, the first.
+    """
+
+    scope = "subflow"
+    default_controller = "rl-explore"
+    default_scenario = "train-single-path"
+
+
+IDS = {
+    "Subflow/Host-v0": HostEnv,
+    "Subflow/Connection-v0": ConnectionEnv,
+    "Subflow/Subflow-v0": SubflowEnv,
+    "Subflow/Path-v0": PathEnv,
+}
+"""The environments by their ids."""
+
+for _id, _class in IDS.items():
+    _name = _class.__name__
+    gymnasium.register(
+        id=_id,
+        entry_point=f"subflow_sim.env:{_name}",
+        vector_entry_point=f"subflow_sim.vector_env:{_name.removesuffix('Env')}VectorEnv",
+    )

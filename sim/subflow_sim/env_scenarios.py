@@ -1,0 +1,105 @@
+"""The scenarios of environments: which episodes there are, and where in them a controller learns."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from subflow_sim.errors import SimulationError
+from subflow_sim.lowering import lower
+from subflow_sim.scenario import load_scenario
+from subflow_sim.scenario_model import Scenario
+from subflow_sim.training import Distribution
+from subflow_sim.vec_env import AgentSpec, agent_spec, episode_seed, with_learner
+
+ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
+"""What an environment can be made of: a file, the name of a shipped scenario, a scenario, a distribution."""
+
+
+def distribution_of(scenario: ScenarioLike) -> Distribution:
+    """The distribution that is meant.
+
+    Raises:
+        ScenarioError: if the file has problems.
+        SimulationError: if there is neither such a file nor a shipped scenario of that name.
+    """
+    if isinstance(scenario, Distribution):
+        return scenario
+    if isinstance(scenario, Scenario):
+        return Distribution.from_scenario(scenario)
+    if Path(scenario).is_file():
+        return Distribution.from_scenario(load_scenario(scenario))
+    shipped = {path.stem: path for path in _shipped_scenarios()}
+    if str(scenario) not in shipped:
+        raise SimulationError(
+            f"{scenario}: no such scenario file and no shipped scenario of that name; there are: {', '.join(shipped)}"
+        )
+    return Distribution.from_scenario(load_scenario(shipped[str(scenario)]))
+
+
+@lru_cache(maxsize=1)
+def _shipped_scenarios() -> tuple[Path, ...]:
+    """The scenarios of the source tree, of the installed application or of the frozen one."""
+    here = Path(__file__).resolve()
+    bundle = getattr(sys, "_MEIPASS", None)
+    folders = [Path(bundle) / "assets"] if bundle else []
+    folders += [here.parents[1] / "subflow_app" / "assets", here.parents[2] / "assets"]
+    found = (sorted((folder / "scenarios").glob("*.toml")) for folder in folders)
+    return tuple(next((paths for paths in found if paths), ()))
+
+
+class EnvScenarios:
+    """Episodes in which a controller learns.
+
+    Args:
+        scenario: what they are drawn from.
+        controller: that learns, in place of what the flows have; see `with_learner`.
+        options: of it.
+        flow: the flow of the file that gets it; None: those that have it already, else all that can.
+
+    Attributes:
+        spec: what the agents are.
+        slots: subflows that all of them see in an episode at most.
+        most_paths: subflows that a flow with the controller has at most.
+        seed: of the draws.
+
+    Raises:
+        ScenarioError: if the scenario has problems.
+        SimulationError: if the controller has no agent, or the scenario no flow for it.
+    """
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        controller: str,
+        options: Mapping[str, Any] | None = None,
+        flow: str | None = None,
+    ) -> None:
+        self.controller = controller
+        self.seed = 0
+        self._options = dict(options or {})
+        self._flows = () if flow is None else (flow,)
+        self._distribution = distribution_of(scenario)
+        self.largest = self._with_learner(self._distribution.largest())
+        having = [flow for flow in self.largest.flows.values() if flow.controller.name == controller]
+        spec = agent_spec(controller, having[0].controller.options)
+        if spec is None:
+            raise SimulationError(f'the controller "{controller}" has no learning agent')
+        self.spec: AgentSpec = spec
+        self.slots = self._distribution.slots(controller, self._options, self._flows)
+        self.most_paths = max(len(flow.paths) for flow in having)
+
+    def make(self, env: int, episode: int) -> Scenario:
+        """The scenario of an episode: what `VecEnv` asks for."""
+        return self._with_learner(self._distribution.draw(self.seed, env, episode))
+
+    def flow_names(self, env: int, episode: int) -> list[str]:
+        """The flows of an episode as its run numbers them."""
+        lowered = lower(self.make(env, episode), episode_seed(self.seed, env, episode))
+        return [name for name, _ in lowered.flows]
+
+    def _with_learner(self, scenario: Scenario) -> Scenario:
+        return with_learner(scenario, self.controller, self._options, self._flows)

@@ -1,0 +1,279 @@
+"""Environments as one learner each sees them: whatever else has to act in them is taken care of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from subflow_sim.env_scenarios import EnvScenarios
+from subflow_sim.errors import SimulationError
+from subflow_sim.vec_env import AgentSpec, VecEnv
+
+_MOST_EMPTY_EPISODES = 100
+
+
+class Actor(Protocol):
+    """Somebody who decides for an agent, such as a `Policy`."""
+
+    def act(self, rows: ArrayLike, acting: ArrayLike) -> tuple[NDArray[np.float32], float]:
+        """Return the actions on the subflows that act, [S, A], and how good that is.
+
+        Args:
+            rows: float32 [S, F], the subflows that are there.
+            acting: bool [S], those that an action is wanted for.
+        """
+
+
+Others: TypeAlias = str | Actor
+"""Who decides for agents that are not the learner: "neutral" (nothing changes), "random" (anything), or an actor."""
+
+
+class LearnerBatch:
+    """N environments with a learner in each: one agent, of which every step is a decision.
+
+    Other agents of the same controller act when they have to, and no step ends for them alone. An episode in which the
+    learner never gets to decide is skipped. Arrays are overwritten by the next step.
+
+    Args:
+        scenarios: the episodes.
+        num_envs: N.
+        first_env: number of the first of them.
+        seed: of everything random.
+        threads: that simulate; 0: the caller's.
+        episode_s: the longest duration of an episode, s; None: the scenario's.
+        learner: a flow of the runs ("download.3"), where subflows learn also its subflow ("download.3/2"); None: the
+            first of them.
+        others: who decides for the other agents.
+
+    Attributes:
+        slots: S, subflows that the learner sees at most.
+        most_acting: K, of them those that act at once at most.
+        obs: float32 [N, S, F]; 0 where no subflow is.
+        mask: bool [N, S], there is one.
+        acting: bool [N, S], it has to act.
+        reward: float32 [N], of the epoch that ended; 0 in the first step of an episode.
+        team_reward: float32 [N], mean over that time of the sum over all flows of ln(max(goodput in Mbit/s, 0.01)).
+        terminated: bool [N], every flow that learns has delivered what it had.
+        truncated: bool [N], the time of the episode is over.
+
+    Raises:
+        SimulationError: if there is no such learner, or nobody who could decide for the others.
+    """
+
+    def __init__(
+        self,
+        scenarios: EnvScenarios,
+        num_envs: int,
+        *,
+        first_env: int = 0,
+        seed: int = 1,
+        threads: int = 0,
+        episode_s: float | None = None,
+        learner: str | None = None,
+        others: Others = "neutral",
+    ) -> None:
+        if isinstance(others, str) and others not in ("neutral", "random"):
+            raise SimulationError(f'nobody is called "{others}"; others: "neutral", "random" or a policy')
+        self._scenarios = scenarios
+        self._first_env = first_env
+        self._learner = learner
+        self._others = others
+        scenarios.seed = seed
+        self.vec = VecEnv(
+            scenarios.make,
+            scenarios.controller,
+            num_envs,
+            seed=seed,
+            threads=threads,
+            slots=scenarios.slots,
+            episode_s=episode_s,
+            first_env=first_env,
+        )
+        self.info: AgentSpec = self.vec.info
+        most = {"host": self.vec.slots, "connection": scenarios.most_paths, "subflow": 1}
+        self.slots = most[self.info.scope]
+        self.most_acting = min(scenarios.most_paths, self.slots)
+        shape = (num_envs, self.slots)
+        self._envs = np.arange(num_envs)[:, np.newaxis]
+        self._slot = np.zeros(shape, np.intp)  # of `vec`, per slot of the learner
+        self._is_mine = np.zeros(shape, np.bool_)  # that slot is in use
+        self._is_learner = np.zeros((num_envs, self.vec.slots), np.bool_)  # the same, per slot of `vec`
+        self._episode = np.full(num_envs, -1, np.int64)
+        self._is_fresh = np.ones(num_envs, np.bool_)  # the learner has not decided yet in the episode
+        self._named: list[tuple[int, list[str]]] = [(-1, [])] * num_envs  # flows of the episode that was asked for last
+        self._draws = [np.random.default_rng(0)] * num_envs
+        self._action = np.zeros((num_envs, self.vec.slots, self.info.action_width), np.float32)
+        self._team = np.zeros(num_envs)
+        self._since_s = np.zeros(num_envs)
+        self._now_s = np.zeros(num_envs)
+        self.obs = np.zeros((*shape, self.info.width), np.float32)
+        self.mask = np.zeros(shape, np.bool_)
+        self.acting = np.zeros(shape, np.bool_)
+        self.reward = np.zeros(num_envs, np.float32)
+        self.team_reward = np.zeros(num_envs, np.float32)
+        self.terminated = self.vec.terminated
+        self.truncated = self.vec.truncated
+
+    @property
+    def num_envs(self) -> int:
+        """N."""
+        return self.vec.num_envs
+
+    def reset(self, seed: int | None = None, episode: int | None = None) -> None:
+        """Begin an episode everywhere: that one, else the first one if a seed is given, else the next one."""
+        if episode is not None and episode < 0:
+            raise SimulationError(f"there is no episode {episode}: they are counted from 0")
+        first = episode if episode is not None else None if seed is None else 0
+        episodes = (self.vec.episode + 1).tolist() if first is None else [first] * self.num_envs
+        if seed is not None:
+            self._scenarios.seed = seed
+        self.vec.reset(seed, episodes)
+        self._episode[:] = -1
+        self._named = [(-1, [])] * self.num_envs
+        self._begin_step()
+        self._go_on(range(self.num_envs))
+
+    def step(self, action: NDArray[np.float32]) -> None:
+        """One decision of each learner; where an episode has ended, the next one begins.
+
+        Args:
+            action: float32 [N, K, A], for the subflows that act in their order; the rest is ignored.
+        """
+        rank = np.minimum(np.cumsum(self.acting, axis=1) - 1, self.most_acting - 1)
+        env, slot = np.nonzero(self.acting)
+        self._action[env, self._slot[env, slot]] = action[env, rank[env, slot]]
+        for number in range(self.num_envs):
+            self._decide_for_others(number)
+        self._begin_step()
+        self.vec.step(self._action)
+        self._go_on(range(self.num_envs))
+
+    def flow_name(self, env: int) -> str:
+        """The flow that learns in an environment (of a host: the first one), with its subflow where these learn."""
+        slot = self._slot[env, 0]
+        flow = self.vec.flow[env, slot]
+        name: str = self._flow_names(env)[flow]
+        if self.info.scope != "subflow":
+            return name
+        return f"{name}/{1 + np.flatnonzero(self.vec.flow[env] == flow).tolist().index(slot)}"
+
+    def _begin_step(self) -> None:
+        self._team[:] = 0
+        # In the next step of an ended episode time begins anew.
+        self._since_s[:] = np.where(self.terminated | self.truncated, 0.0, self.vec.time_s)
+        self._now_s[:] = self._since_s
+
+    def _go_on(self, envs: Sequence[int]) -> None:
+        """Let environments run on in which it is not the learner's turn, nor the end."""
+        empty = 0
+        waiting = [env for env in envs if not self._is_settled(env)]
+        while waiting:
+            for env in waiting:
+                if self.terminated[env] or self.truncated[env]:
+                    empty += 1
+                    self._team[env] = self._now_s[env] = self._since_s[env] = 0
+                self._decide_for_others(env)
+            if empty > _MOST_EMPTY_EPISODES * self.num_envs:
+                raise SimulationError("episodes end before the learner has anything to decide: let them last longer")
+            self.vec.send(self._action, waiting)
+            self.vec.recv()
+            waiting = [env for env in waiting if not self._is_settled(env)]
+        self._show()
+
+    def _is_settled(self, env: int) -> bool:
+        """After a step of an environment: whether the learner is to see what came of it."""
+        if self.vec.episode[env] != self._episode[env]:
+            self._begin_episode(env)
+        self._team[env] += self.vec.team_reward[env] * (self.vec.time_s[env] - self._now_s[env])
+        self._now_s[env] = self.vec.time_s[env]
+        acts = bool((self.vec.acting[env] & self._is_learner[env]).any())
+        has_ended = bool(self.terminated[env] or self.truncated[env])
+        settled = not self._is_fresh[env] if has_ended else acts
+        if settled:
+            self._is_fresh[env] = False
+        return settled
+
+    def _begin_episode(self, env: int) -> None:
+        """Find the learner among the slots."""
+        vec, episode = self.vec, int(self.vec.episode[env])
+        self._episode[env] = episode
+        self._is_fresh[env] = True
+        number = self._first_env + env
+        self._draws[env] = np.random.default_rng((self._scenarios.seed, number, episode))
+        first = self._first_slot(env)
+        mine = [first]
+        if self.info.scope != "subflow":
+            mine = np.flatnonzero(vec.agent[env] == vec.agent[env, first]).tolist()
+        self._is_learner[env] = False
+        self._is_learner[env, mine] = True
+        self._is_mine[env] = np.arange(self.slots) < len(mine)
+        self._slot[env] = 0
+        self._slot[env, : len(mine)] = mine
+
+    def _first_slot(self, env: int) -> int:
+        if self._learner is None:
+            return 0
+        flow, _, ordinal = self._learner.partition("/")
+        names = self._flow_names(env)
+        wanted = next((name for name in (flow, f"{flow}.1", flow.removesuffix(".1")) if name in names), None)
+        slots = [] if wanted is None else np.flatnonzero(self.vec.flow[env] == names.index(wanted)).tolist()
+        position = int(ordinal) - 1 if ordinal.isdecimal() else 0
+        if (ordinal and not ordinal.isdecimal()) or not 0 <= position < len(slots):
+            learning = {names[each] for each in self.vec.flow[env] if each >= 0}
+            raise SimulationError(
+                f'episode {self.vec.episode[env]} has no learner "{self._learner}"; there are: '
+                f"{', '.join(name for name in names if name in learning)}"
+            )
+        return int(slots[position])
+
+    def _flow_names(self, env: int) -> list[str]:
+        episode = int(self.vec.episode[env])
+        if self._named[env][0] != episode:
+            self._named[env] = (episode, self._scenarios.flow_names(self._first_env + env, episode))
+        return self._named[env][1]
+
+    def _decide_for_others(self, env: int) -> None:
+        acting = self.vec.acting[env] & ~self._is_learner[env]
+        if not acting.any():
+            return
+        info = self.info
+        if isinstance(self._others, str):
+            draws = self._draws[env] if self._others == "random" else None
+            self._action[env, acting] = simple_action(info, int(acting.sum()), draws)
+            return
+        for agent in np.unique(self.vec.agent[env, acting]):
+            there = (self.vec.agent[env] == agent) & self.vec.mask[env]
+            action, _ = self._others.act(self.vec.obs[env, there], acting[there])
+            self._action[env, there & acting] = np.asarray(action)[acting[there]]
+
+    def _show(self) -> None:
+        vec = self.vec
+        np.logical_and(vec.mask[self._envs, self._slot], self._is_mine, out=self.mask)
+        np.logical_and(vec.acting[self._envs, self._slot], self._is_mine, out=self.acting)
+        np.multiply(vec.obs[self._envs, self._slot], self.mask[..., np.newaxis], out=self.obs)
+        first = self.acting.argmax(axis=1)[:, np.newaxis]
+        earned = np.take_along_axis(vec.reward[self._envs, self._slot], first, axis=1)[:, 0]
+        np.multiply(earned, self.acting.any(axis=1), out=self.reward)
+        elapsed_s = self._now_s - self._since_s
+        self.team_reward[:] = np.divide(self._team, elapsed_s, out=np.zeros_like(elapsed_s), where=elapsed_s > 0)
+
+
+def simple_action(info: AgentSpec, count: int, draws: np.random.Generator | None) -> NDArray[np.float32]:
+    """Actions on so many subflows, [count, A]: the neutral one, or uniform over what is allowed by these draws."""
+    if info.choices:
+        chosen = (
+            np.full((count, 1), info.neutral_choice)
+            if draws is None
+            else draws.integers(len(info.choices), size=(count, 1))
+        )
+        return chosen.astype(np.float32)
+    low, high = (np.array([getattr(each, end) for each in info.actions]) for end in ("minimum", "maximum"))
+    values = (
+        np.clip(np.zeros((count, len(low))), low, high)
+        if draws is None
+        else draws.uniform(low, high, (count, len(low)))
+    )
+    return values.astype(np.float32)

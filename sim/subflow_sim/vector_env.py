@@ -1,0 +1,162 @@
+"""Gymnasium vector environments: N of those in `subflow_sim.env`, stepped together in threads of the core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from subflow_sim.env import (
+    MAX_SEED,
+    ConnectionEnv,
+    HostEnv,
+    PathEnv,
+    SubflowEnv,
+    _LearnerEnv,
+    actions_of,
+    learner_batch,
+    spaces_of,
+)
+from subflow_sim.env_scenarios import ScenarioLike
+from subflow_sim.errors import SimulationError
+from subflow_sim.learner_batch import Others
+from subflow_sim.vec_env import AgentSpec
+
+
+class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
+    """N environments; number n of them is the single one with `number=n` and the same seed, step for step.
+
+    Autoreset is Gymnasium's NEXT_STEP: the step after the one that ends an episode ignores that environment's action
+    and begins the next episode, with reward 0.
+
+    Args:
+        num_envs: N.
+        scenario: as in the environment for one learner; so are the others.
+        controller: whose agents learn.
+        threads: that simulate.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as Gymnasium declares it
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+    single: ClassVar[type[_LearnerEnv]]
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        scenario: ScenarioLike | None = None,
+        controller: str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        threads: int = 1,
+        episode_s: float | None = None,
+        learner: str | None = None,
+        others: Others = "neutral",
+        reward: str = "own",
+        render_mode: str | None = None,
+    ) -> None:
+        if reward not in ("own", "team"):
+            raise SimulationError(f'there is no reward "{reward}"; rewards: "own", "team"')
+        if render_mode is not None:
+            raise SimulationError(f'nothing is drawn as "{render_mode}" here; make one environment for that')
+        self.num_envs = num_envs
+        self._seed = seed
+        self._is_seeded = False
+        self._reward = reward
+        self._batch = learner_batch(
+            self.single.scope,
+            self.single.default_controller,
+            num_envs,
+            scenario=scenario or self.single.default_scenario,
+            controller=controller,
+            options=options,
+            learner=learner,
+            threads=threads,
+            episode_s=episode_s,
+            others=others,
+        )
+        self.info: AgentSpec = self._batch.info
+        self.single_observation_space, self.single_action_space = spaces_of(self._batch)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode everywhere: the first ones of that seed, or without a seed those after the last."""
+        super().reset(seed=seed)
+        if seed is None and not self._is_seeded:
+            seed = int(self.np_random.integers(MAX_SEED)) if self._seed is None else self._seed
+        self._is_seeded = True
+        self._batch.reset(seed, (options or {}).get("episode"))
+        return self._observation(), self._infos()
+
+    def step(
+        self, actions: Any
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Let each learner act, and its simulation go on to its next decision or to the end of the episode.
+
+        Raises:
+            SimulationError: if actions have another shape or are not finite, or `reset` was never called.
+        """
+        batch = self._batch
+        if not self._is_seeded:
+            raise SimulationError("there is no episode to make a step in: reset() begins one")
+        batch.step(actions_of(batch, actions))
+        reward = batch.reward if self._reward == "own" else batch.team_reward
+        return (
+            self._observation(),
+            reward.astype(np.float64),
+            batch.terminated.copy(),
+            batch.truncated.copy(),
+            self._infos(),
+        )
+
+    def _observation(self) -> Any:
+        batch = self._batch
+        if self.info.scope == "subflow":
+            return batch.obs[:, 0].copy()
+        acting, mask = batch.acting.astype(np.int8), batch.mask.astype(np.int8)
+        return {"acting": acting, "mask": mask, "subflows": batch.obs.copy()}
+
+    def _infos(self) -> dict[str, Any]:
+        batch = self._batch
+        everywhere = np.ones(self.num_envs, np.bool_)
+        infos: dict[str, Any] = {}
+        for key, values in (
+            ("time_s", batch.vec.time_s),
+            ("episode_number", batch.vec.episode),
+            ("team_reward", batch.team_reward),
+        ):
+            infos[key], infos[f"_{key}"] = values.copy(), everywhere
+        for env in np.flatnonzero(batch.terminated | batch.truncated):
+            infos = self._add_info(infos, {"metrics": batch.vec.episode_metrics(int(env))}, int(env))
+        return infos
+
+
+class HostVectorEnv(_LearnerVectorEnv):
+    """N of `HostEnv`; which see for spaces, rewards and what else can be said."""
+
+    single = HostEnv
+
+
+class ConnectionVectorEnv(_LearnerVectorEnv):
+    """N of `ConnectionEnv`."""
+
+    single = ConnectionEnv
+
+
+class SubflowVectorEnv(_LearnerVectorEnv):
+    """N of `SubflowEnv`."""
+
+    single = SubflowEnv
+
+
+class PathVectorEnv(_LearnerVectorEnv):
+    """N of `PathEnv`."""
+
+    single = PathEnv
