@@ -14,6 +14,8 @@ from subflow_app import __main__, __version__, cli
 
 COMMANDS = (
     "run",
+    "train",
+    "trainings",
     "runs",
     "show",
     "explain",
@@ -76,7 +78,9 @@ def test_help_lists_every_command(subflow: Subflow) -> None:
     assert sorted(listed) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "runs rename", "runs tag", "runs untag", "runs note", "runs delete"])
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "runs rename", "runs tag", "runs untag", "runs note", "runs delete", "trainings stop"]
+)
 def test_every_command_explains_itself(subflow: Subflow, command: str) -> None:
     answer = subflow(*command.split(), "--help")
 
