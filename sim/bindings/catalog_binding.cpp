@@ -19,7 +19,8 @@ void bind_catalog(nb::module_& m) {
         .value("TIME", OptionKind::Time)
         .value("RATE", OptionKind::Rate)
         .value("FLAG", OptionKind::Flag)
-        .value("CHOICE", OptionKind::Choice);
+        .value("CHOICE", OptionKind::Choice)
+        .value("POLICY", OptionKind::Policy);
 
     nb::class_<OptionInfo>(m, "OptionInfo")
         .def_ro("key", &OptionInfo::key)

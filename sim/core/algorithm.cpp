@@ -18,6 +18,8 @@ Options::Options(const AlgorithmInfo& info, std::span<const OptionValue> given) 
             if (text == nullptr ||
                 std::ranges::find(declaration.choices, std::string_view(*text)) == declaration.choices.end())
                 refuse(info, option.key, "is not one of its choices");
+        } else if (declaration.kind == OptionKind::Policy) {
+            if (!std::holds_alternative<std::string>(option.value)) refuse(info, option.key, "must be text");
         } else if (declaration.kind == OptionKind::Flag) {
             if (!std::holds_alternative<bool>(option.value)) refuse(info, option.key, "must be true or false");
         } else {

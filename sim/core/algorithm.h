@@ -11,7 +11,8 @@
 
 namespace subflow {
 
-enum class OptionKind { Number, Ratio, Time, Rate, Flag, Choice };
+// Policy: who decides for a learning agent, by name. The core takes that from FlowSpec::decider and ignores the option.
+enum class OptionKind { Number, Ratio, Time, Rate, Flag, Choice, Policy };
 
 struct OptionInfo {
     std::string_view key;

@@ -33,6 +33,8 @@ class OptionKind(enum.Enum):
 
     CHOICE = 5
 
+    POLICY = 6
+
 class OptionInfo:
     @property
     def key(self) -> str: ...

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from subflow_sim import _core
 from subflow_sim.decisions import rule_of
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.policy_choice import choose_policy
+from subflow_sim.policy_library import NEUTRAL, SUFFIX, PolicyLibrary, shipped_policies
 from subflow_sim.scenario_model import Choice
 
 _DIMENSIONS = {
@@ -16,6 +19,7 @@ _DIMENSIONS = {
     _core.OptionKind.RATE: Dimension.RATE,
     _core.OptionKind.FLAG: Dimension.FLAG,
     _core.OptionKind.CHOICE: Dimension.CHOICE,
+    _core.OptionKind.POLICY: Dimension.POLICY,
 }
 
 
@@ -25,7 +29,13 @@ def catalog() -> AlgorithmCatalog:
     return AlgorithmCatalog(
         controllers=tuple(_algorithm(info) for info in _core.controller_infos()),
         schedulers=tuple(_algorithm(info) for info in _core.scheduler_infos()),
+        policies=PolicyLibrary((shipped_policies(),)),
     )
+
+
+def catalog_with(policies: PolicyLibrary) -> AlgorithmCatalog:
+    """The same with other trained policies than those that ship."""
+    return replace(catalog(), policies=policies)
 
 
 def controllers() -> tuple[Algorithm, ...]:
@@ -41,12 +51,18 @@ def schedulers() -> tuple[Algorithm, ...]:
 def resolved(choice: Choice, profile: str) -> Choice:
     """The controller or scheduler of a scenario with the options it runs with, in the order of their declaration.
 
-    The same for a choice that has them all; one that the core does not know is left to the core to refuse.
+    The same for a choice that has them all; one that the core does not know is left to the core to refuse. A trained
+    policy that the choice only names is one of those that ship.
+
+    Raises:
+        ParamError: if that policy is not there, or does not fit.
     """
     known = next((each for each in (*controllers(), *schedulers()) if each.name == choice.name), None)
     if known is None or not choice.options.keys() <= {option.key for option in known.options}:
         return choice
-    return known.with_defaults(choice.options, profile)
+    if choice.policy is not None:
+        return replace(known.with_defaults(choice.options, profile), policy=choice.policy)
+    return choose_policy(known, choice.options, profile, catalog().policies)
 
 
 def _algorithm(info: _core.AlgorithmInfo) -> Algorithm:
@@ -54,13 +70,13 @@ def _algorithm(info: _core.AlgorithmInfo) -> Algorithm:
         name=info.name,
         summary=info.summary,
         source=info.source,
-        options=tuple(_param(option) for option in info.options),
+        options=tuple(_param(option, info.name) for option in info.options),
         is_coupled=info.is_coupled,
         rules=tuple(rule_of(rule) for rule in info.rules),
     )
 
 
-def _param(option: _core.OptionInfo) -> Param:
+def _param(option: _core.OptionInfo, algorithm: str) -> Param:
     bases = (option.base,) if option.base else ()
     if option.kind == _core.OptionKind.CHOICE:
         return Param(
@@ -72,6 +88,9 @@ def _param(option: _core.OptionInfo) -> Param:
             choices=tuple(option.choices),
             applies_to=bases,
         )
+    if option.kind == _core.OptionKind.POLICY:
+        default = algorithm if (shipped_policies() / f"{algorithm}{SUFFIX}").is_file() else NEUTRAL
+        return Param(option.key, Dimension.POLICY, option.help, default=default)
     if option.kind == _core.OptionKind.FLAG:
         return Param(option.key, Dimension.FLAG, option.help, default=bool(option.default_number), applies_to=bases)
     return Param(

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from math import ceil, inf
 from typing import Any
 
+from subflow_sim.errors import ParamError
 from subflow_sim.parameter import did_you_mean, either, kind_name, with_article
 from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
+from subflow_sim.policy_choice import choose_policy, policy_slots
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
 from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, NO_CHOICE, Arrivals, Choice, Flow
 from subflow_sim.section_reader import Context, Noted, read_section
@@ -93,6 +95,8 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         mean_off_s=values.get("off"),
         arrivals=arrivals,
     )
+    if paths is not None:
+        _check_slots(context, path, flow.controller, len(paths))
     return FlowReading(flow, None if paths is None else len(paths))
 
 
@@ -249,6 +253,14 @@ def _choice(context: Context, values: Mapping[str, Any], key: str, default: str 
     return NO_CHOICE if algorithm is None else algorithm.with_defaults({}, context.profile)
 
 
+def _check_slots(context: Context, path: Path, controller: Choice, subflows: int) -> None:
+    """Note a policy that acts on fewer subflows than the flow has."""
+    slots = None if controller.policy is None else policy_slots(controller.policy)
+    if slots is not None and subflows > slots:
+        message = f"its policy acts on at most {slots} subflows, and this flow has {subflows}"
+        context.report.add((*path, "controller"), message, "a policy for as many, or fewer paths")
+
+
 def _algorithms(context: Context, key: str) -> tuple[Algorithm, ...]:
     return context.algorithms.controllers if key == "controller" else context.algorithms.schedulers
 
@@ -282,4 +294,8 @@ def _read_choice(context: Context, path: Path, value: object, key: str) -> Choic
     )
     if len(given) < len(table.keys() - {"name"}):
         raise Noted
-    return algorithm.with_defaults(given, context.profile)
+    try:
+        return choose_policy(algorithm, given, context.profile, context.algorithms.policies, context.folder)
+    except ParamError as error:
+        report.add((*path, "policy") if "policy" in given else name_path, error.message, error.allowed)
+        raise Noted from error

@@ -9,6 +9,8 @@ from typing import Any
 
 from subflow_sim import _core
 from subflow_sim.catalog import resolved
+from subflow_sim.policy import Policy
+from subflow_sim.policy_library import RANDOM
 from subflow_sim.scenario import Choice, Event, Flow, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.transport_params import effective_transport
@@ -222,7 +224,7 @@ def _instances(scenario: Scenario, flow: Flow, seed: int) -> list[_Instance]:
 def _add_flow(
     core: _core.Scenario, instance: _Instance, flow: Flow, routes: list[tuple[list[int], list[int]]], host: int
 ) -> None:
-    core.add_flow(
+    index = core.add_flow(
         name=instance.name,
         kind=_KINDS[flow.kind],
         paths=routes,
@@ -244,10 +246,23 @@ def _add_flow(
         mean_off_ns=nanos(flow.mean_off_s or 0.0),
         host=host,
     )
+    _use_decider(core, index, flow.controller)
 
 
 def _options(choice: Choice) -> dict[str, bool | float | str]:
-    return {key: value if isinstance(value, bool | str) else float(value) for key, value in choice.options.items()}
+    return {
+        key: value if isinstance(value, bool | str) else float(value)
+        for key, value in choice.options.items()
+        if key != "policy"
+    }
+
+
+def _use_decider(core: _core.Scenario, flow: int, controller: Choice) -> None:
+    """Say who decides for a flow whose controller does what an agent says."""
+    if controller.policy is not None:
+        core.use_decider(flow, _core.DeciderKind.TRAINED, Policy.from_bytes(controller.policy.content).core)
+    elif controller.options.get("policy") == RANDOM:
+        core.use_decider(flow, _core.DeciderKind.RANDOM, None)
 
 
 def _add_link_event(core: _core.Scenario, event: Event, link_index: dict[str, int]) -> None:

@@ -18,6 +18,7 @@ UNLIMITED = "unlimited"
 NAME_PATTERN = r"[A-Za-z0-9_-]+"
 MAX_NAME_LENGTH = 64
 MAX_TEXT_LENGTH = 200
+MAX_PATH_LENGTH = 1000
 MAX_QUEUE_BYTES = 10**12
 MAX_INTEGER = 2**63 - 1  # what SQLite and the core's counters hold
 
@@ -138,7 +139,9 @@ class Param:
             case Dimension.FLAG:
                 return self._expect(value, bool, "true or false")
             case Dimension.TEXT:
-                return self._read_text(value)
+                return self._read_text(value, MAX_TEXT_LENGTH)
+            case Dimension.POLICY:
+                return self._read_text(value, MAX_PATH_LENGTH)
             case Dimension.CHOICE | Dimension.NAME:
                 return self._read_name(value)
             case Dimension.POINT:
@@ -184,6 +187,8 @@ class Param:
                 return "true or false"
             case Dimension.TEXT:
                 return f"text in quotes, 1 to {MAX_TEXT_LENGTH} characters"
+            case Dimension.POLICY:
+                return '"neutral", "random", the name of a policy, or the path of a file as "mine.safetensors"'
             case Dimension.NAME:
                 copy = ", with .1, .2 and so on for one copy" if self.allows_copy else ""
                 return f"a name of letters, digits, - and _, at most {MAX_NAME_LENGTH} characters{copy}"
@@ -295,9 +300,9 @@ class Param:
             raise self._refuse("not a whole number of packets")
         return QueueSpec(limit_pkts=int(packets))
 
-    def _read_text(self, value: object) -> str:
+    def _read_text(self, value: object, longest: int) -> str:
         text: str = self._expect(value, str, "text in quotes")
-        if not text.strip() or len(text) > MAX_TEXT_LENGTH:
+        if not text.strip() or len(text) > longest:
             raise self._refuse("too long" if text.strip() else "empty")
         if not text.isprintable():
             raise self._refuse("contains a control character")

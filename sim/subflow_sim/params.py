@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from subflow_sim.link_params import LINK, QUEUE_TABLE
 from subflow_sim.parameter import Param
+from subflow_sim.policy_library import PolicyLibrary
 from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
@@ -92,10 +93,11 @@ class Algorithm:
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmCatalog:
-    """The algorithms that a scenario may name, in the order in which lists show them."""
+    """The algorithms that a scenario may name, in the order in which lists show them, and the trained policies."""
 
     controllers: tuple[Algorithm, ...]
     schedulers: tuple[Algorithm, ...]
+    policies: PolicyLibrary = field(default_factory=PolicyLibrary)
 
 
 _SCENARIO = (

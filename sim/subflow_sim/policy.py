@@ -39,10 +39,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from subflow_sim import _core
 from subflow_sim.errors import PolicyError
+from subflow_sim.policy_library import SUFFIX, read_policy_file
 
-SUFFIX = ".safetensors"
-MAX_POLICY_BYTES = 64 << 20
-"""Larger files are refused."""
+__all__ = ["SUFFIX", "Policy", "policy_bytes", "read_policy_file", "write_policy"]
 
 _DOCUMENT_KEY = "subflow_policy"
 
@@ -167,27 +166,9 @@ class Policy:
         return self.core.act_many(seen, there, acts)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _remembered(content: bytes) -> Policy:
     return Policy(content)
-
-
-def read_policy_file(path: Path) -> bytes:
-    """The bytes of a policy file.
-
-    Raises:
-        PolicyError: if it cannot be read, is no regular file or too large; the text begins with the path.
-    """
-    try:
-        if not path.is_file():
-            raise PolicyError(f"{path}: {'not a regular file' if path.exists() else 'no such file'}")
-        with path.open("rb") as stream:
-            content = stream.read(MAX_POLICY_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        raise PolicyError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(content) > MAX_POLICY_BYTES:
-        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB")
-    return content
 
 
 def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> bytes:

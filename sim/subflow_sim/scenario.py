@@ -64,8 +64,10 @@ def parse_scenario(
         file: what messages call it; its stem is the scenario's name where the text gives none.
         overrides: "KEY=VALUE" with a dotted key, e.g. "links.wifi.loss=1%", "events.0.at=5s". They replace or add
             values before anything is checked; a value is read as TOML if it is TOML, else as text.
-        algorithms: the controllers and schedulers that may be named; None: those of the compiled core.
-        folder: where the files are that it names (delivery traces); None: it can only name those whose content it has.
+        algorithms: the controllers, schedulers and trained policies that may be named; None: those of the compiled core
+            and the policies that ship with it.
+        folder: where the files are that it names (delivery traces, policies); None: it can only name traces whose
+            content it has, and policies of the library.
 
     Raises:
         ScenarioError: with all problems, in the order of the file.

@@ -127,11 +127,33 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """The content of a trained policy's file; `subflow_sim.policy` reads it.
+
+    Attributes:
+        name: as the scenario has it.
+        content_hash: SHA-256 in hex.
+        content: of the file.
+    """
+
+    name: str
+    content_hash: str
+    content: bytes = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
-    """A controller or scheduler by name, with all its options (those left out in the file have their defaults)."""
+    """A controller or scheduler by name, with all its options (those left out in the file have their defaults).
+
+    Attributes:
+        name: as in the file.
+        options: SI values by key.
+        policy: what its option `policy` names; None: no trained one.
+    """
 
     name: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+    policy: PolicyFile | None = None
 
 
 NO_CHOICE = Choice("")

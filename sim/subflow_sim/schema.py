@@ -13,7 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
-from subflow_sim.parameter import COPY_SUFFIX_PATTERN, MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, UNLIMITED, Param
+from subflow_sim.parameter import (
+    COPY_SUFFIX_PATTERN,
+    MAX_NAME_LENGTH,
+    MAX_PATH_LENGTH,
+    MAX_TEXT_LENGTH,
+    NAME_PATTERN,
+    UNLIMITED,
+    Param,
+)
 from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.training_params import (
@@ -293,6 +301,8 @@ def _plain(param: Param) -> Schema:
     match param.dimension:
         case Dimension.TEXT:
             return {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_LENGTH}
+        case Dimension.POLICY:
+            return {"type": "string", "minLength": 1, "maxLength": MAX_PATH_LENGTH}
         case Dimension.NAME if param.allows_copy:
             return {"type": "string", "pattern": f"^{NAME_PATTERN}({COPY_SUFFIX_PATTERN})?$"}
         case Dimension.NAME:

@@ -17,7 +17,7 @@ from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import SimulationError
 from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, nanos
-from subflow_sim.scenario import Scenario
+from subflow_sim.scenario import Choice, Scenario
 from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
 from subflow_sim.vec_env import agent_spec
@@ -275,6 +275,7 @@ class Simulation:
                     "kind": flow.kind,
                     "controller": flow.controller.name,
                     "controller_options": dict(flow.controller.options),
+                    "policy": _policy_summary(flow.controller),
                     "scheduler": flow.scheduler.name,
                     "scheduler_options": dict(flow.scheduler.options),
                     "goodput_bps": result.goodput_bps,
@@ -401,3 +402,9 @@ def _jain_or_none(rates_bps: list[float]) -> float | None:
 
 def _defined(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _policy_summary(controller: Choice) -> dict[str, str] | None:
+    """The trained policy that decided, with the hash of its content: a file of that name can be another one later."""
+    policy = controller.policy
+    return None if policy is None else {"name": policy.name, "content_hash": policy.content_hash}

@@ -34,6 +34,7 @@ class Dimension(StrEnum):
     PATHS = "paths"
     LIST = "list"
     COUNTS = "counts"
+    POLICY = "policy"
 
 
 UNITS: Mapping[Dimension, Mapping[str, Decimal]] = MappingProxyType(

@@ -14,6 +14,7 @@ from subflow_sim import _core
 from subflow_sim.catalog import controllers
 from subflow_sim.errors import SimulationError
 from subflow_sim.lowering import lower, nanos
+from subflow_sim.policy_library import NEUTRAL
 from subflow_sim.scenario import Scenario
 from subflow_sim.scenario_model import Choice
 
@@ -149,8 +150,9 @@ def with_learner(
     changed = dict(scenario.flows)
     for name in having:
         flow = changed[name]
+        # Whoever trains decides: another policy, with a history of its own, has no say.
         before = flow.controller.options if flow.controller.name == controller else {}
-        flow = replace(flow, controller=Choice(controller, {**before, **(options or {})}))
+        flow = replace(flow, controller=Choice(controller, {**before, **(options or {}), "policy": NEUTRAL}))
         if controller == "dql-mptcp" and flow.scheduler.name == "minrtt":
             flow = replace(flow, scheduler=Choice("goodput", {}))
         changed[name] = flow

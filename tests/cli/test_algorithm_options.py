@@ -61,6 +61,8 @@ def values_of(option: Param) -> list[Any]:
         return list(option.choices)
     if option.dimension is Dimension.FLAG:
         return [True, False]
+    if option.dimension is Dimension.POLICY:
+        return ["neutral", "random"]
     bounds = (option.default, option.minimum, option.maximum)
     return [value for value in bounds if isinstance(value, int | float) and math.isfinite(value)]
 
@@ -163,7 +165,7 @@ def test_the_schema_allows_each_option_in_its_range_and_no_further(key: str, alg
         base = {"base": option.applies_to[0]} if option.applies_to else {}
         for value in values_of(option):
             assert validator.is_valid({"name": algorithm.name, **base, option.key: value}), option.key
-        wrong_values: list[object] = ["nonsense", []]
+        wrong_values: list[object] = ["" if option.dimension is Dimension.POLICY else "nonsense", []]
         if option.maximum is not None:
             wrong_values.append(option.maximum * 2 + 1)
         for wrong in wrong_values:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.helpers.policies import Plan, plan_document, random_tensors
 
 from subflow_sim.errors import PolicyError
-from subflow_sim.policy import Policy, policy_bytes, read_policy_file, write_policy
+from subflow_sim.policy import Policy, policy_bytes, write_policy
 
 torch = pytest.importorskip("torch")
 
@@ -233,13 +233,6 @@ def test_a_policy_for_another_controller_or_other_features_is_refused() -> None:
     features[0], features[1] = features[1], features[0]
     with pytest.raises(PolicyError, match=r"observation\.features\[0\]"):
         policy_bytes({**document, "observation": {"features": features, "history": 1}}, tensors)
-
-
-@pytest.mark.parametrize("what", ["missing", "folder", "null"])
-def test_files_that_cannot_be_read_say_so(tmp_path: Path, what: str) -> None:
-    path = {"missing": tmp_path / "no.safetensors", "folder": tmp_path, "null": Path("a\0b")}[what]
-    with pytest.raises(PolicyError, match=r"no such file|not a regular file|cannot be read"):
-        read_policy_file(path)
 
 
 _GOOD_DOCUMENT = plan_document(Plan("drl-cc", "lstm", "slot", "action", history=2))

@@ -146,6 +146,8 @@ def _range_text(option: Param) -> str:
 
     if option.dimension is Dimension.FLAG:
         return "true, false"
+    if option.dimension is Dimension.POLICY:
+        return "neutral, random, NAME, FILE.safetensors"
     if option.choices:
         return ", ".join(option.choices)
     low = None if option.minimum is None or math.isinf(option.minimum) else option.format(option.minimum)

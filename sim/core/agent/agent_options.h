@@ -19,9 +19,14 @@ struct EpochDefaults {
     double history = 1;
 };
 
-// Options of what every agent needs: the history it sees and what rates are scaled by.
-constexpr std::array<OptionInfo, 2> observation_options(double history) {
+// Options of what every agent needs: who decides, the history it sees and what rates are scaled by.
+constexpr std::array<OptionInfo, 3> observation_options(double history) {
     return {
+        OptionInfo{
+            .key = "policy",
+            .kind = OptionKind::Policy,
+            .help = "Who decides: a trained policy by name or file, neutral (changes nothing) or random.",
+        },
         OptionInfo{
             .key = "history",
             .kind = OptionKind::Number,
@@ -43,8 +48,8 @@ constexpr std::array<OptionInfo, 2> observation_options(double history) {
 }
 
 // And those of one whose epochs are counted for it.
-constexpr std::array<OptionInfo, 5> agent_options(const EpochDefaults& defaults) {
-    std::array<OptionInfo, 5> all{
+constexpr std::array<OptionInfo, 6> agent_options(const EpochDefaults& defaults) {
+    std::array<OptionInfo, 6> all{
         OptionInfo{
             .key = "epoch",
             .kind = OptionKind::Choice,

@@ -26,7 +26,7 @@ PolicyFile read_policy_file(std::span<const std::byte> file);
 // Rows beyond the network's slots are not seen and get the middle of that range, or the neutral choice; so does a row
 // for which the arithmetic overflows. Of choices the one with the largest output is taken, the first of equals.
 // A critic sees actions within [-1, 1]. The value of several rows, each by itself, is their mean.
-class NetworkPolicy final : public Policy {
+class NetworkPolicy final : public Policy, public std::enable_shared_from_this<NetworkPolicy> {
 public:
     // For an agent as the core has it. Throws PolicyError if tensors, document and agent do not fit one another.
     NetworkPolicy(PolicyFile file, const AgentInfo& agent);

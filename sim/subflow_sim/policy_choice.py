@@ -1,0 +1,92 @@
+"""Which trained policy decides for a controller, and what follows from that for the controller's other options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_sim.errors import ParamError, PolicyError
+from subflow_sim.parameter import did_you_mean
+from subflow_sim.policy_library import NEUTRAL, RANDOM, PolicyLibrary
+from subflow_sim.scenario_model import Choice, OptionValue, PolicyFile
+
+if TYPE_CHECKING:
+    from subflow_sim.params import Algorithm
+    from subflow_sim.policy import Policy
+
+
+def choose_policy(
+    algorithm: Algorithm,
+    given: Mapping[str, OptionValue],
+    profile: str,
+    library: PolicyLibrary,
+    folder: Path | None = None,
+) -> Choice:
+    """The choice of an algorithm with all its options, and with the policy that its option `policy` names.
+
+    What is not given is as the policy was trained with, else as the profile has it. The same as
+    `Algorithm.with_defaults` for an algorithm without that option.
+
+    Args:
+        algorithm: a controller or scheduler.
+        given: options that the scenario sets, SI.
+        profile: of the transport.
+        library: of policies by name.
+        folder: of the scenario; None: it is no file.
+
+    Raises:
+        ParamError: if there is no such policy, it is unusable, or it does not fit.
+    """
+    choice = algorithm.with_defaults(given, profile)
+    name = choice.options.get("policy")
+    if not isinstance(name, str) or name in (NEUTRAL, RANDOM):
+        return choice
+    file = library.read(name, folder)
+    return with_policy(algorithm, given, profile, file)
+
+
+def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile: str, file: PolicyFile) -> Choice:
+    """The same with a policy file that is there.
+
+    Raises:
+        ParamError: if it is unusable, or does not fit.
+    """
+    policy = _policy(file)
+    shown = f'"{file.name}"'
+    if policy.controller != algorithm.name:
+        raise ParamError(f"{shown} was trained for {policy.controller}", f"a policy for {algorithm.name}")
+    wanted = given.get("history", policy.history)
+    if wanted != policy.history:
+        message = f"{shown} was trained with history = {policy.history}, not {wanted:g}"
+        raise ParamError(message, f"history = {policy.history}, or leave it out")
+    params = {param.key: param for param in algorithm.options if param.key != "policy"}
+    trained: dict[str, OptionValue] = {"history": float(policy.history)}
+    for key, value in policy.options.items():
+        if key not in params:
+            hint = did_you_mean(key, list(params))
+            raise ParamError(f'{shown} was trained with the option "{key}", which {algorithm.name} has not{hint}', "")
+        try:
+            trained[key] = params[key].parse(value)  # type: ignore[assignment]  # options are numbers, flags and names
+        except ParamError as error:
+            raise ParamError(f"{shown} was trained with {key} = {value!r}: {error.message}", error.allowed) from error
+    return replace(algorithm.with_defaults({**trained, **given}, profile), policy=file)
+
+
+def policy_slots(file: PolicyFile) -> int | None:
+    """Subflows for which a policy can act at once; None: any number.
+
+    Raises:
+        ParamError: if it is unusable.
+    """
+    return _policy(file).slots
+
+
+def _policy(file: PolicyFile) -> Policy:
+    from subflow_sim.policy import Policy  # with the compiled core, which scenarios of other flows need not load
+
+    try:
+        return Policy.from_bytes(file.content)
+    except PolicyError as error:
+        raise ParamError(f'"{file.name}": {error}', "a policy file of this version") from error

@@ -1,0 +1,144 @@
+"""Where trained policies are found: by name in folders, or as files beside a scenario.
+
+A library is a value that whoever reads scenarios passes along with the algorithms (`AlgorithmCatalog.policies`): there
+is no global list of folders to be set before, so that two documents of one process can have different ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from subflow_sim.errors import ParamError, PolicyError
+from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.scenario_model import PolicyFile
+
+SUFFIX = ".safetensors"
+MAX_POLICY_BYTES = 64 << 20
+"""Larger files are refused."""
+
+NEUTRAL = "neutral"
+RANDOM = "random"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
+
+
+def shipped_policies() -> Path:
+    """The folder of the policies that ship: inside the installed package, or in the assets of the source tree."""
+    here = Path(__file__).resolve()
+    installed = here.parent / "agents"
+    return installed if installed.is_dir() else here.parents[2] / "assets" / "agents"
+
+
+def is_policy_name(name: str) -> bool:
+    """Whether a policy of a library can be called that."""
+    return _NAME.match(name) is not None and not name.endswith(SUFFIX) and name not in (NEUTRAL, RANDOM)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLibrary:
+    """Policies by name.
+
+    Attributes:
+        folders: with files NAME.safetensors; of equal names that in the first folder counts. Folders that do not exist
+            are empty.
+    """
+
+    folders: tuple[Path, ...] = ()
+
+    def paths(self) -> dict[str, Path]:
+        """The files by name, sorted."""
+        found: dict[str, Path] = {}
+        for folder in self.folders:
+            try:
+                files = sorted(folder.glob(f"*{SUFFIX}"))
+            except OSError:
+                continue
+            for path in files:
+                if is_policy_name(path.stem):
+                    found.setdefault(path.stem, path)
+        return dict(sorted(found.items()))
+
+    def read(self, value: str, folder: Path | None = None) -> PolicyFile:
+        """The policy that a scenario names.
+
+        Args:
+            value: a name of the library, or a path that ends in .safetensors: absolute, or with "/" relative to the
+                scenario's folder and within it.
+            folder: the scenario's; None: it is no file.
+
+        Raises:
+            ParamError: if there is none, or it cannot be read.
+        """
+        path = _beside(value, folder) if value.endswith(SUFFIX) else self._in_library(value)
+        try:
+            content, content_hash = _read(path)
+        except PolicyError as error:
+            raise ParamError(str(error), "a policy file") from error
+        return PolicyFile(value, content_hash, content)
+
+    def _in_library(self, name: str) -> Path:
+        # Not looked up in a listing: this is asked for each keystroke in a scenario.
+        if is_policy_name(name):
+            for folder in self.folders:
+                path = folder / f"{name}{SUFFIX}"
+                if path.is_file():
+                    return path
+        names = [*self.paths(), NEUTRAL, RANDOM]
+        message = f"there is no policy of that name{did_you_mean(name, names)}"
+        raise ParamError(message, f"{either(names)}, or a file beside the scenario")
+
+
+def read_policy_file(path: Path) -> bytes:
+    """The bytes of a policy file.
+
+    Raises:
+        PolicyError: if it cannot be read, is no regular file or too large; the text begins with the path.
+    """
+    return _read(path)[0]
+
+
+def _beside(value: str, folder: Path | None) -> Path:
+    """A file that belongs to a scenario, or any by its absolute path.
+
+    Delivery traces have to lie beside the scenario; a policy file, of which only decisions can be seen, need not:
+    so runs may name the policy of a training where it was written.
+    """
+    path = PurePosixPath(value)
+    if Path(value).is_absolute():
+        return Path(value)
+    if PureWindowsPath(value).anchor or ".." in path.parts or "\\" in value:
+        raise ParamError(
+            "not within the folder of the scenario", "a file beside it or in a folder below, or all its path"
+        )
+    if folder is None:
+        message = "cannot be found, because this scenario has no folder"
+        raise ParamError(message, "a scenario that is saved as a file, or a policy of the library")
+    return folder / path
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    try:
+        status = path.stat()
+        if not path.is_file():
+            raise PolicyError(f"{path}: not a regular file")
+        return _remembered(path, status.st_mtime_ns, status.st_size, status.st_ino)
+    except FileNotFoundError as error:
+        raise PolicyError(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        raise PolicyError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+@lru_cache(maxsize=16)
+def _remembered(path: Path, _changed_ns: int, size: int, _inode: int) -> tuple[bytes, str]:
+    """Content and hash of a file that has not changed since; the scenario is read again for each keystroke in it."""
+    if size > MAX_POLICY_BYTES:
+        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB")
+    with path.open("rb") as stream:
+        content = stream.read(MAX_POLICY_BYTES + 1)
+    if len(content) > MAX_POLICY_BYTES:
+        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB")
+    return content, hashlib.sha256(content).hexdigest()
