@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subflow_sim.catalog import catalog
 from subflow_sim.env_scenarios import EnvScenarios
-from subflow_sim.errors import SimulationError
+from subflow_sim.errors import ParamError, PolicyError, SimulationError
+from subflow_sim.policy import Policy
+from subflow_sim.policy_library import NEUTRAL, RANDOM
 from subflow_sim.vec_env import AgentSpec, VecEnv
 
 _MOST_EMPTY_EPISODES = 100
@@ -27,7 +31,8 @@ class Actor(Protocol):
 
 
 Others: TypeAlias = str | Actor
-"""Who decides for agents that are not the learner: "neutral" (nothing changes), "random" (anything), or an actor."""
+"""Who decides for agents that are not the learner: "neutral" (nothing changes), "random" (anything), a trained policy
+by its name or file, or an actor."""
 
 
 class LearnerBatch:
@@ -74,12 +79,10 @@ class LearnerBatch:
         learner: str | None = None,
         others: Others = "neutral",
     ) -> None:
-        if isinstance(others, str) and others not in ("neutral", "random"):
-            raise SimulationError(f'nobody is called "{others}"; others: "neutral", "random" or a policy')
         self._scenarios = scenarios
         self._first_env = first_env
         self._learner = learner
-        self._others = others
+        self._others = _others(others, scenarios.spec)
         scenarios.seed = seed
         self.vec = VecEnv(
             scenarios.make,
@@ -234,7 +237,7 @@ class LearnerBatch:
         return self._named[env][1]
 
     def _decide_for_others(self, envs: NDArray[np.intp]) -> None:
-        if self._others == "neutral":
+        if self._others == NEUTRAL:
             return  # as which all actions begin
         acting = self.vec.acting[envs] & ~self._is_learner[envs]
         for env in envs[acting.any(axis=1)]:
@@ -260,6 +263,26 @@ class LearnerBatch:
         np.multiply(earned, self.acting.any(axis=1), out=self.reward)
         elapsed_s = self._now_s - self._since_s
         self.team_reward[:] = np.divide(self._team, elapsed_s, out=np.zeros_like(elapsed_s), where=elapsed_s > 0)
+
+
+def _others(others: Others, info: AgentSpec) -> Others:
+    """Who is meant.
+
+    Raises:
+        SimulationError: if nobody is, or a policy that was made for other agents.
+    """
+    if not isinstance(others, str) or others in (NEUTRAL, RANDOM):
+        return others
+    try:
+        policy = Policy.from_bytes(catalog().policies.read(others, Path.cwd()).content)
+    except (ParamError, PolicyError) as error:
+        raise SimulationError(f'"{others}" cannot decide for others: {error}') from error
+    if (policy.controller, policy.width) != (info.controller, info.width):
+        raise SimulationError(
+            f'"{others}" cannot decide for others: it was trained for {policy.controller} with history = '
+            f"{policy.history}, and they are {info.controller} with history = {info.history}"
+        )
+    return policy
 
 
 def simple_action(info: AgentSpec, count: int, draws: np.random.Generator | None) -> NDArray[np.float32]:
