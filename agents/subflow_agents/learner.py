@@ -1,7 +1,7 @@
 """What the training loop asks of an environment and of a learner, whatever the algorithm.
 
-The loop: `observe` what the environments delivered, `act` on it, send the actions, `learn` while the environments
-simulate, receive. Nothing in it depends on the clock.
+The loop: `observe` what the environments delivered, `act` on it, send the actions, `learn` until nothing is due while
+the environments simulate, receive. Nothing in it depends on the clock.
 """
 
 from __future__ import annotations
@@ -86,9 +86,12 @@ class TrainingEnv(Protocol):
         terminated: bool [N].
         truncated: bool [N], the time limit: what would have followed has a value.
         time_s: float64 [N], simulated time of the episode.
+        episode: int64 [N], number of the current episode; of the next one from the `send` on that begins it.
     """
 
-    info: AgentSpec
+    @property
+    def info(self) -> AgentSpec: ...  # noqa: D102
+
     num_envs: int
     slots: int
     obs: FloatArray
@@ -101,13 +104,14 @@ class TrainingEnv(Protocol):
     terminated: BoolArray
     truncated: BoolArray
     time_s: NDArray[np.float64]
+    episode: NDArray[np.int64]
 
-    def reset(self, seed: int | None = None, *, episodes: Sequence[int] | None = None) -> object:
+    def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
         """Begin an episode in each environment: the first, or those numbers. Luck follows from (seed, env, episode)."""
         ...
 
-    def send(self, action: FloatArray, *, only: BoolArray | None = None) -> None:
-        """Begin a step with action float32 [N, S, A]; environments not in `only` [N] stay as they are."""
+    def send(self, action: FloatArray, envs: Sequence[int] | None = None) -> object:
+        """Begin a step with action float32 [N, S, A]; environments that are not among `envs` stay as they are."""
         ...
 
     def recv(self) -> object:
@@ -116,10 +120,6 @@ class TrainingEnv(Protocol):
 
     def episode_metrics(self, env: int) -> Mapping[str, float]:
         """goodput_bps, rtt_inflation, loss_ratio, jain, duration_s of the episode that just ended there."""
-        ...
-
-    def close(self) -> None:
-        """End the threads."""
         ...
 
 
@@ -161,13 +161,13 @@ class Learner(Protocol):
         ...
 
     def learn(self, progress: float) -> int:
-        """Make the gradient steps that are due.
+        """Make some of the gradient steps that are due: one, or as many as take a few milliseconds.
 
         Args:
             progress: share of the budget that is spent, in [0, 1], for schedules.
 
         Returns:
-            How many gradient steps that were.
+            How many gradient steps that were; 0: none is due until more was observed.
         """
         ...
 

@@ -1,0 +1,181 @@
+"""Decisions of the agents of many environments, and the transitions between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_agents.learner import FloatArray, TrainingEnv
+
+
+@dataclass(slots=True)
+class Decisions:
+    """What agents see when they have to act, or when their last action's reward comes: D of them.
+
+    Attributes:
+        env: int64 [D].
+        agent: int64 [D], in its environment.
+        rows: float32 [D, R, F], subflows that the agent sees in the order of their slots, zeros behind them.
+        count: int16 [D], subflows there are.
+        acting: int16 [D, K], positions in `rows` of those it acts on, -1 behind them.
+        slots: int16 [D, K], their slots in the environment, -1 behind them.
+        reward: float32 [D], of its decision before.
+        terminated: bool [D], the episode ends here and nothing follows.
+    """
+
+    env: NDArray[np.int64]
+    agent: NDArray[np.int64]
+    rows: FloatArray
+    count: NDArray[np.int16]
+    acting: NDArray[np.int16]
+    slots: NDArray[np.int16]
+    reward: FloatArray
+    terminated: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.env)
+
+    def take(self, which: NDArray[Any]) -> Decisions:
+        """Some of them."""
+        return Decisions(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def read_decisions(env: TrainingEnv, *, team_reward: bool = False) -> Decisions:
+    """The decisions that are open in the environments now, ordered by environment and agent; copies.
+
+    Args:
+        env: whose arrays are read.
+        team_reward: rewards of all flows of the simulation together in place of the agent's own.
+    """
+    agents = int(env.agent.max(initial=-1)) + 1
+    keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]
+    acts = env.acting & env.mask
+    keys, first = np.unique(keys_of_slots[acts], return_index=True)
+    seen = env.mask & (env.agent >= 0) & np.isin(keys_of_slots, keys)
+    envs, slots = np.nonzero(seen)  # by environment, then slot
+    group = np.searchsorted(keys, keys_of_slots[envs, slots])
+    by_group = np.argsort(group, kind="stable")
+    envs, slots, group = envs[by_group], slots[by_group], group[by_group]
+    count = np.bincount(group, minlength=len(keys))
+    position = np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
+
+    width = env.obs.shape[2]
+    rows = np.zeros((len(keys), int(count.max(initial=1)), width), dtype=np.float32)
+    rows[group, position] = env.obs[envs, slots]
+    is_acting = env.acting[envs, slots]
+    acting_group = group[is_acting]
+    acting_count = np.bincount(acting_group, minlength=len(keys))
+    ordinal = np.arange(len(acting_group)) - np.repeat(np.cumsum(acting_count) - acting_count, acting_count)
+    acting = np.full((len(keys), int(acting_count.max(initial=1))), -1, dtype=np.int16)
+    acting_slots = acting.copy()
+    acting[acting_group, ordinal] = position[is_acting]
+    acting_slots[acting_group, ordinal] = slots[is_acting]
+
+    env_of = keys // max(agents, 1)
+    reward = env.team_reward[env_of] if team_reward else env.reward[acts][first]
+    return Decisions(
+        env=env_of,
+        agent=keys % max(agents, 1),
+        rows=rows,
+        count=count.astype(np.int16),
+        acting=acting,
+        slots=acting_slots,
+        reward=reward.astype(np.float32),
+        terminated=env.terminated[env_of],
+    )
+
+
+class Stitcher:
+    """Joins each decision of an agent with its next one, by environment and agent.
+
+    Agents come and go: one that is never asked again before its episode ends leaves nothing behind.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[int, int], tuple[FloatArray, int, NDArray[np.int16], FloatArray]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def close(self, now: Decisions, ended: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+        """The transitions that end with these decisions, as columns of a replay memory, n rows each.
+
+        Args:
+            now: decisions of agents, or what they see at the end of an episode.
+            ended: bool [N], the environment's episode is over: what is still open there leads nowhere.
+
+        Returns:
+            rows, count, acting, action; reward; next_rows, next_count, next_acting; ends, 1 where nothing follows:
+            after a time limit something would have, so its transitions are bootstrapped. Empty if no transition ends.
+        """
+        ending = [
+            (before, index)
+            for index, key in enumerate(zip(now.env.tolist(), now.agent.tolist(), strict=True))
+            if (before := self._open.pop(key, None)) is not None
+        ]
+        if ended.any():
+            over = set(np.flatnonzero(ended).tolist())
+            self._open = {key: value for key, value in self._open.items() if key[0] not in over}
+        if not ending:
+            return {}
+        after = now.take(np.array([index for _, index in ending]))
+        befores = [before for before, _ in ending]
+        return {
+            "rows": _stacked([before[0] for before in befores], 0),
+            "count": np.array([before[1] for before in befores], dtype=np.int16),
+            "acting": _stacked([before[2] for before in befores], -1),
+            "action": _stacked([before[3] for before in befores], 0),
+            "reward": after.reward,
+            "next_rows": after.rows,
+            "next_count": after.count,
+            "next_acting": after.acting,
+            "ends": after.terminated.astype(np.float32),
+        }
+
+    def open(self, decisions: Decisions, action: FloatArray) -> None:
+        """Remember what was decided: action float32 [D, K, A], in [-1, 1]."""
+        for index, key in enumerate(zip(decisions.env.tolist(), decisions.agent.tolist(), strict=True)):
+            self._open[key] = (
+                decisions.rows[index],
+                int(decisions.count[index]),
+                decisions.acting[index],
+                action[index],
+            )
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What is open, as arrays; `load` takes them."""
+        entries = list(self._open.values())
+        return {
+            "key": np.array(list(self._open), dtype=np.int64).reshape(-1, 2),
+            "rows": _stacked([entry[0] for entry in entries], 0),
+            "count": np.array([entry[1] for entry in entries], dtype=np.int16),
+            "acting": _stacked([entry[2] for entry in entries], -1),
+            "action": _stacked([entry[3] for entry in entries], 0),
+        }
+
+    def load(self, state: dict[str, NDArray[Any]]) -> None:
+        """Have those decisions open."""
+        self._open = {
+            (int(key[0]), int(key[1])): (rows, int(count), acting, action)
+            for key, rows, count, acting, action in zip(
+                state["key"], state["rows"], state["count"], state["acting"], state["action"], strict=True
+            )
+        }
+
+
+def _stacked(arrays: list[NDArray[Any]], filler: int) -> NDArray[Any]:
+    """Arrays of as many dimensions side by side in one, filled up to the largest."""
+    if not arrays:
+        return np.zeros((0,), dtype=np.float32)
+    shape = np.max([array.shape for array in arrays], axis=0)
+    stacked = np.full((len(arrays), *shape), filler, dtype=arrays[0].dtype)
+    for index, array in enumerate(arrays):
+        stacked[index][tuple(slice(0, width) for width in array.shape)] = array
+    return stacked
+
+
+FILLERS = {"acting": -1, "next_acting": -1}
+"""Of the columns that `Stitcher.close` makes, where one is narrower than another."""
