@@ -62,7 +62,11 @@ class AgentInfo:
 
 
 # Each agent's module ends in `AGENT` (or names it otherwise); a name that is not listed here does not exist.
-_AGENTS: Mapping[str, tuple[str, str]] = {}
+_AGENTS: Mapping[str, tuple[str, str]] = {
+    "drl-cc": ("drl_cc", "AGENT"),
+    "dql-mptcp": ("dql_mptcp", "AGENT"),
+    "clean-slate": ("clean_slate", "AGENT"),
+}
 
 
 def agent_names() -> tuple[str, ...]:

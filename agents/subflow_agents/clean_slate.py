@@ -1,0 +1,71 @@
+"""Clean-slate RL: one agent for all subflows of a connection, with nothing classic beside it.
+
+The baseline that MPLibra argues against: it fills any link and takes no account of others. Source: Yu, Xu, Zhao, Tang,
+"MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section II.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.learner import Learner, LearnerSetup
+from subflow_agents.options import integer, number
+from subflow_agents.registry import AgentInfo
+
+PAPER = "Yu et al. (MPLibra), section II"
+
+
+@dataclass(frozen=True, slots=True)
+class CleanSlateConfig(DdpgConfig):
+    """DDPG over the concatenated states of a fixed number of subflows."""
+
+    hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
+    slots: int = integer(
+        2, "Subflows of a connection; another number is another network.", PAPER, minimum=1, maximum=64
+    )
+    history: int = integer(
+        10, "Records of the past that the agent sees.", "Yu et al. (MPLibra), section IV", minimum=1, maximum=32
+    )
+    action_range: float = number(
+        5.0, "A window is multiplied by 2 to at most this.", "Yu et al. (MPLibra), section IV", minimum=0.01, maximum=5
+    )
+    epoch_time: float = number(
+        0.01,
+        "Least duration of the monitor interval of all subflows, which lasts the longest round trip.",
+        RULING,
+        minimum=0.001,
+        maximum=60,
+        unit="s",
+    )
+
+
+def _make_learner(config: CleanSlateConfig, setup: LearnerSetup) -> Learner:
+    from subflow_agents.ddpg import DdpgLearner
+
+    return DdpgLearner(config, setup, head="all")
+
+
+def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:
+    return {
+        "epoch": "rtt",
+        "epoch_time": config.epoch_time,
+        "history": config.history,
+        "action_range": config.action_range,
+    }
+
+
+AGENT = AgentInfo(
+    name="clean-slate",
+    title="Clean-slate RL",
+    summary="One agent sets all windows of a connection and nothing classic remains: fast, and unfriendly.",
+    source="Yu et al., MPLibra, its baseline",
+    controller="clean-slate",
+    scope="connection",
+    default_recipe="clean-slate",
+    config_class=CleanSlateConfig,
+    make_learner=_make_learner,
+    controller_options=_controller_options,
+)

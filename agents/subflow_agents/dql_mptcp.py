@@ -1,0 +1,79 @@
+"""DQL-MPTCP: an agent per connection sets the windows of its subflows and their shares of the packets.
+
+Despite its name it learns by policy gradients from prioritised samples. Source: Pokhrel, Walid, "Learning to Harness
+Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC 2021: section III (state, action, reward),
+Algorithms 1 and 2 of section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from subflow_agents.ddpg_options import RULING, SCHAUL, DdpgConfig
+from subflow_agents.learner import Learner, LearnerSetup
+from subflow_agents.options import choice, flag, integer, number
+from subflow_agents.registry import AgentInfo
+
+PAPER = "Pokhrel, Walid 2021 (DQL-MPTCP), section IV"
+# The paper's sentence gives the critic 0.001 and the actor 0.01, in an order that two readings allow.
+PAPER_ACTOR_LR, PAPER_CRITIC_LR = 0.01, 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class DqlMptcpConfig(DdpgConfig):
+    """Algorithms 1 and 2 with the paper's constants."""
+
+    gamma: float = number(0.95, "Discount of the reward one slot later.", PAPER, minimum=0, maximum=0.9999)
+    tau: float = number(0.001, "Share by which targets follow at each update.", PAPER, minimum=1e-6, maximum=1)
+    actor_lr: float = number(
+        1e-4,
+        "Learning rate of actor and representation (Adam).",
+        "a ruling: 0.01 as printed is unusually large",
+        minimum=1e-7,
+        maximum=1,
+    )
+    critic_lr: float = number(1e-3, "Learning rate of the critic (Adam).", PAPER, minimum=1e-7, maximum=1)
+    paper_lr: bool = flag(False, "Learn at the rates as printed, 0.01 and 0.001.", PAPER)
+    hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
+    encoder: str = choice(
+        "lstm",
+        "What sums up the states of the subflows.",
+        "Pokhrel, Walid 2021 (DQL-MPTCP), section III: an LSTM",
+        choices=("none", "lstm", "pool"),
+    )
+    encoder_hidden: int = integer(
+        64, "Width of the encoder; 128 in the paper, if that is what it means.", RULING, minimum=1, maximum=1024
+    )
+    prioritised: bool = flag(True, "Draw transitions by how wrong the critic was about them.", SCHAUL)
+    slots: int = integer(2, "Subflows that a connection has at most.", f"{PAPER}: 2 throughout", minimum=1, maximum=64)
+    epoch_time: float = number(
+        0.05, "Least duration of a slot, which lasts a round trip.", RULING, minimum=0.001, maximum=60, unit="s"
+    )
+
+
+def _make_learner(config: DqlMptcpConfig, setup: LearnerSetup) -> Learner:
+    from subflow_agents.ddpg import DdpgLearner
+
+    if config.paper_lr:
+        config = replace(config, actor_lr=PAPER_ACTOR_LR, critic_lr=PAPER_CRITIC_LR)
+    return DdpgLearner(config, setup, head="target")
+
+
+def _controller_options(config: DqlMptcpConfig) -> Mapping[str, Any]:
+    return {"epoch": "rtt", "epoch_time": config.epoch_time, "history": 1}
+
+
+AGENT = AgentInfo(
+    name="dql-mptcp",
+    title="DQL-MPTCP",
+    summary="An agent per connection sets windows and scheduling together, from prioritised experience.",
+    source="Pokhrel, Walid, IEEE TMC 2021",
+    controller="dql-mptcp",
+    scope="connection",
+    default_recipe="dql-mptcp",
+    config_class=DqlMptcpConfig,
+    make_learner=_make_learner,
+    controller_options=_controller_options,
+)

@@ -1,0 +1,69 @@
+"""DRL-CC: one agent sets the windows of all MPTCP flows of a host, a flow at a time.
+
+Source: Xu, Tang, Yin, Wang, Xue, "Experience-Driven Congestion Control: When Multi-Path TCP Meets Deep Reinforcement
+Learning", IEEE JSAC 2019: sections III-B (state, action, reward), III-C (networks), Algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.learner import Learner, LearnerSetup
+from subflow_agents.options import choice, integer, number
+from subflow_agents.registry import AgentInfo
+
+PAPER = "Xu et al. 2019 (DRL-CC), section III-C"
+
+
+@dataclass(frozen=True, slots=True)
+class DrlCcConfig(DdpgConfig):
+    """Algorithm 1 with the paper's constants."""
+
+    gamma: float = number(0.90, "Discount of the reward one decision later.", PAPER, minimum=0, maximum=0.9999)
+    tau: float = number(0.001, "Share by which targets follow at each update.", PAPER, minimum=1e-6, maximum=1)
+    actor_lr: float = number(1e-4, "Learning rate of actor and representation (Adam).", PAPER, minimum=1e-7, maximum=1)
+    critic_lr: float = number(1e-3, "Learning rate of the critic (Adam).", PAPER, minimum=1e-7, maximum=1)
+    hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
+    encoder: str = choice(
+        "lstm",
+        "What sums up the states of all flows.",
+        "Xu et al. 2019 (DRL-CC), section III-C: an LSTM, whose last hidden state represents them",
+        choices=("none", "lstm", "pool"),
+    )
+    slots: int = integer(
+        2,
+        "Subflows that a flow has at most.",
+        "Xu et al. 2019 (DRL-CC), section IV: 2 throughout",
+        minimum=1,
+        maximum=64,
+    )
+    epoch_time: float = number(
+        0.1, "Time in which each flow is served once.", RULING, minimum=0.001, maximum=60, unit="s"
+    )
+
+
+def _make_learner(config: DrlCcConfig, setup: LearnerSetup) -> Learner:
+    from subflow_agents.ddpg import DdpgLearner
+
+    return DdpgLearner(config, setup, head="target")
+
+
+def _controller_options(config: DrlCcConfig) -> Mapping[str, Any]:
+    return {"epoch": "time", "epoch_time": config.epoch_time, "history": 1}
+
+
+AGENT = AgentInfo(
+    name="drl-cc",
+    title="DRL-CC",
+    summary="One agent per host sets the windows of all its MPTCP flows; an LSTM sums up their states.",
+    source="Xu et al., IEEE JSAC 2019",
+    controller="drl-cc",
+    scope="host",
+    default_recipe="drl-cc",
+    config_class=DrlCcConfig,
+    make_learner=_make_learner,
+    controller_options=_controller_options,
+)

@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.helpers.toy_env import LevelEnv, Number, Spec
+
+from subflow_agents.ddpg import DdpgLearner
+from subflow_agents.ddpg_options import DdpgConfig
+from subflow_agents.errors import CheckpointError, ConfigError
+from subflow_agents.learner import LearnerSetup
+
+SMALL = DdpgConfig(hidden=16, encoder="lstm", encoder_hidden=8, batch=8, warmup=10, replay=1000)
+
+
+def learner_of(config: DdpgConfig = SMALL, env: LevelEnv | None = None, *, head: str = "target", seed: int = 3):
+    env = env or LevelEnv(3)
+    return DdpgLearner(config, LearnerSetup(env.info, env.num_envs, env.slots, seed), head), env
+
+
+def advance(learner: DdpgLearner, env: LevelEnv, steps: int) -> int:
+    transitions = 0
+    for _ in range(steps):
+        transitions += learner.observe(env)
+        env.send(learner.act(env))
+        while learner.learn(0.5):
+            pass
+        env.recv()
+    return transitions
+
+
+def sample_of(learner: DdpgLearner):
+    return learner.replay.sample(16, np.random.default_rng(9))
+
+
+def weights_of(module: torch.nn.Module) -> list[torch.Tensor]:
+    return [weight.detach().clone() for weight in module.parameters()]
+
+
+def changed(before: list[torch.Tensor], module: torch.nn.Module) -> bool:
+    return any(not torch.equal(old, new) for old, new in zip(before, module.parameters(), strict=True))
+
+
+@pytest.mark.parametrize("rep_grad", ["actor", "critic", "both"])
+def test_the_representation_learns_through_the_loss_that_the_option_names(rep_grad: str) -> None:
+    # With a learning rate of 0 for one side, the encoder moves only through the other.
+    learner, env = learner_of(replace(SMALL, rep_grad=rep_grad, warmup=1000))
+    env.reset(1)
+    advance(learner, env, 20)
+    sample = sample_of(learner)
+    columns = sample.columns
+    from subflow_agents.nets import to_rows
+
+    batch = to_rows(columns["rows"], columns["count"], columns["acting"])
+    h = learner.networks.encoder(batch)
+    actor_only = torch.autograd.grad(
+        -learner.networks.values(h.detach(), batch, torch.tanh(learner.networks.before_tanh(h, batch)))[0].mean(),
+        list(learner.networks.encoder.parameters()),
+    )
+    after = to_rows(columns["next_rows"], columns["next_count"], columns["next_acting"])
+    target = torch.from_numpy(columns["reward"]) + 0.99 * learner._next_value(after)
+    value = learner.networks.values(learner.networks.encoder(batch), batch, torch.from_numpy(columns["action"]))[0]
+    critic_only = torch.autograd.grad(((value - target) ** 2).mean(), list(learner.networks.encoder.parameters()))
+    # The critic's step comes first; with the actor's part the critic of that moment is another.
+    learner.critic_optimiser.param_groups[0]["lr"] = 0.0
+
+    learner._update(sample)
+
+    expected = {
+        "actor": actor_only,
+        "critic": critic_only,
+        "both": tuple(a + b for a, b in zip(actor_only, critic_only, strict=True)),
+    }[rep_grad]
+    for weight, gradient in zip(learner.networks.encoder.parameters(), expected, strict=True):
+        assert weight.grad is not None
+        torch.testing.assert_close(weight.grad, gradient, rtol=1e-4, atol=1e-9)
+
+
+def test_critic_and_actor_descend_their_losses_and_targets_follow_softly() -> None:
+    learner, env = learner_of(replace(SMALL, warmup=1000, tau=0.1))
+    env.reset(1)
+    advance(learner, env, 20)
+    before = weights_of(learner.targets)
+
+    learner._update(sample_of(learner))
+
+    for old, new, followed in zip(before, learner.targets.parameters(), learner.networks.parameters(), strict=True):
+        torch.testing.assert_close(new, 0.9 * old + 0.1 * followed)
+    assert changed(before, learner.networks)
+
+
+def test_targets_are_bootstrapped_unless_the_episode_is_over() -> None:
+    learner, env = learner_of(replace(SMALL, gamma=0.5, warmup=1000))
+    env.reset(1)
+    advance(learner, env, 20)
+    sample = sample_of(learner)
+    sample.columns["ends"][:] = 1
+    with torch.no_grad():
+        from subflow_agents.nets import to_rows
+
+        columns = sample.columns
+        batch = to_rows(columns["rows"], columns["count"], columns["acting"])
+        action = torch.from_numpy(columns["action"])
+        value = learner.networks.values(learner.networks.encoder(batch), batch, action)[0]
+        error = float((value - torch.from_numpy(columns["reward"])).abs().mean())
+
+    learner._update(sample)
+
+    assert learner.metrics()["td_error"] == pytest.approx(error, rel=1e-5)
+
+
+def test_actions_stay_within_their_bounds_and_are_spread_over_them() -> None:
+    spec = Spec(actions=(Number("push", minimum=0, maximum=10),))
+    learner, env = learner_of(replace(SMALL, ou_sigma=5.0), LevelEnv(2, spec=spec))
+    env.reset(1)
+    seen = []
+    for _ in range(20):
+        learner.observe(env)
+        seen.append(learner.act(env).copy())
+
+    assert (np.min(seen), np.max(seen)) == (0, 10)
+
+
+def test_without_noise_the_first_actions_are_in_the_middle() -> None:
+    learner, env = learner_of(replace(SMALL, ou_sigma=0.0))
+    env.reset(1)
+    learner.observe(env)
+    assert np.abs(learner.act(env)).max() < 0.05
+
+
+def test_one_update_per_transition_after_the_warm_up() -> None:
+    learner, env = learner_of(replace(SMALL, warmup=30, updates_per_step=0.5))
+    env.reset(1)
+    updates = 0
+    transitions = 0
+    for _ in range(30):
+        transitions += learner.observe(env)
+        env.send(learner.act(env))
+        while learner.learn(0.0):
+            updates += 1
+        env.recv()
+
+    # The 30th transition comes with the tenth step of three environments, less those that began an episode.
+    assert transitions > 60
+    assert updates == pytest.approx((transitions - 30) / 2, abs=2)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "head", "encoder"),
+    [
+        ("ddpg", "target", "lstm"),
+        ("ddpg", "slot", "none"),
+        ("ddpg", "all", "pool"),
+        ("td3", "slot", "pool"),
+        ("sac", "target", "none"),
+    ],
+)
+def test_every_algorithm_learns_where_the_levels_should_be(algorithm: str, head: str, encoder: str) -> None:
+    config = DdpgConfig(
+        algorithm=algorithm,
+        gamma=0.5,
+        tau=0.02,
+        actor_lr=3e-3 if algorithm == "sac" else 1e-3,
+        critic_lr=4e-3,
+        hidden=24,
+        encoder=encoder,
+        encoder_hidden=8,
+        batch=48,
+        warmup=100,
+        updates_per_step=0.6,
+        prioritised=algorithm == "ddpg" and head == "target",
+        rep_grad="critic",
+        squash_penalty=0.02,
+    )
+    learner, env = learner_of(config, LevelEnv(8), head=head)
+    env.reset(1)
+    advance(learner, env, 100)
+    learner.metrics()
+
+    advance(learner, env, 15)
+
+    # At random the mean reward is 1 - E(x - 0.5)^2 = 1 - (1/3 + 1/4) = 0.42; at its best close to 1, the way there and
+    # the noise taken off.
+    assert learner.metrics()["return_mean"] > 0.8
+
+
+def test_a_delayed_actor_waits_for_its_critics() -> None:
+    learner, env = learner_of(replace(SMALL, algorithm="td3", policy_delay=3, warmup=1000))
+    env.reset(1)
+    advance(learner, env, 20)
+    before = weights_of(learner.networks.actor)
+
+    learner._update(sample_of(learner))
+    learner._update(sample_of(learner))
+    assert not changed(before, learner.networks.actor)
+
+    learner._update(sample_of(learner))
+    assert changed(before, learner.networks.actor)
+
+
+def test_prioritised_learning_is_corrected_more_towards_the_end() -> None:
+    from subflow_agents.replay import PrioritisedReplay
+
+    learner, env = learner_of(replace(SMALL, prioritised=True))
+    env.reset(1)
+    advance(learner, env, 20)
+    assert isinstance(learner.replay, PrioritisedReplay)
+    assert learner.replay.beta == pytest.approx(0.4 + 0.6 * 0.5)
+
+
+@pytest.mark.parametrize("algorithm", ["ddpg", "td3", "sac"])
+def test_a_learner_goes_on_from_its_state_bit_for_bit(algorithm: str) -> None:
+    config = replace(SMALL, algorithm=algorithm, prioritised=algorithm == "td3")
+    first, env = learner_of(config)
+    env.reset(1)
+    advance(first, env, 25)
+    state = first.state()
+    second, _ = learner_of(config, seed=99)
+
+    second.load_state(state)
+
+    twin = LevelEnv(3)
+    for name in ("obs", "reward", "truncated", "time_s", "episode", "_level", "team_reward"):
+        getattr(twin, name)[...] = getattr(env, name)
+    advance(first, env, 15)
+    advance(second, twin, 15)
+    for old, new in zip(first.networks.parameters(), second.networks.parameters(), strict=True):
+        assert torch.equal(old, new)
+    np.testing.assert_array_equal(first.act(env), second.act(twin))
+
+
+def test_a_state_of_another_network_is_refused() -> None:
+    learner, env = learner_of()
+    env.reset(1)
+    advance(learner, env, 5)
+    other, _ = learner_of(replace(SMALL, hidden=12))
+    with pytest.raises(CheckpointError, match="hidden"):
+        other.load_state(learner.state())
+    third, _ = learner_of(replace(SMALL, algorithm="td3"))
+    with pytest.raises(CheckpointError, match="'ddpg', not 'td3'"):
+        third.load_state(learner.state())
+
+
+def test_more_subflows_than_the_network_has_room_for_are_refused_by_name() -> None:
+    learner, env = learner_of(SMALL, LevelEnv(1, rows=3))
+    env.reset(1)
+    with pytest.raises(ConfigError, match=r"options\.slots: .* 3 subflows that act together, the network room for 2"):
+        learner.observe(env)
+
+
+def test_choices_are_not_for_this_learner() -> None:
+    with pytest.raises(ConfigError, match="choices"):
+        learner_of(SMALL, LevelEnv(1, spec=Spec(choices=("less", "more"), actions=())))

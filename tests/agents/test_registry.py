@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from subflow_agents import ConfigError, agent, agent_names, agents
+from subflow_agents.learner import LearnerSetup
+from subflow_sim.vec_env import agent_spec
+
+
+def test_telling_what_agents_there_are_does_not_import_what_they_learn_with() -> None:
+    program = (
+        "import sys, subflow_agents\n"
+        "assert all(info.options() and info.config() for info in subflow_agents.agents())\n"
+        "assert not {'torch', 'safetensors', 'gymnasium'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_an_unknown_agent_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ConfigError, match="there is no 'drlcc'; allowed: drl-cc, "):
+        agent("drlcc")
+
+
+@pytest.mark.parametrize("name", agent_names())
+def test_an_agent_fits_its_controller(name: str) -> None:
+    info = agent(name)
+    config = info.config()
+
+    spec = agent_spec(info.controller, info.controller_options(config))
+
+    assert info.name == name
+    assert spec is not None
+    assert spec.scope == info.scope
+    learner = info.make_learner(config, LearnerSetup(spec, num_envs=2, slots=4, seed=1))
+    parts = learner.policy()
+    assert parts.document["observation"]["features"] == [feature.name for feature in spec.features]
+    assert all(option.source for option in info.options())
+
+
+def test_every_agent_is_listed_once() -> None:
+    names = [info.name for info in agents()]
+    assert len(set(names)) == len(names) >= 3
