@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from subflow_agents.config import CLASSICS, FIRST_EVALUATION_SEED, TrainingConfig
     from subflow_agents.errors import AgentError, CheckpointError, ConfigError, DivergenceError
+    from subflow_agents.evaluation import Evaluation, evaluate
     from subflow_agents.options import OptionSpec
     from subflow_agents.registry import AgentInfo, agent, agent_names, agents
     from subflow_agents.reports import METRICS, Command, Control, Metric, NoControl, Report, ReportKind, TrainingState
+    from subflow_agents.training import TrainingResult, run_training
 
 __all__ = [
     "CLASSICS",
@@ -26,26 +28,32 @@ __all__ = [
     "ConfigError",
     "Control",
     "DivergenceError",
+    "Evaluation",
     "Metric",
     "NoControl",
     "OptionSpec",
     "Report",
     "ReportKind",
     "TrainingConfig",
+    "TrainingResult",
     "TrainingState",
     "agent",
     "agent_names",
     "agents",
+    "evaluate",
+    "run_training",
 ]
 
 _HOMES = {
     **dict.fromkeys(("CLASSICS", "FIRST_EVALUATION_SEED", "TrainingConfig"), "config"),
     **dict.fromkeys(("AgentError", "CheckpointError", "ConfigError", "DivergenceError"), "errors"),
+    **dict.fromkeys(("Evaluation", "evaluate"), "evaluation"),
     "OptionSpec": "options",
     **dict.fromkeys(("AgentInfo", "agent", "agent_names", "agents"), "registry"),
     **dict.fromkeys(
         ("METRICS", "Command", "Control", "Metric", "NoControl", "Report", "ReportKind", "TrainingState"), "reports"
     ),
+    **dict.fromkeys(("TrainingResult", "run_training"), "training"),
 }
 
 

@@ -28,8 +28,10 @@ METRICS: tuple[Metric, ...] = (
     Metric("episodes", "1", "Episodes that have ended so far."),
     Metric("elapsed_s", "s", "Time spent training, pauses and earlier processes' waiting left out."),
     Metric("return_mean", "1", "Reward of a decision, averaged over those since the last report."),
-    Metric("goodput_bps", "bit/s", "Goodput of a flow in the episodes that ended since the last report, their mean."),
-    Metric("rtt_inflation", "1", "Mean RTT over the least RTT in those episodes, minus 1."),
+    Metric(
+        "goodput_bps", "bit/s", "Goodput of all flows in the episodes that ended since the last report, their mean."
+    ),
+    Metric("rtt_inflation", "1", "Mean RTT over the least RTT in those episodes."),
     Metric("loss_ratio", "1", "Packets lost over packets sent in those episodes."),
     Metric("jain", "1", "Jain's index over the goodputs of the flows in those episodes, their mean."),
     Metric("td_error", "1", "Mean |Q(s, a) - y| of the minibatches since the last report; PPO: of the value function."),

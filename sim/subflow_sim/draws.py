@@ -49,12 +49,11 @@ class Range:
     def value(self, luck: float) -> float | int | str:
         """The value of a luck in [0, 1), as a scenario file would have it."""
         if self.dimension is Dimension.COUNT:
-            return min(int(self.low) + int(luck * (self.high - self.low + 1)), int(self.high))
-        # Weighted sums of the ends, whose difference or ratio a double may not hold
+            return int(self.low) + int(luck * (self.high - self.low + 1))
         if self.is_log:
-            drawn = math.exp((1 - luck) * math.log(self.low) + luck * math.log(self.high))
+            drawn = self.low * math.exp(luck * math.log(self.high / self.low))
         else:
-            drawn = (1 - luck) * self.low + luck * self.high
+            drawn = self.low + luck * (self.high - self.low)
         return _written(min(max(drawn, self.low), self.high), self.dimension)
 
     def trials(self) -> tuple[Any, ...]:

@@ -1,0 +1,161 @@
+"""Checkpoints: one safetensors file with everything a training needs to go on, written so that a crash leaves the last.
+
+Tensors are those of the learner and of the loop, by dotted names; the metadata hold one JSON document. Nothing in a
+file is ever executed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_agents.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FORMAT = 1
+KEPT = 2
+"""Checkpoints that stay in a folder."""
+
+_METADATA_KEY = "subflow_checkpoint"
+_NAME = re.compile(r"checkpoint-(\d+)\.safetensors")
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A training at one of its steps.
+
+    Attributes:
+        agent: whose learner it is.
+        step: transitions learned from.
+        document: plain JSON: the learner's values and the loop's.
+        tensors: the learner's and the loop's.
+    """
+
+    agent: str
+    step: int
+    document: dict[str, Any]
+    tensors: dict[str, NDArray[Any]]
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints in a folder, the latest last."""
+    found = [(int(match[1]), path) for path in folder.glob("checkpoint-*") if (match := _NAME.fullmatch(path.name))]
+    return [path for _, path in sorted(found)]
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
+    """Write a checkpoint; only when it is safe on the disk do older ones go.
+
+    Raises:
+        CheckpointError: if it cannot be written; those that were there still are.
+    """
+    from safetensors.numpy import save
+
+    document = {
+        "format": FORMAT,
+        "agent": checkpoint.agent,
+        "step": checkpoint.step,
+        "state": checkpoint.document,
+    }
+    tensors = {name: np.require(tensor, requirements="C") for name, tensor in checkpoint.tensors.items()}
+    path = folder / f"checkpoint-{checkpoint.step}.safetensors"
+    write_atomically(path, save(tensors, {_METADATA_KEY: json.dumps(document)}))
+    for old in checkpoints(folder)[:-KEPT]:
+        old.unlink(missing_ok=True)
+    return path
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint.
+
+    Raises:
+        CheckpointError: if the file cannot be read, is damaged, or is no checkpoint of this version.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = file.metadata() or {}
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: cannot be read as a checkpoint: {error}") from error
+    if _METADATA_KEY not in metadata:
+        raise CheckpointError(f"{path}: is no checkpoint of a training")
+    try:
+        document = json.loads(metadata[_METADATA_KEY])
+        version = document["format"]
+        if version != FORMAT:
+            raise CheckpointError(f"{path}: has format {version!r}, this version goes on from format {FORMAT}")
+        return Checkpoint(str(document["agent"]), int(document["step"]), dict(document["state"]), tensors)
+    except (ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{path}: its description is damaged: {error!r}") from error
+
+
+def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
+    """The latest checkpoint of a folder that can be read.
+
+    Returns:
+        The checkpoint, its path, and what is wrong with later ones.
+
+    Raises:
+        CheckpointError: if there is none.
+    """
+    problems: list[CheckpointError] = []
+    for path in reversed(checkpoints(folder)):
+        try:
+            return load_checkpoint(path), path, problems
+        except CheckpointError as error:
+            problems.append(error)
+    if problems:
+        raise problems[0]
+    raise CheckpointError(f"{folder}: there is no checkpoint to go on from")
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file in one step: after a crash it is the old one or the new one.
+
+    Raises:
+        CheckpointError: if it cannot be written; what was there still is.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Replace a JSON file in one step.
+
+    Raises:
+        CheckpointError: if it cannot be written.
+    """
+    write_atomically(path, (json.dumps(document, indent=2) + "\n").encode())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder survive a power cut, where the system lets folders be opened."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,77 @@
+"""What brings environments back to where they were: the numbers of their episodes and the actions in them so far.
+
+An episode's luck follows from its number, so the same actions lead to the same state. Storing the simulators' state
+instead would tie checkpoints to the layout of the core's memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_agents.errors import CheckpointError
+from subflow_agents.learner import FloatArray, TrainingEnv
+
+
+class EpisodeLog:
+    """Sends actions to environments and remembers them for as long as their episodes last.
+
+    Args:
+        env: what they are sent to.
+    """
+
+    def __init__(self, env: TrainingEnv) -> None:
+        self._env = env
+        self._actions: list[list[FloatArray]] = [[] for _ in range(env.num_envs)]
+
+    def send(self, action: FloatArray) -> None:
+        """Begin a step of all environments: float32 [N, S, A]."""
+        begins = self._env.terminated | self._env.truncated  # its action is ignored
+        for env, actions in enumerate(self._actions):
+            if begins[env]:
+                actions.clear()
+            else:
+                actions.append(action[env].copy())
+        self._env.send(action)
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Where the environments are, the step under way included."""
+        shape = (0, self._env.slots, self._env.info.action_width)
+        actions = [action for each in self._actions for action in each]
+        return {
+            "episode": np.array(self._env.episode, dtype=np.int64),
+            "length": np.array([len(each) for each in self._actions], dtype=np.int64),
+            "actions": np.stack(actions) if actions else np.zeros(shape, dtype=np.float32),
+        }
+
+    def restore(self, state: dict[str, NDArray[Any]], seed: int) -> None:
+        """Bring the environments there, and begin the step that was under way.
+
+        Raises:
+            CheckpointError: if it is the state of other environments.
+        """
+        env = self._env
+        lengths = state["length"].tolist()
+        shape = (sum(lengths), env.slots, env.info.action_width)
+        if len(lengths) != env.num_envs or state["actions"].shape != shape:
+            raise CheckpointError(
+                f"its environments are {len(lengths)} with actions {state['actions'].shape[1:]}, "
+                f"this training's are {env.num_envs} with {shape[1:]}"
+            )
+        firsts = np.cumsum([0, *lengths[:-1]]).tolist()
+        self._actions = [
+            [state["actions"][first + step].copy() for step in range(length)]
+            for first, length in zip(firsts, lengths, strict=True)
+        ]
+        env.reset(seed, state["episode"].tolist())
+        action = np.zeros((env.num_envs, *shape[1:]), dtype=np.float32)
+        for step in range(max(lengths, default=0)):
+            # All arrive together: those with fewer actions start later.
+            moving = [n for n, length in enumerate(lengths) if step >= max(lengths) - length]
+            for n in moving:
+                action[n] = self._actions[n][step - max(lengths) + lengths[n]]
+            env.send(action, moving)
+            if step < max(lengths) - 1:
+                env.recv()

@@ -1,0 +1,344 @@
+"""How good a policy is: runs of a scenario with it and with classic controllers, on the same seeds. No PyTorch in it.
+
+A run is what `subflow run` makes of the scenario with another controller on the flows under evaluation: the core
+decides by the policy file, as it will for everybody who uses it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.config import CLASSICS
+from subflow_agents.errors import ConfigError
+from subflow_agents.scenarios import SINGLE_PATH_BASELINES, read_scenario, steered_flows
+
+if TYPE_CHECKING:
+    from subflow_sim import Scenario, Simulation
+
+LEAST_MBPS = 0.01
+"""A flow that got less counts as this much in a score, which is logarithmic."""
+
+# Upper 97.5 % points of Student's t for 1 to 30 degrees of freedom; beyond, 1.96 and the first term of its expansion.
+_T = (
+    *(12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281),
+    *(2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860),
+    *(2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423),
+)
+_NORMAL = 1.959964
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number over several seeds.
+
+    Attributes:
+        mean: NaN without values.
+        ci95: half the width of the 95 % confidence interval of the mean, by Student's t; NaN for fewer than 2 values.
+        values: one per seed, in the order of the seeds.
+    """
+
+    mean: float
+    ci95: float
+    values: tuple[float, ...]
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Figure:
+        """Of these values."""
+        kept = tuple(values)
+        if not kept:
+            return cls(math.nan, math.nan, kept)
+        mean = math.fsum(kept) / len(kept)
+        if len(kept) < 2:
+            return cls(mean, math.nan, kept)
+        variance = math.fsum((value - mean) ** 2 for value in kept) / (len(kept) - 1)
+        return cls(mean, student_t(len(kept) - 1) * math.sqrt(variance / len(kept)), kept)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object; what is not a number is null."""
+        return {"mean": _number(self.mean), "ci95": _number(self.ci95), "values": [_number(v) for v in self.values]}
+
+
+def student_t(degrees: int) -> float:
+    """Upper 97.5 % point of Student's t distribution."""
+    if degrees <= len(_T):
+        return _T[degrees - 1]
+    return _NORMAL + (_NORMAL**3 + _NORMAL) / (4 * degrees)
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A controller under evaluation.
+
+    Attributes:
+        label: as the user named it.
+        controller: TOML value of a flow's `controller`.
+        name: of the controller in the core.
+        is_baseline: it is there to be compared with.
+    """
+
+    label: str
+    controller: str
+    name: str
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """What came of one run.
+
+    Attributes:
+        seed: of the run.
+        goodput_bps: mean over the flows under evaluation, while each was active.
+        total_goodput_bps: of all flows with congestion control, over the measured time.
+        other_goodput_bps: mean over the flows that keep their own controller; NaN if there is none.
+        rtt_s: mean RTT over the flows under evaluation; NaN without a sample.
+        loss_ratio: packets lost over packets sent, mean over those flows.
+        jain: Jain's index over the goodputs of all flows with congestion control.
+        score: sum over all those flows of ln(goodput in Mbit/s), at least LEAST_MBPS: proportional fairness.
+        flows: goodput of each flow under evaluation, bit/s.
+    """
+
+    seed: int
+    goodput_bps: float
+    total_goodput_bps: float
+    other_goodput_bps: float
+    rtt_s: float
+    loss_ratio: float
+    jain: float
+    score: float
+    flows: dict[str, float] = field(default_factory=dict)
+
+
+FIGURES = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerResult:
+    """A contender over all seeds.
+
+    Attributes:
+        contender: which.
+        runs: one per seed, in the order of the seeds.
+    """
+
+    contender: Contender
+    runs: tuple[RunFigures, ...]
+
+    def figure(self, name: str) -> Figure:
+        """One of FIGURES over the seeds; runs in which it is undefined are left out."""
+        return Figure.of(value for run in self.runs if not math.isnan(value := getattr(run, name)))
+
+    def flow(self, name: str) -> Figure:
+        """Goodput of one flow over the seeds, bit/s."""
+        return Figure.of(run.flows[name] for run in self.runs if name in run.flows)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Contenders on the same scenario and seeds.
+
+    Attributes:
+        scenario: its title.
+        seeds: of the runs.
+        results: of each contender, in the order asked for; baselines last.
+    """
+
+    scenario: str
+    seeds: tuple[int, ...]
+    results: tuple[ControllerResult, ...]
+
+    @property
+    def best_baseline(self) -> ControllerResult | None:
+        """The baseline with the largest mean goodput."""
+        baselines = [result for result in self.results if result.contender.is_baseline]
+        return max(baselines, key=lambda result: result.figure("goodput_bps").mean, default=None)
+
+    def ratio(self, result: ControllerResult) -> float:
+        """Its mean goodput over the best baseline's; NaN without one."""
+        best = self.best_baseline
+        divisor = math.nan if best is None else best.figure("goodput_bps").mean
+        return result.figure("goodput_bps").mean / divisor if divisor > 0 else math.nan
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        best = self.best_baseline
+        return {
+            "scenario": self.scenario,
+            "seeds": list(self.seeds),
+            "best_baseline": None if best is None else best.contender.label,
+            "controllers": [
+                {
+                    "label": result.contender.label,
+                    "controller": result.contender.name,
+                    "is_baseline": result.contender.is_baseline,
+                    "ratio_to_best_baseline": _number(self.ratio(result)),
+                    **{name: result.figure(name).to_json() for name in FIGURES},
+                    "flows": {
+                        name: result.flow(name).to_json() for name in (result.runs[0].flows if result.runs else {})
+                    },
+                }
+                for result in self.results
+            ],
+        }
+
+
+def read_contender(text: str, *, is_baseline: bool = False) -> Contender:
+    """A contender from how a user names it.
+
+    Args:
+        text: path of a policy file, name of a controller or an agent, or a TOML table as a scenario has it, such as
+            `{ name = "mplibra", classic = "lia", policy = "random" }`.
+        is_baseline: it is there to be compared with.
+
+    Raises:
+        ConfigError: if it is none of these.
+    """
+    import tomllib
+
+    from subflow_agents.registry import agent, agent_names
+    from subflow_sim import controllers
+    from subflow_sim.errors import SimError
+
+    if text.lstrip().startswith("{"):
+        try:
+            name = str(tomllib.loads(f"controller = {text}")["controller"]["name"])
+        except (tomllib.TOMLDecodeError, KeyError) as error:
+            raise ConfigError("contender", f"{text!r} is no controller", '{ name = "...", ... }') from error
+        return Contender(text, text, name, is_baseline)
+    if text.endswith(".safetensors"):
+        from subflow_sim.policy import Policy
+
+        path = Path(text).resolve()
+        try:
+            name = str(Policy.load(path).document["controller"])
+        except (OSError, SimError) as error:
+            raise ConfigError("contender", f"{text}: {error}", "a policy file") from error
+        return Contender(text, f"{{ name = {json.dumps(name)}, policy = {json.dumps(str(path))} }}", name, is_baseline)
+    known = tuple(each.name for each in controllers())
+    if text in known:
+        return Contender(text, json.dumps(text), text, is_baseline)
+    if text in agent_names():
+        name = agent(text).controller
+        return Contender(text, f"{{ name = {json.dumps(name)}, policy = {json.dumps(text)} }}", name, is_baseline)
+    allowed = f"a policy file, or one of {', '.join(dict.fromkeys((*known, *agent_names())))}"
+    raise ConfigError("contender", f"there is no {text!r}", allowed)
+
+
+def default_baselines(scenario: Scenario) -> tuple[str, ...]:
+    """The classics for MPTCP flows; CUBIC and NewReno where all flows have one path."""
+    names = steered_flows(scenario, "a controller")
+    return CLASSICS if any(scenario.flows[name].kind == "mptcp" for name in names) else SINGLE_PATH_BASELINES
+
+
+def contender_scenario(
+    contender: Contender, text: str, name: str, folder: str = "", overrides: Sequence[str] = ()
+) -> Scenario:
+    """The scenario with the contender on the flows under evaluation.
+
+    Raises:
+        ScenarioError: if the contender's options do not go with it.
+        ConfigError: if it has no flow for it.
+    """
+    plain = read_scenario(text, name, folder, overrides)
+    changes: list[str] = []
+    for flow in steered_flows(plain, contender.name):
+        changes.append(f"flows.{flow}.controller={contender.controller}")
+        if contender.name == "dql-mptcp" and plain.flows[flow].scheduler.name == "minrtt":
+            changes.append(f'flows.{flow}.scheduler="goodput"')  # what its agent says to the scheduler is heard there
+    return read_scenario(text, name, folder, [*overrides, *changes])
+
+
+def run_once(
+    scenario: Scenario, names: Sequence[str], seed: int, simulations: list[Simulation] | None = None
+) -> RunFigures:
+    """One run of a contender's scenario.
+
+    Args:
+        scenario: from `contender_scenario`.
+        names: keys of the flows under evaluation.
+        seed: of the run.
+        simulations: gets the simulation while it runs, so that another thread can interrupt it.
+    """
+    from subflow_sim import Simulation
+
+    simulation = Simulation(scenario, seed=seed, sample_interval_s=max(1.0, scenario.duration_s))
+    if simulations is not None:
+        simulations[:] = [simulation]
+    simulation.run_until(scenario.duration_s)
+    summary = simulation.summary()
+    flows = [flow for flow in summary["flows"] if flow["kind"] in ("tcp", "mptcp") and flow["active_s"] > 0]
+    steered = [flow for flow in flows if _key(flow["name"], scenario) in names]
+    others = [flow for flow in flows if _key(flow["name"], scenario) not in names]
+    jain = summary["fairness"]["jain"]
+    return RunFigures(
+        seed=seed,
+        goodput_bps=_mean(flow["active_goodput_bps"] for flow in steered),
+        total_goodput_bps=math.fsum(flow["goodput_bps"] for flow in flows),
+        other_goodput_bps=_mean(flow["active_goodput_bps"] for flow in others),
+        rtt_s=_mean(flow["mean_rtt_s"] for flow in steered if flow["mean_rtt_s"] is not None),
+        loss_ratio=_mean(flow["loss_ratio"] for flow in steered),
+        jain=math.nan if jain is None else float(jain),
+        score=math.fsum(math.log(max(flow["active_goodput_bps"] / 1e6, LEAST_MBPS)) for flow in flows),
+        flows={flow["name"]: float(flow["active_goodput_bps"]) for flow in steered},
+    )
+
+
+def evaluate(
+    contenders: Sequence[str],
+    scenario: str,
+    seeds: Sequence[int],
+    *,
+    baselines: Sequence[str] | None = None,
+    name: str = "scenario",
+    folder: str = "",
+    overrides: Sequence[str] = (),
+    run: Callable[[Scenario, Sequence[str], int], RunFigures] = run_once,
+) -> Evaluation:
+    """Run contenders and baselines on the same seeds.
+
+    Args:
+        contenders: policy files, agents, controllers; see `read_contender`.
+        scenario: TOML text.
+        seeds: of the runs.
+        baselines: controllers to compare with; None: `default_baselines`.
+        name: what messages call the scenario.
+        folder: of the files that it names.
+        overrides: "KEY=VALUE" for it.
+        run: what makes one run, for callers that have several processes, or want to stop between two.
+
+    Raises:
+        ConfigError: if a contender is none, or the scenario has no flow for it.
+        ScenarioError: if the scenario is not usable with it.
+    """
+    plain = read_scenario(scenario, name, folder, overrides)
+    if baselines is None:
+        baselines = default_baselines(plain)
+    everybody = [
+        *(read_contender(text) for text in contenders),
+        *(read_contender(text, is_baseline=True) for text in baselines if text not in contenders),
+    ]
+    results = []
+    for contender in everybody:
+        changed = contender_scenario(contender, scenario, name, folder, overrides)
+        names = steered_flows(plain, contender.name)
+        results.append(ControllerResult(contender, tuple(run(changed, names, seed) for seed in seeds)))
+    return Evaluation(plain.name, tuple(seeds), tuple(results))
+
+
+def _key(instance: str, scenario: Scenario) -> str:
+    """The flow in the file that a run's flow is a copy of."""
+    return instance if instance in scenario.flows else instance.rpartition(".")[0]
+
+
+def _mean(values: Iterable[float]) -> float:
+    kept = list(values)
+    return math.fsum(kept) / len(kept) if kept else math.nan
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,117 @@
+"""Evaluates policies in a thread of its own while learning goes on, and keeps the best."""
+
+from __future__ import annotations
+
+import math
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.checkpoint import write_atomically
+from subflow_agents.evaluation import (
+    ControllerResult,
+    Evaluation,
+    RunFigures,
+    contender_scenario,
+    default_baselines,
+    read_contender,
+    run_once,
+)
+from subflow_agents.scenarios import read_scenario, steered_flows
+
+if TYPE_CHECKING:
+    from subflow_agents.config import TrainingConfig
+    from subflow_agents.registry import AgentInfo
+    from subflow_sim import Simulation
+
+
+class Evaluator:
+    """Runs policies on seeds that no training has seen, beside the baselines, whose runs are made once.
+
+    Attributes:
+        best: step, score and figures of the best policy so far; None: there is none.
+
+    Args:
+        config: of the training.
+        info: its agent.
+    """
+
+    def __init__(self, config: TrainingConfig, info: AgentInfo) -> None:
+        self.best: dict[str, Any] | None = None
+        self._config = config
+        self._info = info
+        self._folder = Path(config.folder)
+        self._baselines: list[ControllerResult] | None = None
+        self._executor: ThreadPoolExecutor | None = None
+        self._under_way: Future[dict[str, Any]] | None = None
+        self._running: list[Simulation] = []
+        self._ends = threading.Event()
+
+    @property
+    def is_busy(self) -> bool:
+        """An evaluation is under way."""
+        return self._under_way is not None and not self._under_way.done()
+
+    def start(self, policy: bytes, step: int) -> None:
+        """Begin to evaluate a policy file's content; the one before has to be collected."""
+        assert self._under_way is None
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, thread_name_prefix="evaluation")
+        self._under_way = self._executor.submit(self._evaluate, policy, step)
+
+    def collect(self) -> list[dict[str, Any]]:
+        """The values of the evaluation that is through, if one is.
+
+        Raises:
+            CheckpointError: if the best policy cannot be written.
+            ScenarioError: if the scenario is not usable with the policy.
+        """
+        if self._under_way is None or not self._under_way.done():
+            return []
+        done, self._under_way = self._under_way, None
+        return [done.result()]
+
+    def close(self) -> None:
+        """End what is under way."""
+        self._ends.set()
+        for simulation in tuple(self._running):
+            simulation.interrupt()
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def _evaluate(self, policy: bytes, step: int) -> dict[str, Any]:
+        config = self._config
+        path = self._folder / "evaluated.safetensors"
+        write_atomically(path, policy)
+        text = config.evaluation_scenario or config.scenario
+        overrides = () if config.evaluation_scenario else config.overrides
+        place = (text, config.scenario_name, config.scenario_folder, overrides)
+        plain = read_scenario(*place)
+        if self._baselines is None:
+            self._baselines = [
+                self._runs(name, place, is_baseline=True) for name in config.baselines or default_baselines(plain)
+            ]
+        mine = self._runs(str(path), place, is_baseline=False)
+        mine = replace(mine, contender=replace(mine.contender, label=config.agent))
+        evaluation = Evaluation(plain.name, config.evaluation_seeds, (mine, *self._baselines))
+        score = mine.figure("score").mean
+        is_best = self.best is None or not score <= self.best["score"]
+        values = evaluation.to_json()
+        if is_best and not self._ends.is_set():
+            write_atomically(self._folder / "best.safetensors", policy)
+            self.best = {"step": step, "score": score, **values}
+        path.unlink(missing_ok=True)
+        return {"step": step, "is_best": is_best, "score": None if math.isnan(score) else score, **values}
+
+    def _runs(self, contender: str, place: tuple[str, str, str, Any], *, is_baseline: bool) -> ControllerResult:
+        read = read_contender(contender, is_baseline=is_baseline)
+        scenario = contender_scenario(read, *place)
+        names = steered_flows(read_scenario(*place), read.name)
+        runs: list[RunFigures] = []
+        for seed in self._config.evaluation_seeds:
+            if self._ends.is_set():
+                break
+            runs.append(run_once(scenario, names, seed, self._running))
+        return ControllerResult(read, tuple(runs))

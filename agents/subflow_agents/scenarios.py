@@ -1,0 +1,113 @@
+"""From a training's scenario text to environments, and to the runs that evaluate what was learned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.errors import ConfigError
+
+if TYPE_CHECKING:
+    from subflow_agents.config import TrainingConfig
+    from subflow_agents.learner import TrainingEnv
+    from subflow_agents.registry import AgentInfo
+    from subflow_sim import Scenario
+
+SINGLE_PATH_BASELINES = ("cubic", "newreno")
+"""What agents of flows with one path are measured against, where nothing else is asked for."""
+
+
+def read_scenario(text: str, name: str, folder: str, overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario that a training's text describes.
+
+    Raises:
+        ScenarioError: with all that is wrong with it.
+    """
+    from subflow_sim import parse_scenario
+
+    return parse_scenario(text, file=name, overrides=overrides, folder=Path(folder) if folder else None)
+
+
+def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> TrainingEnv:
+    """The environments that a training learns in.
+
+    Args:
+        config: the training.
+        info: its agent.
+        options: of the agent.
+
+    Raises:
+        ScenarioError: if the scenario has problems.
+        ConfigError: if it has not the flows or paths that the agent needs.
+    """
+    from subflow_sim.errors import SimulationError
+    from subflow_sim.training import Distribution
+    from subflow_sim.vec_env import VecEnv, with_learner
+
+    if info.make_environment is not None:
+        own = info.make_environment(config, options)
+        if own is not None:
+            return own
+    scenario = read_scenario(config.scenario, config.scenario_name, config.scenario_folder, config.overrides)
+    require_paths(scenario, info)
+    distribution = Distribution.from_scenario(scenario)
+    given = info.controller_options(options)
+
+    def make(env: int, episode: int) -> Scenario:
+        return with_learner(distribution.draw(config.seed, env, episode), info.controller, given)
+
+    try:
+        return VecEnv(
+            make,
+            info.controller,
+            config.num_envs,
+            seed=config.seed,
+            threads=config.threads,
+            slots=distribution.slots(info.controller, given),
+            episode_s=config.episode_s,
+            stagger=config.num_envs > 1,
+        )
+    except SimulationError as error:
+        raise ConfigError("scenario", str(error)) from error
+
+
+def require_paths(scenario: Scenario, info: AgentInfo) -> None:
+    """Refuse a scenario without the flows and paths that an agent needs.
+
+    Raises:
+        ConfigError: saying what is missing.
+    """
+    kinds = ("mptcp",) if info.scope in ("host", "connection") else ("mptcp", "tcp")
+    candidates = {name: flow for name, flow in scenario.flows.items() if flow.kind in kinds}
+    if not candidates:
+        raise ConfigError(
+            "scenario", f"{info.title} needs a flow of kind {' or '.join(kinds)}, and it has none", " or ".join(kinds)
+        )
+    steered = {name: flow for name, flow in candidates.items() if flow.controller.name == info.controller}
+    for name, flow in (steered or candidates).items():
+        if flow.kind == "mptcp" and len(flow.paths) < info.min_paths:
+            raise ConfigError(
+                "scenario",
+                f"flow {name!r} has {len(flow.paths)} path, and {info.title} needs {info.min_paths}",
+                f"a flow with {info.min_paths} paths or more",
+            )
+
+
+def steered_flows(scenario: Scenario, controller: str) -> tuple[str, ...]:
+    """Names of the flows that a controller under evaluation is put on.
+
+    Those of learning agents; else the MPTCP flows; else the TCP flows.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    from subflow_sim.vec_env import agent_spec
+
+    flows = {name: flow for name, flow in scenario.flows.items() if flow.kind in ("mptcp", "tcp")}
+    learned = tuple(name for name, flow in flows.items() if agent_spec(flow.controller.name) is not None)
+    multipath = tuple(name for name, flow in flows.items() if flow.kind == "mptcp")
+    chosen = learned or multipath or tuple(flows)
+    if not chosen:
+        raise ConfigError("scenario", f"it has no tcp or mptcp flow for {controller!r}")
+    return chosen

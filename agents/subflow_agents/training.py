@@ -1,0 +1,477 @@
+"""The training loop: environments and a learner side by side, with what surrounds them.
+
+Simulation of a step overlaps with learning from the steps before it: the actions are sent, the learner makes the
+gradient steps that are due while threads of the core simulate, then the outcome is received. Nothing of that depends on
+the clock, so that a training with a budget of steps repeats bit for bit, interrupted or not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from subflow_agents.checkpoint import Checkpoint, load_latest, save_checkpoint, write_atomically, write_json
+from subflow_agents.config import TrainingConfig
+from subflow_agents.episode_log import EpisodeLog
+from subflow_agents.errors import AgentError, CheckpointError, ConfigError, DivergenceError
+from subflow_agents.evaluator import Evaluator
+from subflow_agents.learner import FloatArray, Learner, LearnerSetup, LearnerState, TrainingEnv
+from subflow_agents.registry import AgentInfo, agent
+from subflow_agents.reports import Command, Control, Report, ReportKind, TrainingState
+from subflow_agents.scenarios import make_environment
+
+REPORT_S = 1.0
+"""Time between two reports of metrics, s."""
+POLICY_S = 10.0
+"""Time between two policy files, s."""
+
+_POLL_S = 0.02  # while paused or waiting
+_SEEN = 256  # observations kept for the policy view
+# What has to be the same for a training to go on from a checkpoint
+_FIXED = ("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """How a training ended.
+
+    Attributes:
+        state: finished, stopped or failed.
+        step: transitions learned from.
+        updates: gradient steps.
+        elapsed_s: time spent training.
+        policy: the latest policy file.
+        best: the best one by evaluation; None: there was none.
+        checkpoint: the last one; None: none could be written.
+        error: why it failed; empty otherwise.
+    """
+
+    state: TrainingState
+    step: int
+    updates: int
+    elapsed_s: float
+    policy: Path | None
+    best: Path | None
+    checkpoint: Path | None
+    error: str = ""
+
+
+def run_training(config: TrainingConfig, control: Control, report: Callable[[Report], None]) -> TrainingResult:
+    """Train until the budget is spent, `control` says stop, or learning fails.
+
+    Everything is written to `config.folder`: config.json, metrics.jsonl (all reports), the last two checkpoints,
+    policy.safetensors (the latest policy) and best.safetensors (the best by evaluation).
+
+    Args:
+        config: what to train.
+        control: asked at least every 50 ms what to do, unless the simulator or an update takes longer.
+        report: gets the news, in this thread.
+
+    Returns:
+        How it ended. That numbers diverged or a file could not be written is a result, with the last good checkpoint.
+
+    Raises:
+        ConfigError: if the config, the scenario or what there is to resume do not fit together; before anything runs.
+        ScenarioError: if the scenario has problems.
+        CheckpointError: if there is nothing to resume, or the folder cannot be written to; before anything runs.
+    """
+    return _Training(config, control, report).run()
+
+
+class _Training:
+    def __init__(self, config: TrainingConfig, control: Control, report: Callable[[Report], None]) -> None:
+        if config.deterministic and (config.steps is None or config.minutes is not None):
+            raise ConfigError("deterministic", "a budget of time depends on the clock", "a budget of steps alone")
+        self.config = config
+        self.control = control
+        self.folder = Path(config.folder)
+        self._report_to = report
+        self.info: AgentInfo = agent(config.agent)
+        self.options = self.info.config(config.options)
+        self.env: TrainingEnv = make_environment(config, self.info, self.options)
+        self._prepare_folder()
+        self.learner: Learner = self.info.make_learner(
+            self.options, LearnerSetup(self.env.info, self.env.num_envs, self.env.slots, config.seed)
+        )
+        self.log = EpisodeLog(self.env)
+        self.evaluator = Evaluator(config, self.info)
+        self.step = 0
+        self.updates = 0
+        self.episodes = 0
+        self.state = TrainingState.STARTING
+        self._elapsed_s = 0.0
+        self._since = time.monotonic()  # of the running time that `_elapsed_s` does not have yet
+        self._simulated_s = 0.0
+        self._time_before = np.zeros(self.env.num_envs)
+        self._ended: list[dict[str, float]] = []
+        self._seen: list[FloatArray] = []
+        self._next_evaluation = config.evaluation_every
+        self._stops = False
+        self._wants_checkpoint = False
+        self._last_report = (self._since, 0, 0, 0.0)
+        self._policy_at = self._checkpoint_at = self._since
+        self._checkpoint: Path | None = None
+
+    # ----------------------------------------------------------------------------------------------------- the loop
+
+    def run(self) -> TrainingResult:
+        """All of it."""
+        self._tell(ReportKind.STATE, state=self.state.value, step=0, why="")
+        try:
+            if self.config.resume:
+                self._resume()
+            else:
+                self.env.reset(self.config.seed)
+                self._take_in()
+            self._enter(TrainingState.RUNNING)
+            self._loop()
+            self._finish()
+        except (DivergenceError, CheckpointError) as error:
+            return self._fail(error)
+        finally:
+            self.evaluator.close()
+        return self._result("")
+
+    def _loop(self) -> None:
+        while True:
+            while done := self.learner.learn(self._progress()):
+                self.updates += done
+                self._attend()
+            self._attend()
+            if self._stops or self._is_spent():
+                return
+            self.env.recv()
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """What the environments delivered goes to the learner, and what it decides to the environments."""
+        env = self.env
+        self._note_episodes()
+        self.step += self.learner.observe(env)
+        action = self.learner.act(env)
+        if not np.isfinite(action).all():
+            raise DivergenceError("action", self.step)
+        acting = env.acting & env.mask
+        if acting.any():
+            self._seen.append(env.obs[acting][:8].copy())
+            del self._seen[:-_SEEN]
+        self.log.send(action)
+
+    def _note_episodes(self) -> None:
+        env = self.env
+        passed = env.time_s - self._time_before
+        self._simulated_s += float(np.where(passed < 0, env.time_s, passed).sum())
+        self._time_before = env.time_s.copy()
+        for n in np.flatnonzero(env.terminated | env.truncated).tolist():
+            self.episodes += 1
+            self._ended.append(dict(env.episode_metrics(n)))
+
+    def _attend(self) -> None:
+        """Obey, and do what its time has come for."""
+        self._obey(self.control.poll())
+        while self.state is TrainingState.PAUSED and not self._stops:
+            time.sleep(_POLL_S)
+            self._obey(self.control.poll())
+        if self.state is TrainingState.PAUSED:
+            self._enter(TrainingState.RUNNING)
+        now = time.monotonic()
+        if now - self._last_report[0] >= REPORT_S:
+            self._report_metrics(now)
+        if now - self._policy_at >= POLICY_S:
+            self._write_policy()
+        if self._wants_checkpoint or now - self._checkpoint_at >= 60 * self.config.checkpoint_minutes:
+            self._save()
+        if self._next_evaluation and self.step >= self._next_evaluation:
+            self._next_evaluation += self.config.evaluation_every
+            self._evaluate()
+        self._collect_evaluations()
+
+    def _obey(self, command: Command) -> None:
+        match command:
+            case Command.PAUSE if self.state is TrainingState.RUNNING:
+                self._elapsed_s = self._elapsed()
+                self._enter(TrainingState.PAUSED)
+            case Command.RESUME if self.state is TrainingState.PAUSED:
+                self._since = time.monotonic()
+                self._enter(TrainingState.RUNNING)
+            case Command.STOP:
+                if self.state is TrainingState.PAUSED:
+                    self._since = time.monotonic()
+                self._stops = True
+            case Command.CHECKPOINT:
+                if self.state is TrainingState.PAUSED:
+                    self._save()
+                else:
+                    self._wants_checkpoint = True
+            case Command.EVALUATE:
+                self._evaluate()
+            case _:
+                pass
+
+    def _finish(self) -> None:
+        self._report_metrics(time.monotonic())
+        self._write_policy()
+        self._save()
+        self.env.recv()  # nobody simulates any more
+        if not self._stops and self.config.evaluation_every:
+            self._evaluate()
+        while self.evaluator.is_busy and not self._stops:
+            self._obey(self.control.poll())
+            time.sleep(_POLL_S)
+        self._collect_evaluations()
+        stopped = self._stops and not self._is_spent()
+        self._enter(TrainingState.STOPPED if stopped else TrainingState.FINISHED)
+
+    def _fail(self, error: AgentError) -> TrainingResult:
+        self._tell(
+            ReportKind.FAILED,
+            error=type(error).__name__,
+            message=str(error),
+            metric=error.metric if isinstance(error, DivergenceError) else None,
+            step=self.step,
+            checkpoint=None if self._checkpoint is None else str(self._checkpoint),
+        )
+        self._enter(TrainingState.FAILED, str(error))
+        return self._result(str(error))
+
+    def _result(self, error: str) -> TrainingResult:
+        def existing(name: str) -> Path | None:
+            path = self.folder / name
+            return path if path.exists() else None
+
+        return TrainingResult(
+            state=self.state,
+            step=self.step,
+            updates=self.updates,
+            elapsed_s=self._elapsed(),
+            policy=existing("policy.safetensors"),
+            best=existing("best.safetensors"),
+            checkpoint=self._checkpoint,
+            error=error,
+        )
+
+    # ---------------------------------------------------------------------------------------------- budget and news
+
+    def _elapsed(self) -> float:
+        if self.state is TrainingState.PAUSED:
+            return self._elapsed_s
+        return self._elapsed_s + time.monotonic() - self._since
+
+    def _progress(self) -> float:
+        shares = [0.0]
+        if self.config.steps is not None:
+            shares.append(self.step / self.config.steps)
+        if self.config.minutes is not None:
+            shares.append(self._elapsed() / (60 * self.config.minutes))
+        return min(1.0, max(shares))
+
+    def _is_spent(self) -> bool:
+        return self._progress() >= 1
+
+    def _report_metrics(self, now: float) -> None:
+        before_s, before_step, before_updates, before_simulated_s = self._last_report
+        passed_s = max(now - before_s, 1e-9)
+        values: dict[str, float] = {
+            "step": self.step,
+            "updates": self.updates,
+            "episodes": self.episodes,
+            "elapsed_s": self._elapsed(),
+            "steps_per_s": (self.step - before_step) / passed_s,
+            "updates_per_s": (self.updates - before_updates) / passed_s,
+            "sim_s_per_s": (self._simulated_s - before_simulated_s) / passed_s,
+            **self.learner.metrics(),
+        }
+        for name in ("goodput_bps", "rtt_inflation", "loss_ratio", "jain"):
+            told = [each[name] for each in self._ended if math.isfinite(each.get(name, math.nan))]
+            if told:
+                values[name] = math.fsum(told) / len(told)
+        self._ended.clear()
+        for name, value in values.items():
+            if not math.isfinite(value):
+                raise DivergenceError(name, self.step)
+        progress = self._progress()
+        if 0 < progress < 1:
+            values["eta_s"] = self._eta_s(values["steps_per_s"])
+        self._last_report = (now, self.step, self.updates, self._simulated_s)
+        self._tell(ReportKind.METRICS, **values)
+
+    def _eta_s(self, steps_per_s: float) -> float:
+        times = []
+        if self.config.steps is not None:
+            times.append((self.config.steps - self.step) / max(steps_per_s, 1e-3))
+        if self.config.minutes is not None:
+            times.append(60 * self.config.minutes - self._elapsed())
+        return max(0.0, min(times))
+
+    def _enter(self, state: TrainingState, why: str = "") -> None:
+        self.state = state
+        self._tell(ReportKind.STATE, state=state.value, step=self.step, why=why)
+
+    def _tell(self, kind: ReportKind, **values: Any) -> None:
+        report = Report(kind, values)
+        try:
+            with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(report.to_json()) + "\n")
+        except OSError as error:
+            # A full disk must not end what is being learned: the caller hears of everything; checkpoints tell the rest.
+            values["unwritten"] = str(error)
+        self._report_to(report)
+
+    # ----------------------------------------------------------------------------------------------------- policies
+
+    def _policy_bytes(self) -> bytes:
+        from subflow_sim.policy import policy_bytes
+
+        parts = self.learner.policy()
+        for name, tensor in parts.tensors.items():
+            if not np.isfinite(tensor).all():
+                raise DivergenceError(name, self.step)
+        document = {
+            "format": 1,
+            "controller": self.info.controller,
+            "name": self.info.name,
+            **parts.document,
+            "options": dict(self.info.controller_options(self.options)),
+            "card": self._card(),
+        }
+        return policy_bytes(document, parts.tensors)
+
+    def _card(self) -> dict[str, Any]:
+        import torch
+
+        config = self.config
+        return {
+            "agent": config.agent,
+            "scenario": config.scenario_name,
+            "overrides": list(config.overrides),
+            "options": dict(config.options),
+            "seed": config.seed,
+            "num_envs": config.num_envs,
+            "steps": self.step,
+            "updates": self.updates,
+            "minutes": round(self._elapsed() / 60, 2),
+            "versions": {"torch": torch.__version__, "python": platform.python_version()},
+            "evaluation": self.evaluator.best,
+        }
+
+    def _write_policy(self) -> None:
+        path = self.folder / "policy.safetensors"
+        write_atomically(path, self._policy_bytes())
+        self._policy_at = time.monotonic()
+        seen = np.concatenate(self._seen) if self._seen else np.zeros((0, self.env.info.width), dtype=np.float32)
+        points = seen[:: max(1, len(seen) // 64)][:64]
+        median = np.median(seen, axis=0) if len(seen) else np.zeros(self.env.info.width)
+        self._tell(
+            ReportKind.POLICY,
+            step=self.step,
+            path=str(path),
+            observation_median=[float(value) for value in median],
+            observations=[[float(value) for value in point] for point in points],
+        )
+
+    def _evaluate(self) -> None:
+        """Begin to evaluate the policy as it is now; the one before has to be through with it."""
+        while self.evaluator.is_busy and not self._stops:
+            self._obey(self.control.poll())
+            time.sleep(_POLL_S)
+        self._collect_evaluations()
+        if not self._stops:
+            self.evaluator.start(self._policy_bytes(), self.step)
+
+    def _collect_evaluations(self) -> None:
+        for values in self.evaluator.collect():
+            self._tell(ReportKind.EVALUATION, **values)
+
+    # -------------------------------------------------------------------------------------------------- checkpoints
+
+    def _prepare_folder(self) -> None:
+        path = self.folder / "config.json"
+        if self.config.resume:
+            self._require_same(path)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(f"{self.folder}: cannot be made: {error.strerror}") from error
+        if not self.config.resume and any(self.folder.glob("checkpoint-*.safetensors")):
+            raise ConfigError("folder", f"{self.folder} holds a training already", "an empty folder, or resume")
+        write_json(path, self.config.to_json())
+
+    def _require_same(self, path: Path) -> None:
+        try:
+            before = json.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise CheckpointError(f"{self.folder}: there is no training to resume: {error.strerror}") from error
+        except ValueError as error:
+            raise CheckpointError(f"{path}: is damaged: {error}") from error
+        now = json.loads(json.dumps(self.config.to_json()))
+        for key in _FIXED:
+            if before.get(key) != now[key]:
+                raise ConfigError(key, f"{now[key]!r} is not what the training began with", repr(before.get(key)))
+
+    def _save(self) -> None:
+        """Write a checkpoint. Only what is finite is worth going on from."""
+        begun = time.monotonic()
+        self._wants_checkpoint = False
+        state = self.learner.state()
+        for name, tensor in state.tensors.items():
+            if tensor.dtype.kind == "f" and not name.startswith("replay.") and not np.isfinite(tensor).all():
+                raise DivergenceError(name, self.step)
+        document = {
+            "learner": state.values,
+            "updates": self.updates,
+            "episodes": self.episodes,
+            "elapsed_s": self._elapsed(),
+            "simulated_s": self._simulated_s,
+            "next_evaluation": self._next_evaluation,
+            "best": self.evaluator.best,
+        }
+        tensors = {f"learner.{name}": tensor for name, tensor in state.tensors.items()}
+        tensors |= {f"envs.{name}": tensor for name, tensor in self.log.state().items()}
+        checkpoint = Checkpoint(self.config.agent, self.step, document, tensors)
+        self._checkpoint = save_checkpoint(self.folder, checkpoint)
+        self._checkpoint_at = time.monotonic()
+        self._tell(
+            ReportKind.CHECKPOINT,
+            step=self.step,
+            path=str(self._checkpoint),
+            seconds=self._checkpoint_at - begun,
+        )
+
+    def _resume(self) -> None:
+        checkpoint, path, problems = load_latest(self.folder)
+        if checkpoint.agent != self.config.agent:
+            raise CheckpointError(f"{path}: is of the agent {checkpoint.agent!r}")
+        for problem in problems:
+            self._tell(ReportKind.STATE, state=self.state.value, step=checkpoint.step, why=str(problem))
+
+        def part(name: str) -> dict[str, Any]:
+            prefix = f"{name}."
+            given = checkpoint.tensors.items()
+            return {key.removeprefix(prefix): value for key, value in given if key.startswith(prefix)}
+
+        document = checkpoint.document
+        try:
+            self.learner.load_state(LearnerState(part("learner"), document["learner"]))
+            self.log.restore(part("envs"), self.config.seed)
+            self.updates = int(document["updates"])
+            self.episodes = int(document["episodes"])
+            self._elapsed_s = float(document["elapsed_s"])
+            self._simulated_s = float(document["simulated_s"])
+            self._next_evaluation = int(document["next_evaluation"])
+            self.evaluator.best = document["best"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{path}: is damaged: {error!r}") from error
+        self.step = checkpoint.step
+        self._time_before = self.env.time_s.copy()
+        self._checkpoint = path
+        self._since = time.monotonic()
+        self._last_report = (self._since, self.step, self.updates, self._simulated_s)
+        self._policy_at = self._checkpoint_at = self._since
