@@ -18,6 +18,11 @@ def default_database() -> Path:
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "subflow.db"
 
 
+def policy_folder() -> Path:
+    """The user's own trained policies; scenarios find them by the names of their files."""
+    return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "agents"
+
+
 def settings_path() -> Path:
     """The settings file, JSON."""
     return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "settings.json"

@@ -10,11 +10,20 @@ from typing import Any
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.scenario_source import ScenarioSource, with_traces
 from subflow_app.core.toml_edit import TomlEditError, TomlValue, read_toml, set_value
-from subflow_app.core.training_progress import Training
+from subflow_app.core.training_progress import CLASSICS, Training
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.vec_env import agent_spec
 
 _KINDS = ("mptcp", "tcp")
+
+
+def rivals(controller: str) -> tuple[str, ...]:
+    """The classic controllers that a learned one can race against: of whole connections, or of single paths."""
+    known = {each.name: each.is_coupled for each in catalog().controllers}
+    if known.get(controller, True):
+        return CLASSICS
+    return tuple(name for name, is_coupled in known.items() if not is_coupled and agent_spec(name) is None)
 
 
 def race_sources(
@@ -39,17 +48,19 @@ def race_sources(
     """
     policy = _kept_policy(training)
     coupled = {each.name: each.is_coupled for each in catalog().controllers}
+    # With the content of the files that it names: a policy has to lie beside the scenario, and these lie elsewhere.
+    whole = with_traces(text, parse_scenario(text, file=title, folder=folder))
     texts = race_texts(
-        text,
+        whole,
         controller=training.controller,
-        policy=policy,
+        policy=policy.name,
         classic=classic,
         needs_paths=coupled.get(training.controller, True) or coupled.get(classic, True),
         title=title,
         entrant=training.name,
     )
-    first, second = (parse_scenario(each, file=title, folder=folder) for each in texts)
-    return ScenarioSource(first, with_traces(texts[0], first)), ScenarioSource(second, with_traces(texts[1], second))
+    first, second = (ScenarioSource(parse_scenario(each, file=title, folder=policy.parent), each) for each in texts)
+    return first, second
 
 
 def _kept_policy(training: Training) -> Path:
@@ -65,7 +76,7 @@ def _kept_policy(training: Training) -> Path:
 
 
 def race_texts(
-    text: str, *, controller: str, policy: Path, classic: str, needs_paths: bool, title: str, entrant: str
+    text: str, *, controller: str, policy: str, classic: str, needs_paths: bool, title: str, entrant: str
 ) -> tuple[str, str]:
     """The scenario with the policy and with the classic controller.
 
@@ -75,7 +86,7 @@ def race_texts(
     Args:
         text: TOML of the scenario.
         controller: congestion controller that runs the policy.
-        policy: its file.
+        policy: its file, as the scenario names it.
         classic: name of the controller that it races against.
         needs_paths: only connections with several paths can race.
         title: of the scenario, from which the two runs get their names.
@@ -93,7 +104,7 @@ def race_texts(
     if not names:
         kind = "mptcp" if needs_paths else "mptcp or tcp"
         raise InputError(f"no flow of {title} can race: {controller} needs a flow of kind {kind}")
-    learned = _with_controllers(text, names, {"name": controller, "policy": str(policy)}, f"{title}: {entrant}")
+    learned = _with_controllers(text, names, {"name": controller, "policy": policy}, f"{title}: {entrant}")
     return learned, _with_controllers(text, names, classic, f"{title}: {classic}")
 
 

@@ -111,6 +111,19 @@ class MetricLog:
                 self._latest[name] = float(column[known[-1]])
         self._count += added
 
+    def forget_from(self, name: str, value: float) -> None:
+        """Drop every report from the first one on in which a metric that only rises has reached a value."""
+        reached = np.flatnonzero(self.values(name) >= value)
+        if len(reached) == 0:
+            return
+        self._count = int(reached[0])
+        self._latest.clear()
+        for metric, column in self._columns.items():
+            column[self._count :] = math.nan
+            known = np.flatnonzero(np.isfinite(column[: self._count]))
+            if len(known):
+                self._latest[metric] = float(column[known[-1]])
+
     def values(self, name: str) -> FloatArray:
         """A column, float64 [n reports]; a view, valid until the next report. All NaN for an unknown metric."""
         column = self._columns.get(name)
