@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from subflow_app.core.runs import RunJob, RunProgress, RunResult
-from subflow_app.core.scenario_source import with_traces
+from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState
+from subflow_app.core.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.link_states import LinkStates
@@ -53,6 +54,8 @@ class RunSession(QObject):
         self._notices = notices
         self._preferences = preferences
         self._starts_when_opened = False
+        self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
+        self._is_following = False
         runs.started.connect(self._on_started)
         runs.ticked.connect(self._on_ticked)
         runs.state_changed.connect(self._on_state_changed)
@@ -72,16 +75,37 @@ class RunSession(QObject):
         else:
             self._start()
 
+    def run_together(self, sources: Sequence[ScenarioSource]) -> None:
+        """Runs these one after the other and shows them over each other; nothing while another run goes on.
+
+        A run that is stopped or fails ends the row.
+        """
+        if self._runs.is_running or not sources:
+            return
+        self._next = list(sources[1:])
+        self._run(sources[0])
+
     def _start(self) -> None:
         doc = self._documents.doc
-        if doc.scenario is None:
-            return
+        if doc.scenario is not None:
+            self._run(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)))
+
+    def _run(self, source: ScenarioSource) -> None:
         store = self._database.store if self._database.can_write else None
-        text = with_traces(doc.text, doc.scenario)
         settings = self._preferences.settings
         self._runs.start(
-            doc.scenario, text, store, settings.sample_interval_s, records_decisions=settings.record_decisions
+            source.scenario,
+            source.text,
+            store,
+            settings.sample_interval_s,
+            records_decisions=settings.record_decisions,
         )
+
+    def _run_next(self) -> None:
+        if self._next and not self._runs.is_running:
+            self._is_following = True
+            self._run(self._next.pop(0))
+            self._is_following = False
 
     def _on_database_settled(self, _store_or_error: object) -> None:
         if self._starts_when_opened:
@@ -90,7 +114,10 @@ class RunSession(QObject):
 
     def _on_started(self, job: RunJob) -> None:
         self._notices.run_began()
-        self._shown.show_job(job)
+        if self._is_following:
+            self._shown.add_job(job)
+        else:
+            self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
         self.told.emit(f"{job.name}: running")
 
@@ -119,6 +146,10 @@ class RunSession(QObject):
             )
         self.stored.emit()
         self.told.emit(ended_text(job, result))
+        if result.status is not RunState.FINISHED:
+            self._next.clear()
+        # Not from inside the signal: others have not heard yet that this run is over.
+        QTimer.singleShot(0, self, self._run_next)
 
     def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
         self._notices.run_saved(job.name, run_id, path, lambda: self._database.open(path))

@@ -41,6 +41,10 @@ class ShownRuns(QObject):
         """Shows a run that starts now, and nothing else."""
         self._show([(job.traces, None)])
 
+    def add_job(self, job: RunJob) -> None:
+        """Lays a run that starts now over those that are shown."""
+        self._show([*self._runs, (job.traces, None)])
+
     def job_stored(self, job: RunJob, run_id: int | None) -> None:
         """Notes the number that a shown run has in the store, so that the history can mark it."""
         self._runs = [(traces, run_id if traces is job.traces else known) for traces, known in self._runs]
