@@ -12,6 +12,7 @@ from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import Theme, ThemeMode
+from subflow_app.qt.training.session import DeskMaker
 from subflow_app.qt.window_state import WindowStateFile
 
 TWO_PATHS = """\
@@ -66,6 +67,12 @@ class ScriptedDialogs(Dialogs):
     def ask_save_changes(self, name: str) -> Any:
         return self._ask("ask_save_changes", name)
 
+    def ask_trainings(self, count: int) -> Any:
+        return self._ask("ask_trainings", count)
+
+    def promote(self, *arguments: Any) -> Any:
+        return self._ask("promote", *arguments)
+
     def confirm(self, *arguments: str) -> Any:
         return self._ask("confirm", *arguments)
 
@@ -101,6 +108,7 @@ def make_window(
     mode: ThemeMode = "light",
     database: Path | None = None,
     dialogs: Dialogs | None = None,
+    desk_maker: DeskMaker | None = None,
 ) -> MainWindow:
     """A window whose settings, state and database are in `folder`; not shown and not loaded yet."""
     preferences = Preferences(folder / "settings.json")
@@ -112,6 +120,7 @@ def make_window(
         preferences,
         dialogs=dialogs or ScriptedDialogs(),
         state_file=WindowStateFile(folder / "window.ini"),
+        desk_maker=desk_maker,
     )
     for part in (theme, preferences):
         part.setParent(window)

@@ -44,11 +44,12 @@ _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 @dataclass(frozen=True, slots=True)
 class FieldOption:
-    """A value that can be chosen, with a line about it; `value` None goes back to the default."""
+    """A value that can be chosen, with a line about it and more to read; `value` None goes back to the default."""
 
     value: str | None
     text: str
     summary: str = ""
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class ActionBar(QObject):
         self._actions: dict[str, QAction] = {}
         self._groups: dict[str, QActionGroup] = {}
         self._run_word = "Run"
+        self._training_word = "Pause"
         for spec in ACTIONS:
             self._actions[spec.id] = self._make(spec)
 
@@ -104,6 +105,12 @@ class ActionBar(QObject):
             self._run_word = word
             self._style_run()
 
+    def set_training_word(self, word: str) -> None:
+        """Makes the action on selected trainings say what it does next: "Pause", "Resume" or "Continue"."""
+        if word != self._training_word:
+            self._training_word = word
+            self._style_training()
+
     def set_on(self, action_id: str, is_on: bool) -> None:
         """Shows a switch as on or off without doing what it does."""
         # Actions do their work when they are triggered, which this does not.
@@ -120,6 +127,7 @@ class ActionBar(QObject):
             self._actions[spec.id].setIcon(icon(spec.icon))
         self._actions["run.stop"].setIcon(icon("stop", tokens.error))
         self._style_run()
+        self._style_training()
         self._update_buttons()
 
     # ---- inside ----
@@ -225,3 +233,9 @@ class ActionBar(QObject):
         action.setText(f"&{self._run_word}")
         action.setIconText(self._run_word)
         action.setIcon(icon("pause" if self._run_word == "Pause" else "run", current_tokens().ok))
+
+    def _style_training(self) -> None:
+        action = self._actions["train.toggle"]
+        action.setText(f"&{self._training_word}")
+        action.setIconText(self._training_word)
+        action.setIcon(icon("pause" if self._training_word == "Pause" else "run"))

@@ -28,6 +28,7 @@ PANELS = {
     "inspector": ("Inspector", "inspector", "Ctrl+2"),
     "history": ("History", "history", "Ctrl+3"),
     "agent": ("Agent", "agent", "Ctrl+4"),
+    "train": ("Train", "train", "Ctrl+5"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
@@ -58,6 +59,9 @@ class WindowState:
     plots_without_data: frozenset[str] = frozenset()  # that no run shown has
     has_earlier_decision: bool = False  # than the one of the agent that is looked at
     has_later_decision: bool = False
+    can_train: bool = False  # there is something to start
+    is_training: bool = False  # a training goes on, or waits for its turn
+    training: frozenset[str] = frozenset()  # what can be done with the selected trainings
 
 
 class Scope(Enum):
@@ -66,6 +70,7 @@ class Scope(Enum):
     WINDOW = "anywhere"
     PLOTS = "in the plots"
     HISTORY = "in the history"
+    TRAINING = "on the Train page"
 
 
 def _always(_state: WindowState) -> bool:
@@ -159,7 +164,7 @@ def _file_rows() -> Iterator[ActionSpec]:
         "database",
         ("Ctrl+Shift+O",),
         lambda w, _: w.database.ask_open(),
-        lambda s: not s.is_running,
+        lambda s: not s.is_running and not s.is_training,
     )
     yield ActionSpec(
         "file.copy_database",
@@ -440,6 +445,79 @@ def _agent_rows() -> Iterator[ActionSpec]:
     )
 
 
+def _training_rows() -> Iterator[ActionSpec]:
+    yield ActionSpec(
+        "train.start",
+        "&Start training",
+        "Train an agent as the form of the Train page says; several trainings can go on at once",
+        "train",
+        ("F9",),
+        lambda w, _: w.training_session.start(),
+        lambda s: s.can_train,
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.toggle",
+        "&Pause",
+        "Pause the selected trainings, resume them, or continue those that were interrupted from their last checkpoint",
+        "pause",
+        ("Shift+F9",),
+        lambda w, _: w.train.toggle(),
+        lambda s: "toggle" in s.training,
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.stop",
+        "S&top",
+        "End the selected trainings with a checkpoint, from which they can be continued",
+        "stop",
+        ("Ctrl+F9",),
+        lambda w, _: w.train.stop(),
+        lambda s: "stop" in s.training,
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.checkpoint",
+        "Write &checkpoint",
+        "Write checkpoints of the selected trainings now",
+        "checkpoint",
+        ("Ctrl+Shift+K",),
+        lambda w, _: w.train.checkpoint(),
+        lambda s: "checkpoint" in s.training,
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.evaluate",
+        "&Evaluate now",
+        "Compare the selected trainings with the classic controllers on held-out seeds now",
+        "evaluate",
+        ("F8",),
+        lambda w, _: w.train.evaluate(),
+        lambda s: "evaluate" in s.training,
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.race",
+        "&Race",
+        "Run the scenario in the window with the policy of the selected training and with a classic controller",
+        "race",
+        ("Shift+F8",),
+        lambda w, _: w.training_session.race(),
+        lambda s: "race" in s.training and s.is_valid and not s.is_running,
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.promote",
+        "Promote to &library…",
+        "Put the best policy of the selected training into your library, where every scenario can name it",
+        "promote",
+        ("Ctrl+Alt+P",),
+        lambda w, _: w.training_session.promote(),
+        lambda s: "promote" in s.training,
+        Scope.TRAINING,
+    )
+
+
 def _history_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.open",
@@ -566,6 +644,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *_view_rows(),
     *_run_rows(),
     *_agent_rows(),
+    *_training_rows(),
     *_history_rows(),
     *_help_rows(),
 )

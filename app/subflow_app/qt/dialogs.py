@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QPushButton, QWidget
+
+if TYPE_CHECKING:
+    from subflow_app.core.training_progress import Training
+    from subflow_app.qt.training.promote_dialog import Promotion
 
 SCENARIO_FILTER = "Scenarios (*.toml);;All files (*)"
 DATABASE_FILTER = "Databases (*.db);;All files (*)"
 CSV_FILTER = "CSV tables (*.csv)"
 
 SaveAnswer = Literal["save", "discard", "cancel"]
+TrainingAnswer = Literal["background", "stop", "cancel"]
 
 
 class Dialogs:
@@ -39,6 +45,38 @@ class Dialogs:
         if answer == buttons.Save:
             return "save"
         return "discard" if answer == buttons.Discard else "cancel"
+
+    def ask_trainings(self, count: int) -> TrainingAnswer:
+        """What is to become of trainings that go on while the window closes."""
+        box = QMessageBox(self._parent)
+        box.setObjectName("ask_trainings")
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Trainings go on")
+        box.setText("A training is not finished yet." if count == 1 else f"{count} trainings are not finished yet.")
+        box.setInformativeText(
+            "It can go on without the window and is listed again when Subflow opens, or end now with a checkpoint from "
+            "which it can be continued."
+        )
+        keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
+        stop = box.addButton("Stop with a checkpoint", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(keep)
+        box.exec()
+        clicked = box.clickedButton()
+        box.deleteLater()
+        if clicked is keep:
+            return "background"
+        return "stop" if clicked is stop else "cancel"
+
+    def promote(self, training: Training, taken: Collection[str]) -> Promotion | None:
+        """Name and note of a policy for the library, or None; names in ``taken`` are not free."""
+        from subflow_app.qt.training.promote_dialog import PromoteDialog
+
+        dialog = PromoteDialog(training, taken, self._parent)
+        is_accepted = dialog.exec() == PromoteDialog.DialogCode.Accepted
+        answer = dialog.answer
+        dialog.deleteLater()
+        return answer if is_accepted else None
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
         """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""

@@ -138,6 +138,12 @@ class Docks(QObject):
             dock.setAsCurrentTab()
             dock.raise_()
 
+    def raise_panel(self, name: str) -> None:
+        """Brings a panel (or the centre) to the front of those it shares its place with; a closed one stays closed."""
+        dock = self._manager.findDockWidget(name)
+        if not dock.isClosed():
+            dock.setAsCurrentTab()
+
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours tabs, splitters and their icons."""
         self._manager.setStyleSheet(_style_sheet(tokens))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QToolButton, QVB
 from subflow_app.core.errors import AppError
 from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.training_progress import TRAINING_ACTIONS
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.actions import DEFAULT_SPEED, PANELS, SPEEDS, Scope, WindowState
 from subflow_app.qt.agent_panel import AgentPanel
@@ -27,7 +28,7 @@ from subflow_app.qt.history import History, HistoryCommand
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
-from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU
+from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, TRAINING_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
@@ -36,6 +37,9 @@ from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.view import TopologyView
+from subflow_app.qt.training.control import TrainingControl
+from subflow_app.qt.training.page import TrainPage
+from subflow_app.qt.training.session import DeskMaker, TrainingSession
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.widgets.run_status import RunStatus
@@ -47,6 +51,7 @@ from subflow_store import StoreError
 
 if TYPE_CHECKING:
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
+    from subflow_app.core.training_desk import TrainingDesk
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -68,6 +73,7 @@ class MainWindow(QMainWindow):
         *,
         dialogs: Dialogs | None = None,
         state_file: WindowStateFile | None = None,
+        desk_maker: DeskMaker | None = None,
     ) -> None:
         """Makes the window with a new scenario; :meth:`load` brings plots and database.
 
@@ -76,6 +82,7 @@ class MainWindow(QMainWindow):
             preferences: the user's settings.
             dialogs: asks the person; tests pass one that answers.
             state_file: where geometry and layout are kept.
+            desk_maker: brings the trainings, once the Train page is shown.
         """
         super().__init__()
         self.setObjectName("main_window")
@@ -84,6 +91,7 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.dialogs = dialogs or Dialogs(self)
         self._state_file = state_file or WindowStateFile()
+        self._desk_maker = desk_maker or _open_desk
         self._closes_when_ended = False
         self.speed = DEFAULT_SPEED
         self._make_parts()
@@ -129,6 +137,21 @@ class MainWindow(QMainWindow):
             self.preferences,
             self,
         )
+        self.trainings = TrainingControl(self)
+        actions = {name: self.bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
+        self.train = TrainPage(self.trainings, self.workers, self.dialogs, actions)
+        self.training_session = TrainingSession(
+            self.train,
+            self.trainings,
+            self.documents,
+            self.database,
+            self.session,
+            self.notices,
+            self.dialogs,
+            self.workers,
+            self._desk_maker,
+            self,
+        )
         self.exports = Exports(
             self.plots, self.history, self.database, self.preferences, self.dialogs, self.workers, self
         )
@@ -151,11 +174,16 @@ class MainWindow(QMainWindow):
         self._add_panel("inspector", self.inspector, Side.BOTTOM, beside="topology")
         self._add_panel("history", self.history, Side.BOTTOM, beside="plots")
         self._add_panel("agent", self.agent, Side.TAB, beside="inspector")
+        self._add_panel("train", self.train, Side.TAB, beside="plots")
         self._share_out()
         self.docks.remember_default()
         self._examples = self._submenu("Open &example", "example", self._fill_examples)
         self._recent = self._submenu("Open &recent", "recent", self._fill_recent)
-        scopes: dict[Scope, QWidget] = {Scope.PLOTS: self.plots, Scope.HISTORY: self.history.table}
+        scopes: dict[Scope, QWidget] = {
+            Scope.PLOTS: self.plots,
+            Scope.HISTORY: self.history.table,
+            Scope.TRAINING: self.train,
+        }
         self.toolbar = self.bar.place(scopes, {menu.title(): menu for menu in (self._examples, self._recent)})
         self._fill_status_bar()
 
@@ -237,6 +265,12 @@ class MainWindow(QMainWindow):
         self.history.selection_changed.connect(self.update_actions)
         self.history.failed.connect(self.notices.history_failed)
         self.history.deleted.connect(self._on_runs_deleted)
+        self.train.selection_changed.connect(self.update_actions)
+        self.train.menu_requested.connect(lambda position: self._pop_up(TRAINING_MENU, position))
+        self.training_session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
+        # Not from inside the signal: others have not heard yet that it is over.
+        self.training_session.closable.connect(self.close, Qt.ConnectionType.QueuedConnection)
+        self.training_session.plots_wanted.connect(lambda: self.docks.raise_panel("plots"))
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self.notices.export_failed)
         self.unsaved.exported.connect(self._on_exported)
@@ -381,8 +415,12 @@ class MainWindow(QMainWindow):
                 plots_without_data=self.plots.without_data,
                 has_earlier_decision=self.agent.can_go_back,
                 has_later_decision=self.agent.can_go_on,
+                can_train=self.train.can_start(),
+                is_training=self.trainings.is_busy,
+                training=self.train.possible(),
             )
         )
+        self.bar.set_training_word(self.train.toggle_word)
         self.bar.set_undo_texts(group.undoText(), group.redoText())
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
@@ -487,7 +525,8 @@ class MainWindow(QMainWindow):
         self.inspector.apply_palette(tokens)
         for bar in (self.menuBar(), self.toolbar, self.statusBar()):
             bar.setStyleSheet(bar_style(tokens))
-        for part in (self.bar, self.plots, self.history, self.agent, self.banners, self.run_status):
+        parts = (self.bar, self.plots, self.history, self.agent, self.train, self.banners, self.run_status)
+        for part in parts:
             part.apply_tokens(tokens)
         self._examples.setIcon(icon("example"))
         self._recent.setIcon(icon("recent"))
@@ -513,7 +552,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
-        if not self._closes_when_ended and not self.documents.may_discard():
+        # Trainings first: waiting for their checkpoints may take a moment, and nothing shall be asked twice.
+        if not self._closes_when_ended and not (self.training_session.may_close() and self.documents.may_discard()):
             event.ignore()
             return
         if self.runs.is_running:
@@ -528,12 +568,20 @@ class MainWindow(QMainWindow):
         self._state_file.save(self, self.docks, {name: self.bar[name].isChecked() for name in self.bar.switches()})
         self._state_file.save_speed(self.speed)
         self.closing.emit()
+        self.trainings.close()
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()
         # A stack that is destroyed with commands in it still tells its listeners, half of which are gone by then.
         self.document_stack.clear()
         event.accept()
+
+
+def _open_desk(store: Store | None) -> TrainingDesk:
+    # Imported by the thread that opens it: sessions that never train do without all that training needs.
+    from subflow_app.core.trainings import open_desk
+
+    return open_desk(store)
 
 
 def _dropped_file(event: QDropEvent) -> Path | None:

@@ -62,6 +62,18 @@ MENUS: dict[str, tuple[str, ...]] = {
         "agent.next",
         "agent.last",
     ),
+    "&Train": (
+        "train.start",
+        "-",
+        "train.toggle",
+        "train.stop",
+        "train.checkpoint",
+        "-",
+        "train.evaluate",
+        "train.race",
+        "-",
+        "train.promote",
+    ),
     "H&istory": (
         "history.open",
         "history.overlay",
@@ -81,6 +93,7 @@ MENUS: dict[str, tuple[str, ...]] = {
 }
 
 HISTORY_MENU = MENUS["H&istory"][:-1]
+TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",
     "-",

@@ -82,6 +82,19 @@ class Notices:
         self._banners.close_banner("deleted")
         self._banners.show_banner("purged", "info", what)
 
+    def training_began(self) -> None:
+        """What was told about earlier trainings is of the past."""
+        self._banners.close_banner("training")
+
+    def training_failed(self, text: str) -> None:
+        """A training could not be started or told something, or ended before its budget was used up."""
+        self._banners.show_banner("training", "error", text)
+
+    def promoted(self, name: str, controller: str) -> None:
+        """A policy is in the library."""
+        text = f'The policy is in your library: controller = {{ name = "{controller}", policy = "{name}" }}.'
+        self._banners.show_banner("training", "info", text)
+
     def scenario_refused(self, text: str) -> None:
         """The simulator does not take the scenario."""
         self._banners.show_banner("run", "error", f"The scenario cannot be run: {text}")

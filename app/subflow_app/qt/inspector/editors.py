@@ -173,7 +173,7 @@ class ChoiceEditor(QComboBox):
             for option in listed:
                 self.addItem(option.text, option.value)
                 self.setItemData(self.count() - 1, option.summary, _SUMMARY_ROLE)
-                self.setItemData(self.count() - 1, option.summary, Qt.ItemDataRole.ToolTipRole)
+                self.setItemData(self.count() - 1, option.details or option.summary, Qt.ItemDataRole.ToolTipRole)
         index = next((i for i, option in enumerate(listed) if option.value == value), -1)
         self.setCurrentIndex(index)
 

@@ -58,14 +58,17 @@ class ParamForm(QScrollArea):
             and form is not None
             and form.key == self._form.key
             and len(fields) == len(self._rows)
+            and _outline(form) == _outline(self._form)
             and all(row.fits(field) for row, field in zip(self._rows, fields, strict=True))
         )
         self._form = form
-        if not is_same:
+        if form is None or not is_same:
             self._build(doc, form)
             return
         for row, field in zip(self._rows, fields, strict=True):
             row.show_field(field)
+        for label, hint in zip(self._hints, (group.hint for group in form.groups if group.hint), strict=True):
+            label.setText(hint)
         self._show_header()
 
     def set_read_only(self, read_only: bool) -> None:
@@ -227,3 +230,8 @@ class ParamForm(QScrollArea):
             self.add_event_wanted.emit()
         elif key.startswith("events."):
             self.remove_event_wanted.emit(int(key.partition(".")[2]))
+
+
+def _outline(form: Form) -> list[tuple[str, bool]]:
+    """What the labels beside the rows depend on: titles of groups, and which of them have a hint."""
+    return [(group.title, bool(group.hint)) for group in form.groups]

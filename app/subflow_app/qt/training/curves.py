@@ -1,0 +1,152 @@
+"""The curves of the selected trainings with their choices; exists without pyqtgraph, which the first curve loads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup, QPalette
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
+from subflow_app.core.training_progress import Training
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plotting.training_plots import TrainingPlots
+
+_X_TEXTS = {"step": "Over decisions", "elapsed_s": "Over training time"}
+
+
+class TrainingCurves(QWidget):
+    """Plots of every metric that is switched on and that a selected training has."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing is selected."""
+        super().__init__(parent)
+        self.setObjectName("training_curves")
+        self._shown: tuple[tuple[Training, int], ...] = ()
+        self._wanted = set(DEFAULT_TRAINING_PLOTS)
+        self._x = "step"
+        self._plots: TrainingPlots | None = None
+        self._empty = EmptyState("plots", "No training selected", "Select trainings above to see how they learn.")
+        self._pages = QStackedWidget(self)
+        self._pages.setBackgroundRole(QPalette.ColorRole.Base)
+        self._pages.setAutoFillBackground(True)
+        self._pages.addWidget(self._empty)
+        self.plots_button = self._button("training_plots_button", "Plots ▾", "Choose the metrics that are plotted")
+        self.x_button = self._button("training_x_button", "", "Choose what the curves go over")
+        self._fill_plots_menu()
+        self._fill_x_menu()
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 2, 6, 2)
+        bar.addWidget(self.x_button)
+        bar.addWidget(self.plots_button)
+        bar.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self._pages, 1)
+
+    @property
+    def plots(self) -> TrainingPlots | None:
+        """The plots; None before the first curve."""
+        return self._plots
+
+    @property
+    def specs(self) -> tuple[TrainingPlot, ...]:
+        """What is plotted: what is wanted, as far as a selected training has it, and return and goodput anyway."""
+        always = DEFAULT_TRAINING_PLOTS[:2]
+        return tuple(
+            spec
+            for spec in TRAINING_PLOTS
+            if spec.metric in self._wanted
+            and (spec.metric in always or any(training.log.has(spec.metric) for training, _hue in self._shown))
+        )
+
+    def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
+        """Shows these trainings, each with the number of its colour."""
+        self._shown = tuple(trainings)
+        self._pages.setCurrentIndex(0)
+        if not trainings:
+            return
+        plots = self._load()
+        plots.set_specs(self.specs)
+        plots.show_trainings(self._shown)
+        self._pages.setCurrentWidget(plots)
+
+    def refresh(self) -> None:
+        """Draws the reports that came since the last call; nothing to do while hidden."""
+        if self._plots is not None and self._shown and self.isVisible():
+            self._plots.set_specs(self.specs)
+            self._plots.refresh()
+
+    def set_x(self, x: str) -> None:
+        """Draws over "step" or "elapsed_s"."""
+        self._x = x
+        self.x_button.setText(f"{_X_TEXTS[x]} ▾")
+        if self._plots is not None:
+            self._plots.set_x(x)
+
+    def set_plot_wanted(self, metric: str, is_wanted: bool) -> None:
+        """Switches a plot on or off."""
+        if is_wanted:
+            self._wanted.add(metric)
+        else:
+            self._wanted.discard(metric)
+        if self._plots is not None:
+            self._plots.set_specs(self.specs)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._empty.apply_tokens(tokens)
+        if self._plots is not None:
+            self._plots.apply_tokens(tokens)
+
+    # ---- inside ----
+
+    def _load(self) -> TrainingPlots:
+        if self._plots is None:
+            from subflow_app.qt.plotting.training_plots import TrainingPlots
+
+            self._plots = TrainingPlots(self.specs, current_tokens(), self)
+            self._plots.set_x(self._x)
+            self._pages.addWidget(self._plots)
+        return self._plots
+
+    def _button(self, name: str, text: str, tip: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        button.setAutoRaise(True)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def _fill_plots_menu(self) -> None:
+        menu = QMenu(self.plots_button)
+        for spec in TRAINING_PLOTS:
+            action = menu.addAction(spec.title)
+            action.setObjectName(f"training_plot_{spec.metric}")
+            action.setCheckable(True)
+            action.setChecked(spec.metric in self._wanted)
+            action.toggled.connect(lambda is_on, metric=spec.metric: self.set_plot_wanted(metric, is_on))
+        self.plots_button.setMenu(menu)
+
+    def _fill_x_menu(self) -> None:
+        menu, group = QMenu(self.x_button), QActionGroup(self)
+        for x, text in _X_TEXTS.items():
+            action = QAction(text, menu)
+            action.setCheckable(True)
+            action.setChecked(x == self._x)
+            action.triggered.connect(lambda _checked, x=x: self.set_x(x))
+            group.addAction(action)
+            menu.addAction(action)
+        self.x_button.setMenu(menu)
+        self.set_x(self._x)

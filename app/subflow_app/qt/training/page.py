@@ -1,0 +1,381 @@
+"""The Train page: start form, table of trainings, their curves and the picture of a policy; who tells whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.race import rivals
+from subflow_app.core.training_desk import DocumentText, SeenPolicy, TrainingChoices
+from subflow_app.core.training_draft import DOCUMENT, TrainingDraft
+from subflow_app.core.training_progress import CLASSICS, Training, possible, toggle_word
+from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.training.control import TrainingControl
+from subflow_app.qt.training.curves import TrainingCurves
+from subflow_app.qt.training.policy_view import PolicyView
+from subflow_app.qt.training.start_form import StartForm
+from subflow_app.qt.training.table_model import COLUMNS, NAME_COLUMN, TRAINING_ROLE, TrainingTable
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.workers import Workers
+
+# What a header needs besides its text, px.
+_CELL_PADDING = 24
+_FORM_WIDTH = 290
+_TABLE_ROWS = 4.5
+_MOST_CURVES = 7  # as many as there are hues
+
+
+class TrainPage(QWidget):
+    """The panel. It is empty until it is first shown: most sessions never train."""
+
+    woken = Signal()  # shown for the first time: it needs a desk
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # global position
+
+    def __init__(
+        self,
+        control: TrainingControl,
+        workers: Workers,
+        dialogs: Dialogs,
+        actions: Mapping[str, QAction],
+        parent: QWidget | None = None,
+    ) -> None:
+        """A page without a desk.
+
+        Args:
+            control: the trainings.
+            workers: for what takes a moment.
+            dialogs: asks the person.
+            actions: "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote".
+            parent: Qt parent.
+        """
+        super().__init__(parent)
+        self.setObjectName("train_page")
+        self.setAccessibleName("Training")
+        self.control = control
+        self.dialogs = dialogs
+        self._workers = workers
+        self._actions = actions
+        self._document = DocumentText("", "")
+        self._is_awake = False
+        self._shown: list[Training] = []
+        self.form: StartForm | None = None
+        self._model = TrainingTable(self)
+        self.table = QTableView(self)
+        self.curves = TrainingCurves(self)
+        self.policy = PolicyView(workers, self._observe, self)
+        self.rival = QComboBox(self)
+        self._form_waits = QLabel(self)
+        self._form_pages = QStackedWidget(self)
+        self._table_empty = EmptyState("train", "Nothing trained yet", "Choose what to learn and on what, then start.")
+        self._table_pages = QStackedWidget(self)
+        self._place_parts()
+        self._set_up_table()
+        control.changed.connect(self._on_changed)
+        control.state_changed.connect(self.selection_changed)
+        self.apply_tokens(current_tokens())
+
+    # ---- what the window uses ----
+
+    def selected(self) -> list[Training]:
+        """The selected trainings, from top to bottom."""
+        indexes = sorted(self.table.selectionModel().selectedRows(), key=lambda index: index.row())
+        return [index.data(TRAINING_ROLE) for index in indexes]
+
+    def select(self, training_ids: Sequence[str]) -> None:
+        """Selects these trainings, as far as they are listed."""
+        selection = self.table.selectionModel()
+        selection.clearSelection()
+        for row, training in enumerate(self._model.rows):
+            if training.id in training_ids:
+                index = self._model.index(row, NAME_COLUMN)
+                flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+                selection.select(index, flags)
+                selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+
+    def possible(self) -> frozenset[str]:
+        """What can be done with the selected trainings."""
+        return possible(self.selected())
+
+    def can_start(self) -> bool:
+        """Whether the form is there to start from."""
+        return self.form is not None
+
+    @property
+    def toggle_word(self) -> str:
+        """What pausing or resuming means for the selected trainings."""
+        return toggle_word(self.selected())
+
+    def set_document(self, document: DocumentText) -> None:
+        """Says what the scenario in the window is."""
+        self._document = document
+        if self.form is not None:
+            self.form.set_document(document.title)
+            self._show_whether_draws()
+
+    def load_choices(self) -> None:
+        """Reads what can be trained, in the background."""
+        desk = self.control.desk
+        if desk is None or self.form is not None:
+            return
+        self._form_waits.setText("Looking for agents…")
+        self._workers.start("list agents", desk.choices, succeeded=self._on_choices, failed=self._on_choices_failed)
+
+    def start(self) -> None:
+        """Begins the training that the form describes, with whatever is typed but not entered yet."""
+        if self.form is None:
+            return
+        self.form.commit_pending()
+        try:
+            order = self.form.draft.order()
+        except AppError as error:
+            self.control.failed.emit(str(error))
+            return
+        started = self.control.start(order, self._document)
+        if started is not None:
+            self.select([started.id])
+
+    def toggle(self) -> None:
+        """Pauses, resumes or continues the selected trainings."""
+        self.control.toggle(self.selected())
+
+    def stop(self) -> None:
+        """Ends the selected trainings, each with a checkpoint."""
+        if self.control.desk is not None:
+            self.control.each(self.selected(), self.control.desk.stop)
+
+    def checkpoint(self) -> None:
+        """Has checkpoints of the selected trainings written now."""
+        if self.control.desk is not None:
+            self.control.each(self.selected(), self.control.desk.checkpoint)
+
+    def evaluate(self) -> None:
+        """Has the selected trainings evaluated now."""
+        if self.control.desk is not None:
+            self.control.each(self.selected(), self.control.desk.evaluate)
+
+    def promote(self) -> Path | None:
+        """Asks for a name and puts the best policy of the selected training into the library under it."""
+        desk, selected = self.control.desk, self.selected()
+        if desk is None or len(selected) != 1:
+            return None
+        answer = self.dialogs.promote(selected[0], desk.policy_names())
+        return desk.promote(selected[0], answer.name, answer.note) if answer is not None else None
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._form_waits.setStyleSheet(f"color: {tokens.muted_text};")
+        for part in (self.curves, self.policy, self._table_empty):
+            part.apply_tokens(tokens)
+        if self.form is not None:
+            self.form.apply_tokens(tokens)
+        self.table.setStyleSheet(table_style(tokens))
+        self._model.refresh_icons()
+        self.tabs.setStyleSheet(
+            f"QTabWidget::pane {{ border: none; border-top: 1px solid {tokens.border}; }}"
+            f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 5px 14px 4px; border: none;"
+            " border-bottom: 2px solid transparent; background: transparent; }"
+            f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
+            f"QTabBar::tab:hover:!selected {{ color: {tokens.text}; background: {tokens.button_hover}; }}"
+        )
+
+    # ---- facts ----
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Asks for a desk the first time, and draws what came meanwhile."""
+        super().showEvent(event)
+        if not self._is_awake:
+            self._is_awake = True
+            self.woken.emit()
+        self._on_changed()
+
+    def _on_changed(self) -> None:
+        if not self.isVisible():
+            # Trainings go on unseen; showing the page catches up.
+            return
+        before = [training.id for training in self.selected()]
+        self._model.update_rows(self.control.trainings)
+        if before != [training.id for training in self.selected()]:
+            self.select(before)
+        self._table_pages.setCurrentIndex(0 if self._model.rows else 1)
+        self.curves.refresh()
+        self.policy.refresh()
+
+    def _on_selection_changed(self) -> None:
+        selected = self.selected()
+        if [training.id for training in selected] != [training.id for training in self._shown]:
+            self._shown = selected
+            self.control.load_logs(selected)
+            self.curves.show_trainings([(each, self._model.hue(each.id)) for each in selected[:_MOST_CURVES]])
+            self.policy.show_training(selected[0] if len(selected) == 1 else None)
+            if len(selected) == 1:
+                self._offer_rivals(rivals(selected[0].controller))
+        self.selection_changed.emit()
+
+    def _offer_rivals(self, names: Sequence[str]) -> None:
+        if [self.rival.itemText(number) for number in range(self.rival.count())] != list(names):
+            self.rival.clear()
+            self.rival.addItems(list(names))
+
+    def _on_choices(self, choices: TrainingChoices) -> None:
+        if self.form is not None:
+            return
+        if not choices.agents:
+            self._form_waits.setText("This installation has no agents that could be trained.")
+            return
+        draft = TrainingDraft(choices.agents, choices.recipes, choices.scenarios)
+        self.form = StartForm(draft, self._actions["start"], self)
+        self.form.changed.connect(self._show_whether_draws)
+        self.form.file_wanted.connect(self._on_file_wanted)
+        self._form_pages.addWidget(self.form)
+        self._form_pages.setCurrentWidget(self.form)
+        self.set_document(self._document)
+        self.selection_changed.emit()
+
+    def _on_choices_failed(self, error: Exception) -> None:
+        if not isinstance(error, AppError):
+            raise error
+        self._form_waits.setText(str(error))
+
+    def _on_file_wanted(self) -> None:
+        path = self.dialogs.open_path("Scenario to learn on", SCENARIO_FILTER, self._document.folder)
+        if path is not None and self.form is not None:
+            self.form.set_scenario(str(path))
+
+    def _show_whether_draws(self) -> None:
+        desk = self.control.desk
+        if self.form is None or desk is None:
+            return
+        chosen = self.form.draft.scenario
+        self.form.set_draws(desk.draws(self._document if chosen == DOCUMENT else chosen))
+
+    def _observe(self, training: Training) -> SeenPolicy:
+        """In a worker thread."""
+        desk = self.control.desk
+        if desk is None:
+            raise AppError("the trainings are closed")
+        return desk.observe(training)
+
+    def _on_menu_wanted(self, position: QPoint) -> None:
+        self.menu_requested.emit(self.table.viewport().mapToGlobal(position))
+
+    # ---- assembly ----
+
+    def _place_parts(self) -> None:
+        self._form_waits.setObjectName("form_waits")
+        self._form_waits.setWordWrap(True)
+        self._form_waits.setMargin(14)
+        self._form_waits.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._form_pages.addWidget(self._form_waits)
+        self._table_pages.addWidget(self.table)
+        self._table_pages.addWidget(self._table_empty)
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("training_tabs")
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.curves, "Curves")
+        self.tabs.addTab(self.policy, "Policy")
+        self.tabs.currentChanged.connect(lambda _index: self._on_changed())
+        top = QWidget(self)
+        top_layout = QVBoxLayout(top)
+        top_layout.setContentsMargins(0, 0, 0, 0)
+        top_layout.setSpacing(0)
+        top_layout.addLayout(self._tool_row())
+        top_layout.addWidget(self._table_pages, 1)
+        right = QSplitter(Qt.Orientation.Vertical, self)
+        right.setObjectName("training_splitter")
+        right.setChildrenCollapsible(False)
+        right.addWidget(top)
+        right.addWidget(self.tabs)
+        right.setStretchFactor(1, 1)
+        row = self.table.fontMetrics().height() + 8
+        right.setSizes([round(_TABLE_ROWS * row) + 60, 600])
+        whole = QSplitter(Qt.Orientation.Horizontal, self)
+        whole.setObjectName("train_splitter")
+        whole.setChildrenCollapsible(False)
+        whole.addWidget(self._form_pages)
+        whole.addWidget(right)
+        whole.setStretchFactor(1, 1)
+        whole.setSizes([_FORM_WIDTH, 700])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(whole)
+
+    def _tool_row(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 4, 6, 4)
+        row.setSpacing(2)
+        for name in ("toggle", "stop", "checkpoint", "evaluate", "promote"):
+            row.addWidget(self._tool(name))
+        row.addSpacing(10)
+        row.addWidget(self._tool("race"))
+        against = QLabel("against", self)
+        self.rival.setObjectName("race_rival")
+        self.rival.setAccessibleName("Classic controller to race against")
+        self.rival.setToolTip("Classic controller to race against")
+        self._offer_rivals(CLASSICS)
+        row.addWidget(against)
+        row.addWidget(self.rival)
+        row.addStretch(1)
+        return row
+
+    def _tool(self, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(f"training_{name}")
+        button.setDefaultAction(self._actions[name])
+        button.setAutoRaise(True)
+        wide = name in ("toggle", "race")
+        style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
+        button.setToolButtonStyle(style)
+        if name == "toggle":
+            # "Pause" and "Continue" differ in length; the buttons beside must not jump.
+            button.setMinimumWidth(button.fontMetrics().horizontalAdvance("Continue") + 44)
+        return button
+
+    def _set_up_table(self) -> None:
+        table = self.table
+        table.setObjectName("training_table")
+        table.setAccessibleName("Trainings")
+        table.setModel(self._model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setAlternatingRowColors(True)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setFrameShape(QTableView.Shape.NoFrame)
+        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        metrics = table.fontMetrics()
+        for number, column in enumerate(COLUMNS):
+            text = max(column.title, column.widest, key=metrics.horizontalAdvance)
+            header.resizeSection(number, metrics.horizontalAdvance(text) + _CELL_PADDING)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.customContextMenuRequested.connect(self._on_menu_wanted)
+        table.selectionModel().selectionChanged.connect(lambda *_: self._on_selection_changed())
+        self._model.modelReset.connect(self._on_selection_changed)

@@ -1,0 +1,248 @@
+"""The policy of a training as a picture, drawn again while it learns; exists without pyqtgraph, which it loads late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.policy_surface import Surface, policy_surface
+from subflow_app.core.training_desk import SeenPolicy
+from subflow_app.core.training_progress import Training
+from subflow_app.qt import format as fmt
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.workers import Workers
+from subflow_sim.errors import SimError
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plotting.heat_map import HeatMap
+
+_NOTHING = ("No policy yet", "Select one training: its policy shows here once it has learned for a moment.")
+_LABEL_WIDTH = 12  # characters
+_ABBREVIATIONS = ("rtt", "mptcp")
+
+
+class PolicyView(QWidget):
+    """Asks the policy in a worker thread; at most one question at a time, the latest wish wins."""
+
+    def __init__(
+        self, workers: Workers, observe: Callable[[Training], SeenPolicy], parent: QWidget | None = None
+    ) -> None:
+        """Nothing to show yet; ``observe`` lets a policy act, which takes a moment."""
+        super().__init__(parent)
+        self.setObjectName("policy_view")
+        self._workers = workers
+        self._observe = observe
+        self._training: Training | None = None
+        self._seen: SeenPolicy | None = None
+        self._seen_key: tuple[str, int] | None = None
+        self._asking: tuple[str, int] | None = None  # what the question under way is about
+        self._asks_again = False
+        self._map: HeatMap | None = None
+        self.across = self._chooser("policy_x", "Feature along the picture")
+        self.up = self._chooser("policy_y", "Feature up the picture")
+        self.output = self._chooser("policy_output", "Action that the colour shows")
+        self.status = QLabel(self)
+        self.status.setObjectName("policy_status")
+        self._empty = EmptyState("policy", *_NOTHING)
+        self._pages = QStackedWidget(self)
+        self._pages.setBackgroundRole(QPalette.ColorRole.Base)
+        self._pages.setAutoFillBackground(True)
+        self._pages.addWidget(self._empty)
+        self._choosers = QWidget(self)
+        bar = QHBoxLayout(self._choosers)
+        bar.setContentsMargins(8, 4, 8, 4)
+        for text, chooser in (("&Across:", self.across), ("&Up:", self.up), ("C&olour:", self.output)):
+            label = QLabel(text, self._choosers)
+            label.setBuddy(chooser)
+            bar.addWidget(label)
+            bar.addWidget(chooser)
+        bar.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._choosers)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self.status)
+        self.status.setContentsMargins(8, 2, 8, 4)
+        self.status.setTextFormat(Qt.TextFormat.PlainText)
+        self.status.setWordWrap(True)
+        self._show_nothing(*_NOTHING)
+        self.apply_tokens(current_tokens())
+
+    @property
+    def picture(self) -> HeatMap | None:
+        """The picture; None before the first."""
+        return self._map
+
+    def show_training(self, training: Training | None) -> None:
+        """Shows the policy of this training; None for no one."""
+        if training is not self._training:
+            self._training = training
+            self._seen, self._seen_key = None, None
+            self._show_nothing(*_NOTHING)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draws the policy again if another one was written since; nothing to do while hidden."""
+        training = self._training
+        if training is None or not self.isVisible() or training.policy_path is None:
+            return
+        if (training.id, training.policy_version) not in (self._seen_key, self._asking):
+            self._ask()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._empty.apply_tokens(tokens)
+        self.status.setStyleSheet(f"color: {tokens.muted_text};")
+        if self._map is not None:
+            self._map.apply_tokens(tokens)
+
+    # ---- inside ----
+
+    def _ask(self) -> None:
+        """Has the picture made; while one is being made, one more after it."""
+        training = self._training
+        if training is None:
+            return
+        if self._asking is not None:
+            self._asks_again = True
+            return
+        self._asking = key = (training.id, training.policy_version)
+        seen = self._seen if key == self._seen_key else None
+        wanted = (self.across.currentText(), self.up.currentText(), self.output.currentText())
+
+        def work() -> _Made:
+            known = seen or self._observe(training)
+            return _draw(known, wanted)
+
+        self._workers.start(
+            "policy view",
+            work,
+            succeeded=lambda made: self._on_made(key, made),
+            failed=lambda error: self._on_failed(key, error),
+        )
+
+    def _on_made(self, key: tuple[str, int], made: _Made) -> None:
+        self._asking = None
+        training = self._training
+        if training is not None and key[0] == training.id:
+            self._seen, self._seen_key = made.seen, key
+            self._show(made)
+        self._ask_again()
+
+    def _on_failed(self, key: tuple[str, int], error: Exception) -> None:
+        self._asking = None
+        if not isinstance(error, AppError | SimError | ValueError):
+            raise error
+        if self._training is not None and key[0] == self._training.id:
+            # The file is replaced while it learns: the next one is a new try, this one is not.
+            self._seen_key = key
+            if self._seen is None:
+                self._show_nothing("The policy cannot be shown", str(error))
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        if self._asks_again:
+            self._asks_again = False
+            self._ask()
+
+    def _show(self, made: _Made) -> None:
+        picture, seen = self._load(), made.seen
+        self._fill_choosers(made)
+        across, up, output = seen.features[made.x], seen.features[made.y], seen.outputs[made.output]
+        low, high = (0.0, len(output.choices) - 1.0) if output.choices else (output.minimum, output.maximum)
+        picture.show_surface(
+            made.surface,
+            _title(across.name, across.unit),
+            _title(up.name, up.unit),
+            _title(output.name, output.unit),
+            low,
+            high,
+            output.choices,
+        )
+        self._pages.setCurrentWidget(picture)
+        self._choosers.show()
+        others = " The other features stand at their median." if len(seen.features) > 2 else ""
+        count = fmt.count(len(made.surface.points))
+        self.status.setText(f"Dots: the latest {count} decisions of this policy on the scenario it learns on.{others}")
+
+    def _show_nothing(self, title: str, text: str) -> None:
+        self._empty.set_text(title, text)
+        self._pages.setCurrentWidget(self._empty)
+        self._choosers.hide()
+        self.status.clear()
+
+    def _fill_choosers(self, made: _Made) -> None:
+        seen = made.seen
+        features = [(_words(feature.name), feature.help) for feature in seen.features]
+        outputs = [(_words(output.name), "") for output in seen.outputs]
+        for chooser, entries, chosen in (
+            (self.across, features, made.x),
+            (self.up, features, made.y),
+            (self.output, outputs, made.output),
+        ):
+            if [chooser.itemText(number) for number in range(chooser.count())] == [text for text, _tip in entries]:
+                # The person may have chosen another one since: that wish stands, and is being asked for.
+                continue
+            chooser.blockSignals(True)
+            chooser.clear()
+            for number, (text, tip) in enumerate(entries):
+                chooser.addItem(text)
+                chooser.setItemData(number, tip or None, Qt.ItemDataRole.ToolTipRole)
+            chooser.setCurrentIndex(chosen)
+            chooser.blockSignals(False)
+        self.output.setEnabled(len(outputs) > 1)
+
+    def _load(self) -> HeatMap:
+        if self._map is None:
+            from subflow_app.qt.plotting.heat_map import HeatMap
+
+            self._map = HeatMap(current_tokens(), self)
+            self._pages.addWidget(self._map)
+        return self._map
+
+    def _chooser(self, name: str, tip: str) -> QComboBox:
+        chooser = QComboBox(self)
+        chooser.setObjectName(name)
+        chooser.setAccessibleName(tip)
+        chooser.setToolTip(tip)
+        chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        chooser.setMinimumContentsLength(_LABEL_WIDTH)
+        chooser.currentIndexChanged.connect(lambda _index: self._ask())
+        return chooser
+
+
+class _Made(NamedTuple):
+    """A picture, with what it is a picture of."""
+
+    seen: SeenPolicy
+    x: int
+    y: int
+    output: int
+    surface: Surface
+
+
+def _draw(seen: SeenPolicy, wanted: tuple[str, str, str]) -> _Made:
+    """The picture of the features and the action with these names, or of the first ones."""
+    names = [_words(feature.name) for feature in seen.features]
+    outputs = [_words(output.name) for output in seen.outputs]
+    x = names.index(wanted[0]) if wanted[0] in names else 0
+    y = names.index(wanted[1]) if wanted[1] in names else (x + 1) % len(names)
+    output = outputs.index(wanted[2]) if wanted[2] in outputs else 0
+    return _Made(seen, x, y, output, policy_surface(seen.policy, seen.features, seen.seen, x, y, output=output))
+
+
+def _words(name: str) -> str:
+    return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in name.split("_"))
+
+
+def _title(name: str, unit: str) -> str:
+    text = _words(name)
+    text = f"{text[:1].upper()}{text[1:]}"
+    return f"{text} ({unit})" if unit not in ("", "1") else text

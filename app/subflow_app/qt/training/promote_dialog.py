@@ -1,0 +1,102 @@
+"""Asks what a policy is to be called in the library, and for a note on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.training_progress import Training
+from subflow_app.qt.theme import current_tokens
+from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
+
+_NAME = re.compile(rf"{NAME_PATTERN}\Z")
+
+
+class Promotion(NamedTuple):
+    """What was answered."""
+
+    name: str
+    note: str
+
+
+class PromoteDialog(QDialog):
+    """Name and note of one policy; a name that is taken or impossible is said at once."""
+
+    def __init__(self, training: Training, taken: Collection[str], parent: QWidget | None = None) -> None:
+        """Asks about the policy of ``training``; names in ``taken`` are not free."""
+        super().__init__(parent)
+        self.setObjectName("promote_dialog")
+        self.setWindowTitle("Promote to library")
+        self._taken = frozenset(taken)
+        newest = training.comparison
+        about = QLabel(
+            f"The best policy of {training.name} so far goes into your library. Every scenario can then name it: "
+            f'controller = {{ name = "{training.controller}", policy = "…" }}.',
+            self,
+        )
+        about.setWordWrap(True)
+        self.name = QLineEdit(_free_name(training.agent, self._taken), self)
+        self.name.setObjectName("promote_name")
+        self.name.setMaxLength(MAX_NAME_LENGTH)
+        self.note = QPlainTextEdit(self)
+        self.note.setObjectName("promote_note")
+        self.note.setTabChangesFocus(True)
+        self.note.setPlaceholderText("What it is good for, and what not")
+        if newest is not None and newest.best_classic:
+            self.note.setPlainText(
+                f"{newest.gain:.2f} times the goodput of {newest.best_classic} on {training.scenario}, held-out seeds."
+            )
+        self.note.setMinimumHeight(4 * self.fontMetrics().height())
+        self.problem = QLabel(self)
+        self.problem.setObjectName("promote_problem")
+        self.problem.setWordWrap(True)
+        self.problem.setStyleSheet(f"color: {current_tokens().error};")
+        # Keeps its room, so that the dialog does not jump while one types.
+        self.problem.setMinimumHeight(self.fontMetrics().height())
+        form = QFormLayout()
+        form.addRow("&Name:", self.name)
+        form.addRow("", self.problem)
+        form.addRow("N&ote:", self.note)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.promote = buttons.addButton("Promote", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.promote.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(about)
+        layout.addLayout(form)
+        layout.addWidget(buttons)
+        self.resize(460, self.sizeHint().height())
+        self.name.textChanged.connect(self._check)
+        self._check(self.name.text())
+        self.name.selectAll()
+
+    @property
+    def answer(self) -> Promotion:
+        """What is filled in."""
+        return Promotion(self.name.text().strip(), self.note.toPlainText().strip())
+
+    def _check(self, text: str) -> None:
+        name, problem = text.strip(), ""
+        if not _NAME.match(name):
+            problem = "Letters, digits, dashes and underscores only." if name else "A policy needs a name."
+        elif name in self._taken:
+            problem = f"There is a policy called {name} already."
+        self.problem.setText(problem)
+        self.promote.setEnabled(not problem)
+
+
+def _free_name(agent: str, taken: Collection[str]) -> str:
+    return next(name for number in range(1, len(taken) + 2) if (name := f"my-{agent}-{number}") not in taken)

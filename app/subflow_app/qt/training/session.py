@@ -1,0 +1,166 @@
+"""From "Start training" to a policy in the library: joins page, trainings, scenario and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.race import race_sources
+from subflow_app.core.training_desk import DocumentText, TrainingDesk
+from subflow_app.core.training_progress import JobState, Training
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.documents import Documents
+from subflow_app.qt.notices import Notices
+from subflow_app.qt.run_session import RunSession
+from subflow_app.qt.training.control import TrainingControl
+from subflow_app.qt.training.page import TrainPage
+from subflow_app.qt.workers import Workers
+from subflow_sim.errors import SimError
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
+    from subflow_store import Store
+
+DeskMaker = Callable[["Store | None"], TrainingDesk]
+
+
+class TrainingSession(QObject):
+    """What happens around the trainings of one window."""
+
+    told = Signal(str)  # a sentence for the status bar
+    plots_wanted = Signal()  # runs are about to show in the plots
+    closable = Signal()  # the trainings that were to be stopped before the window closes have ended
+
+    def __init__(
+        self,
+        page: TrainPage,
+        control: TrainingControl,
+        documents: Documents,
+        database: DatabaseControl,
+        runs: RunSession,
+        notices: Notices,
+        dialogs: Dialogs,
+        workers: Workers,
+        desk_maker: DeskMaker,
+        parent: QObject,
+    ) -> None:
+        """Joins these parts of one window; ``desk_maker`` brings the trainings that a database knows of."""
+        super().__init__(parent)
+        self._page = page
+        self._control = control
+        self._documents = documents
+        self._database = database
+        self._runs = runs
+        self._notices = notices
+        self.dialogs = dialogs
+        self._workers = workers
+        self._desk_maker = desk_maker
+        self._is_wanted = False
+        self._is_left = False  # trainings may go on without the window
+        self._closes_when_ended = False
+        page.woken.connect(self._on_woken)
+        control.failed.connect(notices.training_failed)
+        control.ended.connect(self._on_ended)
+        database.opened.connect(self._on_database_settled)
+        database.failed.connect(self._on_database_settled)
+        documents.edited.connect(self._on_document_edited)
+
+    def start(self) -> None:
+        """Begins what the form says."""
+        self._notices.training_began()
+        # The title and text of this very moment: what is typed in the inspector but not entered counts too.
+        self._documents.settling.emit()
+        self._on_document_edited()
+        self._page.start()
+
+    def race(self) -> None:
+        """Runs the scenario in the window with the policy of the selected training, then with a classic controller."""
+        selected = self._page.selected()
+        if len(selected) != 1:
+            return
+        self._documents.settling.emit()
+        document = self._document()
+        sources = race_sources(
+            document.text, document.folder, selected[0], self._page.rival.currentText(), title=document.title
+        )
+        self.plots_wanted.emit()
+        self._runs.run_together(sources)
+
+    def promote(self) -> None:
+        """Puts the best policy of the selected training into the library."""
+        selected = self._page.selected()
+        path = self._page.promote()
+        if path is not None:
+            self._notices.promoted(path.stem, selected[0].controller)
+
+    def may_close(self) -> bool:
+        """Asks what is to become of trainings that go on; False if the window is to stay, for now or for good."""
+        desk = self._control.desk
+        if desk is None or not desk.is_busy or self._is_left:
+            return True
+        count = sum(not training.state.is_over for training in desk.trainings())
+        answer = self.dialogs.ask_trainings(count)
+        if answer == "background":
+            desk.leave_running()
+            self._is_left = True
+        elif answer == "stop":
+            desk.stop_all()
+            self._closes_when_ended = True
+            self.told.emit("Waiting for the last checkpoints…")
+        return answer == "background"
+
+    # ---- facts ----
+
+    def _on_woken(self) -> None:
+        self._is_wanted = True
+        if not self._database.is_opening:
+            self._open()
+
+    def _on_database_settled(self, _store_or_error: object) -> None:
+        if self._is_wanted:
+            self._open()
+
+    def _open(self) -> None:
+        store = self._database.store if self._database.can_write else None
+        # In the background: it reads what has gone on since the last session.
+        self._workers.start(
+            "open trainings",
+            lambda: self._desk_maker(store),
+            succeeded=lambda desk: self._on_opened(store, desk),
+            failed=self._on_open_failed,
+        )
+
+    def _on_opened(self, store: Store | None, desk: TrainingDesk) -> None:
+        if store is not (self._database.store if self._database.can_write else None):
+            # Another database was opened meanwhile, and another desk is on its way.
+            desk.close()
+            return
+        self._control.open(desk)
+        self._page.load_choices()
+        self._on_document_edited()
+
+    def _on_open_failed(self, error: Exception) -> None:
+        if not isinstance(error, AppError | SimError | StoreError):
+            raise error
+        self._notices.training_failed(str(error))
+
+    def _on_document_edited(self) -> None:
+        self._page.set_document(self._document())
+
+    def _document(self) -> DocumentText:
+        doc = self._documents.doc
+        folder = doc.path.parent if doc.path is not None else None
+        return DocumentText(self._documents.name, doc.text, folder)
+
+    def _on_ended(self, training: Training) -> None:
+        if training.state in (JobState.FAILED, JobState.INTERRUPTED):
+            self._notices.training_failed(f"{training.name} {training.state.value}: {training.message}")
+        self.told.emit(f"{training.name}: {training.state.value}")
+        if self._closes_when_ended and not self._control.is_busy:
+            self._closes_when_ended = False
+            self.closable.emit()

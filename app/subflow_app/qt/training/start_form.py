@@ -1,0 +1,99 @@
+"""What to learn, on what and for how long: the parameter form over a draft, and the button that starts it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.training_draft import FROM_FILE, TrainingDraft
+from subflow_app.qt.inspector.param_form import ParamForm
+from subflow_app.qt.theme import Tokens, current_tokens
+
+
+class StartForm(QWidget):
+    """Fills in a draft; what it comes to is the draft's own business."""
+
+    changed = Signal()  # a value was typed or chosen
+    file_wanted = Signal()  # a scenario file shall be asked for
+
+    def __init__(self, draft: TrainingDraft, start: QAction, parent: QWidget | None = None) -> None:
+        """Shows ``draft``; ``start`` is what the button does."""
+        super().__init__(parent)
+        self.setObjectName("start_form")
+        self.setAccessibleName("New training")
+        self._draft = draft
+        self._document = ""
+        self._draws = False
+        self.form = ParamForm(current_tokens(), self)
+        self.form.setObjectName("training_form")
+        self.form.committed.connect(self._on_committed)
+        self.button = QToolButton(self)
+        self.button.setObjectName("start_training")
+        self.button.setDefaultAction(start)
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.button.setSizePolicy(self.button.sizePolicy().Policy.Expanding, self.button.sizePolicy().Policy.Fixed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.form, 1)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(14, 8, 12, 10)
+        foot.addWidget(self.button)
+        layout.addLayout(foot)
+        self.setFocusProxy(self.form)
+        self.show_draft()
+        self.apply_tokens(current_tokens())
+
+    @property
+    def draft(self) -> TrainingDraft:
+        """What is filled in."""
+        return self._draft
+
+    def set_document(self, title: str) -> None:
+        """Says what the scenario in the window is called."""
+        if title != self._document:
+            self._document = title
+            self.show_draft()
+
+    def set_draws(self, draws: bool) -> None:
+        """Says whether the chosen scenario is a distribution."""
+        if draws != self._draws:
+            self._draws = draws
+            self.show_draft()
+
+    def set_scenario(self, path: str) -> None:
+        """Takes a scenario file that was asked for."""
+        self._draft.set_value("scenario", path)
+        self.show_draft()
+        self.changed.emit()
+
+    def commit_pending(self) -> None:
+        """Makes everything count that is typed but not entered yet."""
+        self.form.commit_pending()
+
+    def show_draft(self) -> None:
+        """Shows the draft as it is now."""
+        self.form.show_form(self._draft, self._draft.form(self._document, draws=self._draws))
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self.form.apply_palette(tokens)
+        self.button.setStyleSheet(
+            f"QToolButton {{ background: {tokens.accent}; color: {tokens.accent_text};"
+            f" border: 1px solid {tokens.accent}; border-radius: 6px; padding: 6px 16px; font-weight: 600; }}"
+            f"QToolButton:focus {{ border-color: {tokens.text}; }}"
+            f"QToolButton:disabled {{ background: {tokens.border}; color: {tokens.muted_text};"
+            f" border-color: {tokens.border}; }}"
+        )
+
+    def _on_committed(self, key: str, value: object, _session: int) -> None:
+        if key.endswith(".scenario") and value == FROM_FILE:
+            # Back to what was chosen until a file is.
+            self.show_draft()
+            self.file_wanted.emit()
+            return
+        self._draft.set_value(key, value)  # type: ignore[arg-type] # editors give values of a file
+        self.show_draft()
+        self.changed.emit()
