@@ -51,43 +51,54 @@ auto view(VecEnv& env, std::vector<Stored>& values, std::initializer_list<std::s
     return nb::ndarray<nb::numpy, T>(values.data(), shape.size(), shape.begin(), nb::find(&env));
 }
 
-// A view of a table's memory, which keeps the table alive.
-template <auto kMember>
+// An array [steps] of one field: a view of the table, which it keeps alive.
+template <auto kField>
 auto column(const AgentStepTable& table) {
-    const auto& values = table.*kMember;
-    using T = typename std::decay_t<decltype(values)>::value_type;
-    return nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>(values.data(), {values.size()},
-                                                                                       nb::find(&table));
+    using T = std::decay_t<decltype(AgentStep{}.*kField)>;
+    static_assert(sizeof(AgentStep) % sizeof(T) == 0);
+    const T* const first = table.steps.empty() ? nullptr : &(table.steps[0].*kField);
+    return nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::device::cpu>(first, {table.size()}, nb::find(&table),
+                                                                         {sizeof(AgentStep) / sizeof(T)});
 }
 
-auto matrix(const AgentStepTable& table, const std::vector<float>& values, std::uint32_t width) {
-    return nb::ndarray<nb::numpy, const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>(
-        values.data(), {table.size(), width}, nb::find(&table));
+auto time_column(const AgentStepTable& table) {
+    static_assert(sizeof(Nanos) == sizeof(std::int64_t) && sizeof(AgentStep) % sizeof(std::int64_t) == 0);
+    const std::int64_t* const first = table.steps.empty() ? nullptr : &table.steps[0].at.value;
+    return nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<1>, nb::device::cpu>(
+        first, {table.size()}, nb::find(&table), {sizeof(AgentStep) / sizeof(std::int64_t)});
+}
+
+// Likewise [steps, width] of the numbers of each step from `begin` on.
+auto matrix(const AgentStepTable& table, std::uint32_t begin, std::uint32_t width) {
+    const float* const first = table.numbers.empty() ? nullptr : table.numbers.data() + begin;
+    return nb::ndarray<nb::numpy, const float, nb::ndim<2>, nb::device::cpu>(
+        first, {table.size(), width}, nb::find(&table), {table.width + table.action_width, 1});
 }
 
 void bind_steps(nb::module_& m) {
     using T = AgentStepTable;
+    using S = AgentStep;
     nb::class_<T>(m, "AgentStepTable")
-        .def_prop_ro("time_ns", &column<&T::time_ns>)
-        .def_prop_ro("agent", &column<&T::agent>)
-        .def_prop_ro("number", &column<&T::number>)
-        .def_prop_ro("subflow", &column<&T::subflow>)
-        .def_prop_ro("is_acting", &column<&T::is_acting>)
-        .def_prop_ro("value", &column<&T::value>)
-        .def_prop_ro("reward", &column<&T::reward>)
-        .def_prop_ro("epoch_s", &column<&T::epoch_s>)
-        .def_prop_ro("sending_rate_bps", &column<&T::sending_rate_bps>)
-        .def_prop_ro("goodput_bps", &column<&T::goodput_bps>)
-        .def_prop_ro("loss_ratio", &column<&T::loss_ratio>)
-        .def_prop_ro("rtt_s", &column<&T::rtt_s>)
-        .def_prop_ro("min_rtt_s", &column<&T::min_rtt_s>)
-        .def_prop_ro("schedule_share", &column<&T::schedule_share>)
-        .def_prop_ro("cwnd_before_pkts", &column<&T::cwnd_before_pkts>)
-        .def_prop_ro("cwnd_after_pkts", &column<&T::cwnd_after_pkts>)
-        .def_prop_ro("rate_before_bps", &column<&T::rate_before_bps>)
-        .def_prop_ro("rate_after_bps", &column<&T::rate_after_bps>)
-        .def_prop_ro("observation", [](const T& t) { return matrix(t, t.observation, t.width); })
-        .def_prop_ro("action", [](const T& t) { return matrix(t, t.action, t.action_width); });
+        .def_prop_ro("time_ns", &time_column)
+        .def_prop_ro("agent", &column<&S::agent>)
+        .def_prop_ro("number", &column<&S::number>)
+        .def_prop_ro("subflow", &column<&S::subflow>)
+        .def_prop_ro("is_acting", &column<&S::is_acting>)
+        .def_prop_ro("value", &column<&S::value>)
+        .def_prop_ro("reward", &column<&S::reward>)
+        .def_prop_ro("epoch_s", &column<&S::epoch_s>)
+        .def_prop_ro("sending_rate_bps", &column<&S::sending_rate_bps>)
+        .def_prop_ro("goodput_bps", &column<&S::goodput_bps>)
+        .def_prop_ro("loss_ratio", &column<&S::loss_ratio>)
+        .def_prop_ro("rtt_s", &column<&S::rtt_s>)
+        .def_prop_ro("min_rtt_s", &column<&S::min_rtt_s>)
+        .def_prop_ro("schedule_share", &column<&S::schedule_share>)
+        .def_prop_ro("cwnd_before_pkts", &column<&S::cwnd_before_pkts>)
+        .def_prop_ro("cwnd_after_pkts", &column<&S::cwnd_after_pkts>)
+        .def_prop_ro("rate_before_bps", &column<&S::rate_before_bps>)
+        .def_prop_ro("rate_after_bps", &column<&S::rate_after_bps>)
+        .def_prop_ro("observation", [](const T& t) { return matrix(t, 0, t.width); })
+        .def_prop_ro("action", [](const T& t) { return matrix(t, t.width, t.action_width); });
 }
 
 }  // namespace

@@ -25,36 +25,29 @@ bool Network::note_decision(std::uint32_t index) {
     const Agent& agent = agents_[index];
     const Observation seen = agent.observation();
     if (!agent_steps_->has_room(seen.subflows())) return false;
-    AgentStepTable& table = agent_steps_->table();
     const double packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
-    std::span<const float> left = agent.action();
+    AgentStep step{.at = now_, .agent = index, .number = agent.decisions, .value = static_cast<float>(agent.value())};
+    if (agent.decisions > 0) step.reward = static_cast<float>(agent.reward());
+    std::size_t next = 0;  // of the acting rows, which are in order
     for (std::uint32_t row = 0; row < seen.subflows(); ++row) {
         const Agent::Member& m = agent.members()[agent.member_of(row)];
         const EpochSample& sample = m.sample;
         const Window& window = subflows_[m.subflow].sender.window();
-        const auto add = [](std::vector<float>& column, double value) { column.push_back(static_cast<float>(value)); };
-        const bool is_acting = std::ranges::binary_search(seen.acting, row);
-        table.time_ns.push_back(now_.value);
-        table.agent.push_back(index);
-        table.number.push_back(agent.decisions);
-        table.subflow.push_back(m.subflow);
-        table.is_acting.push_back(is_acting ? 1 : 0);
-        add(table.value, agent.value());
-        add(table.reward, agent.decisions == 0 ? AgentStepTable::kNone : agent.reward());
-        add(table.epoch_s, sample.length_s);
-        add(table.sending_rate_bps, sample.sent_pps * packet_bits);
-        add(table.goodput_bps, sample.goodput_bps());
-        add(table.loss_ratio, sample.loss_ratio);
-        add(table.rtt_s, sample.rtt_s);
-        add(table.min_rtt_s, sample.min_rtt_s);
-        add(table.schedule_share, sample.schedule_share);
-        add(table.cwnd_before_pkts, window.cwnd_pkts);
-        add(table.cwnd_after_pkts, window.cwnd_pkts);
-        add(table.rate_before_bps, window.pacing_pps * packet_bits);
-        add(table.rate_after_bps, window.pacing_pps * packet_bits);
-        const std::span<const float> action = left.first(is_acting ? agent.action_width() : 0);
-        left = left.subspan(action.size());
-        agent_steps_->add(seen.row(row), action);
+        step.subflow = m.subflow;
+        step.is_acting = next < seen.acting.size() && seen.acting[next] == row;
+        step.epoch_s = static_cast<float>(sample.length_s);
+        step.sending_rate_bps = static_cast<float>(sample.sent_pps * packet_bits);
+        step.goodput_bps = static_cast<float>(sample.goodput_bps());
+        step.loss_ratio = static_cast<float>(sample.loss_ratio);
+        step.rtt_s = static_cast<float>(sample.rtt_s);
+        step.min_rtt_s = static_cast<float>(sample.min_rtt_s);
+        step.schedule_share = static_cast<float>(sample.schedule_share);
+        step.cwnd_before_pkts = step.cwnd_after_pkts = static_cast<float>(window.cwnd_pkts);
+        step.rate_before_bps = step.rate_after_bps = static_cast<float>(window.pacing_pps * packet_bits);
+        const std::size_t width = agent.action_width();
+        agent_steps_->add(step, seen.row(row),
+                          step.is_acting ? agent.action().subspan(next * width, width) : std::span<const float>());
+        next += step.is_acting ? 1 : 0;
     }
     return true;
 }
@@ -62,15 +55,15 @@ bool Network::note_decision(std::uint32_t index) {
 // What the decision that was kept last came to.
 void Network::note_effects(std::uint32_t index) {
     const Agent& agent = agents_[index];
-    AgentStepTable& table = agent_steps_->table();
+    std::vector<AgentStep>& steps = agent_steps_->steps();
     const double packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
-    const std::size_t first_row = table.size() - agent.observation().subflows();
+    const std::size_t first_row = steps.size() - agent.observation().subflows();
     for (const std::uint32_t row : agent.acting()) {
-        const std::uint32_t subflow = table.subflow[first_row + row];
-        const Window& window = subflows_[subflow].sender.window();
-        table.cwnd_after_pkts[first_row + row] = static_cast<float>(window.cwnd_pkts);
-        table.rate_after_bps[first_row + row] = static_cast<float>(window.pacing_pps * packet_bits);
-        mark(now_, MarkKind::Action, subflow, window.cwnd_pkts);
+        AgentStep& step = steps[first_row + row];
+        const Window& window = subflows_[step.subflow].sender.window();
+        step.cwnd_after_pkts = static_cast<float>(window.cwnd_pkts);
+        step.rate_after_bps = static_cast<float>(window.pacing_pps * packet_bits);
+        mark(now_, MarkKind::Action, step.subflow, window.cwnd_pkts);
     }
 }
 

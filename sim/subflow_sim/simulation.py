@@ -200,8 +200,9 @@ class Simulation:
         if not self.agents:
             return None
         table = self._core.take_agent_steps()
-        arrays = {name: getattr(table, name) for name in AgentSteps.columns() if name != "is_acting"}
-        return AgentSteps(self.agents, self._subflow_names, is_acting=table.is_acting != 0, **arrays)
+        # Columns of their own, not views of rows: who looks for one in many rows reads no other.
+        arrays = {name: np.ascontiguousarray(getattr(table, name)) for name in AgentSteps.columns()}
+        return AgentSteps(self.agents, self._subflow_names, **arrays)
 
     @property
     def agent_steps_lost(self) -> int:
@@ -320,13 +321,13 @@ class Simulation:
             places = {"host": flow.source, "connection": name, "subflow": self._subflow_names[told["subflow"]]}
             place = places[spec.scope]
             taken[place] += 1
-            policy = str(flow.controller.options.get("policy", flow.controller.name))
+            policy = flow.controller.policy
             agents.append(
                 RunAgent(
                     name=place if taken[place] == 1 else f"{place} #{taken[place]}",
                     controller=spec.controller,
                     scope=spec.scope,
-                    policy=policy if told["decider"] == "trained" else told["decider"],
+                    policy=told["decider"] if policy is None else policy.name,
                     features=spec.features,
                     actions=spec.actions,
                     choices=spec.choices,

@@ -1,6 +1,7 @@
 // Learning agents at work in a network: epochs, what they see, who decides, what comes of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -189,53 +190,51 @@ TEST(AgentSteps, HaveARowForEachSubflowThatWasSeen) {
     const AgentStepTable steps = steps_of(s, s.duration);
     ASSERT_EQ(steps.width, 7u);
     ASSERT_EQ(steps.action_width, 1u);
-    EXPECT_EQ(steps.observation.size(), steps.size() * 7);
+    EXPECT_EQ(steps.numbers.size(), steps.size() * 8);
     // 20 s at 50 decisions a second, each with the ten subflows of the host.
     EXPECT_NEAR(static_cast<double>(steps.size()), 20 * 50 * 10, 700);
     for (std::size_t row = 0; row < steps.size(); ++row) {
         SCOPED_TRACE(row);
-        const bool acts = steps.is_acting[row] != 0;
-        const bool is_first = steps.number[row] == 0;
-        EXPECT_EQ(std::isnan(steps.action[row]), !acts);
-        EXPECT_EQ(std::isnan(steps.reward[row]), is_first);
-        EXPECT_TRUE(std::isnan(steps.value[row]));
+        const AgentStep& step = steps.steps[row];
+        EXPECT_EQ(std::isnan(steps.action(row)[0]), !step.is_acting);
+        EXPECT_EQ(std::isnan(step.reward), step.number == 0);
+        EXPECT_TRUE(std::isnan(step.value));
         if (row > 0) {
-            const bool is_same = steps.number[row] == steps.number[row - 1];
-            EXPECT_TRUE(is_same || steps.number[row] == steps.number[row - 1] + 1);
-            EXPECT_EQ(is_same, steps.time_ns[row] == steps.time_ns[row - 1]);
+            const AgentStep& last = steps.steps[row - 1];
+            const bool is_same = step.number == last.number;
+            EXPECT_TRUE(is_same || step.number == last.number + 1);
+            EXPECT_EQ(is_same, step.at == last.at);
         }
         // DrlCc: w + a max(w / 2, 2); those that are on their way back after a timeout rise to ssthresh first.
-        const double before = static_cast<double>(steps.cwnd_before_pkts[row]);
-        const double after = static_cast<double>(steps.cwnd_after_pkts[row]);
-        if (!acts) {
+        const auto before = static_cast<double>(step.cwnd_before_pkts);
+        const auto after = static_cast<double>(step.cwnd_after_pkts);
+        if (!step.is_acting) {
             EXPECT_EQ(before, after);
         } else if (before > 4) {
-            const double wanted = before + static_cast<double>(steps.action[row]) * before / 2;
+            const double wanted = before + static_cast<double>(steps.action(row)[0]) * before / 2;
             EXPECT_LE(after, std::max(wanted, before) * 1.0001);
         }
-        EXPECT_GT(steps.epoch_s[row], 0);
-        EXPECT_GE(steps.rtt_s[row], 0.1F);
+        EXPECT_GT(step.epoch_s, 0);
+        EXPECT_GE(step.rtt_s, 0.1F);
     }
+}
+
+bool same_steps(const AgentStepTable& a, const AgentStepTable& b) {
+    const auto same = [](float x, float y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    return std::ranges::equal(a.numbers, b.numbers, same) &&
+           std::ranges::equal(a.steps, b.steps, [&](const AgentStep& x, const AgentStep& y) {
+               return x.at == y.at && x.subflow == y.subflow && x.number == y.number && same(x.reward, y.reward) &&
+                      same(x.goodput_bps, y.goodput_bps) && same(x.cwnd_after_pkts, y.cwnd_after_pkts);
+           });
 }
 
 TEST(AgentSteps, DoNotDependOnHowARunIsCutNorChangeIt) {
     for (const char* controller : {"drl-cc", "dql-mptcp", "clean-slate"}) {
         SCOPED_TRACE(controller);
         const Scenario s = lossy_pair(2, controller, {DeciderKind::Random, nullptr});
-        AgentStepTable once = steps_of(s, s.duration);
-        AgentStepTable cut = steps_of(s, from_seconds(0.0137));
+        const AgentStepTable once = steps_of(s, s.duration);
         ASSERT_GT(once.size(), 100u);
-        EXPECT_EQ(once.time_ns, cut.time_ns);
-        EXPECT_EQ(once.subflow, cut.subflow);
-        const auto same = [](const std::vector<float>& a, const std::vector<float>& b) {
-            return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](float x, float y) {
-                       return x == y || (std::isnan(x) && std::isnan(y));
-                   });
-        };
-        EXPECT_TRUE(same(once.observation, cut.observation));
-        EXPECT_TRUE(same(once.action, cut.action));
-        EXPECT_TRUE(same(once.reward, cut.reward));
-        EXPECT_TRUE(same(once.cwnd_after_pkts, cut.cwnd_after_pkts));
+        EXPECT_TRUE(same_steps(once, steps_of(s, from_seconds(0.0137))));
 
         Network plain(s, 7);
         plain.run_until(s.duration);
@@ -257,14 +256,14 @@ TEST(AgentSteps, AreForgottenWhenTakenAndFollowASnapshot) {
     const AgentStepTable late = simulation.network().take_agent_steps();
     simulation.restore(snapshot);
     simulation.run_until(from_seconds(10));
-    EXPECT_EQ(simulation.network().take_agent_steps().time_ns, late.time_ns);
+    EXPECT_TRUE(same_steps(simulation.network().take_agent_steps(), late));
     EXPECT_NEAR(static_cast<double>(early), static_cast<double>(late.size()), 20);
     EXPECT_EQ(simulation.network().agent_steps_lost(), 0);
 }
 
 TEST(AgentSteps, BeyondWhatThereIsRoomForAreCounted) {
     AgentStepLog log(7, 1);
-    const std::size_t most = AgentStepLog::kMostBytes / log.table().row_bytes();
+    const std::size_t most = AgentStepLog::kMostBytes / log.row_bytes();
     EXPECT_TRUE(log.has_room(most));
     EXPECT_FALSE(log.has_room(most + 1));
     EXPECT_EQ(log.lost(), 1);
@@ -278,10 +277,10 @@ TEST(AgentSteps, NarrowerAgentsLeaveTheRestUndefined) {
     ASSERT_EQ(steps.action_width, 2u);
     std::size_t narrow = 0;
     for (std::size_t row = 0; row < steps.size(); ++row) {
-        if (steps.agent[row] != 1) continue;
+        if (steps.steps[row].agent != 1) continue;
         ++narrow;
-        EXPECT_FALSE(std::isnan(steps.observation[row * 7 + 5]));
-        EXPECT_TRUE(std::isnan(steps.observation[row * 7 + 6]));
+        EXPECT_FALSE(std::isnan(steps.observation(row)[5]));
+        EXPECT_TRUE(std::isnan(steps.observation(row)[6]));
     }
     EXPECT_GT(narrow, 100u);
 }
@@ -292,8 +291,8 @@ TEST(AgentSteps, EachActionIsAMark) {
     simulation.run_until(s.duration);
     const AgentStepTable steps = simulation.network().take_agent_steps();
     std::vector<std::pair<std::int64_t, std::uint32_t>> acted, marked;
-    for (std::size_t row = 0; row < steps.size(); ++row) {
-        if (steps.is_acting[row]) acted.emplace_back(steps.time_ns[row], steps.subflow[row]);
+    for (const AgentStep& step : steps.steps) {
+        if (step.is_acting) acted.emplace_back(step.at.value, step.subflow);
     }
     for (const Mark& mark : simulation.network().take_marks()) {
         if (mark.kind == MarkKind::Action) marked.emplace_back(mark.time.value, mark.owner);
@@ -323,7 +322,7 @@ TEST(AgentSteps, RewardIsSampledOncePerFlowThatLearns) {
     EXPECT_TRUE(std::isnan(values[0]));
     // The last sample holds the reward that came with the last decision before it.
     const AgentStepTable steps = simulation.network().take_agent_steps();
-    EXPECT_EQ(values.back(), steps.reward.back());
+    EXPECT_EQ(values.back(), steps.steps.back().reward);
 }
 
 TEST(VecEnv, StepsEpisodesInThreadsAsWithout) {

@@ -1,22 +1,22 @@
 #include "agent_steps.h"
 
-#include <algorithm>
-
 namespace subflow {
 
-void AgentStepLog::add(std::span<const float> observation, std::span<const float> action) {
-    const auto append = [](std::vector<float>& column, std::span<const float> values, std::uint32_t width) {
-        column.insert(column.end(), values.begin(), values.end());
-        column.resize(column.size() + width - values.size(), AgentStepTable::kNone);
-    };
-    append(table_.observation, observation, table_.width);
-    append(table_.action, action, table_.action_width);
+void AgentStepLog::add(const AgentStep& step, std::span<const float> observation, std::span<const float> action) {
+    table_.steps.push_back(step);
+    std::vector<float>& numbers = table_.numbers;
+    const std::size_t begin = numbers.size();
+    numbers.insert(numbers.end(), observation.begin(), observation.end());
+    numbers.resize(begin + table_.width, AgentStep::kNone);
+    numbers.insert(numbers.end(), action.begin(), action.end());
+    numbers.resize(begin + table_.width + table_.action_width, AgentStep::kNone);
 }
 
 AgentStepTable AgentStepLog::take() {
-    // A copy, so that the memory of the columns stays for what comes.
+    // A copy, so that the memory stays for what comes.
     AgentStepTable taken = table_;
-    table_.for_each_column([](auto& column) { column.clear(); });
+    table_.steps.clear();
+    table_.numbers.clear();
     return taken;
 }
 

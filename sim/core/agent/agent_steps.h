@@ -1,4 +1,4 @@
-// What learning agents saw, did and earned in a run, kept until it is taken: a column per quantity.
+// What learning agents saw, did and earned in a run, kept until it is taken.
 #pragma once
 
 #include <cstddef>
@@ -7,53 +7,49 @@
 #include <span>
 #include <vector>
 
-#include "agent_info.h"
+#include "../units.h"
 
 namespace subflow {
 
-// A row for each subflow that an agent saw when it decided, in order of time; the rows of a decision stand together.
-// What is not defined is NaN.
-struct AgentStepTable {
+// A subflow as an agent saw it when it decided. What is not defined is NaN.
+struct AgentStep {
     static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-    std::uint32_t width = 0;         // of observations, as the agent that sees most needs; the others' ends are NaN
-    std::uint32_t action_width = 0;  // likewise
-
-    std::vector<std::int64_t> time_ns;
-    std::vector<std::uint32_t> agent;
-    std::vector<std::uint32_t> number;  // decisions of the agent before this one
-    std::vector<std::uint32_t> subflow;
-    std::vector<std::uint8_t> is_acting;  // the agent decided for the subflow; else it was only seen
-    std::vector<float> value;             // that the policy gave the decision
-    std::vector<float> reward;            // of the epoch that ended; undefined at the first decision
+    Nanos at{};
+    std::uint32_t agent = 0;
+    std::uint32_t number = 0;  // decisions of the agent before this one
+    std::uint32_t subflow = 0;
+    bool is_acting = false;  // the agent decided for the subflow; else it was only seen
+    float value = kNone;     // that the policy gave the decision
+    float reward = kNone;    // of the epoch that ended; undefined at the first decision
     // Of that epoch on this subflow: EpochSample in SI units
-    std::vector<float> epoch_s;
-    std::vector<float> sending_rate_bps;  // on the wire
-    std::vector<float> goodput_bps;
-    std::vector<float> loss_ratio;
-    std::vector<float> rtt_s;
-    std::vector<float> min_rtt_s;
-    std::vector<float> schedule_share;
+    float epoch_s = kNone;
+    float sending_rate_bps = kNone;  // on the wire
+    float goodput_bps = kNone;
+    float loss_ratio = kNone;
+    float rtt_s = kNone;
+    float min_rtt_s = kNone;
+    float schedule_share = kNone;
     // Around the action
-    std::vector<float> cwnd_before_pkts;
-    std::vector<float> cwnd_after_pkts;
-    std::vector<float> rate_before_bps;  // pacing, on the wire; 0: clocked by ACKs
-    std::vector<float> rate_after_bps;
-    std::vector<float> observation;  // [rows, width]
-    std::vector<float> action;       // [rows, action_width]; undefined where it was only seen
+    float cwnd_before_pkts = kNone;
+    float cwnd_after_pkts = kNone;
+    float rate_before_bps = kNone;  // pacing, on the wire; 0: clocked by ACKs
+    float rate_after_bps = kNone;
+};
 
-    std::size_t size() const { return time_ns.size(); }
-    std::size_t row_bytes() const { return 8 + 3 * 4 + 1 + (13 + width + action_width) * sizeof(float); }
+// Steps in order of time, those of a decision together, with the numbers that were seen and done.
+struct AgentStepTable {
+    std::uint32_t width = 0;         // of observations, as the agent that sees most needs; the others' ends are NaN
+    std::uint32_t action_width = 0;  // likewise; undefined where a subflow was only seen
+    std::vector<AgentStep> steps;
+    std::vector<float> numbers;  // [steps, width + action_width]
 
-    template <class Visit>
-    void for_each_column(Visit&& visit) {
-        for (auto* column : {&agent, &number, &subflow}) visit(*column);
-        for (auto* column : {&value, &reward, &epoch_s, &sending_rate_bps, &goodput_bps, &loss_ratio, &rtt_s,
-                             &min_rtt_s, &schedule_share, &cwnd_before_pkts, &cwnd_after_pkts, &rate_before_bps,
-                             &rate_after_bps, &observation, &action})
-            visit(*column);
-        visit(time_ns);
-        visit(is_acting);
+    std::size_t size() const { return steps.size(); }
+    std::span<const float> observation(std::size_t row) const {
+        return std::span(numbers).subspan(row * (width + action_width), width);
+    }
+    std::span<const float> action(std::size_t row) const {
+        return std::span(numbers).subspan(row * (width + action_width) + width, action_width);
     }
 };
 
@@ -68,16 +64,16 @@ public:
         table_.action_width = action_width;
     }
 
+    std::size_t row_bytes() const { return sizeof(AgentStep) + (table_.width + table_.action_width) * sizeof(float); }
     // Whether there is room for a decision of so many rows; if not, it is lost.
     bool has_room(std::size_t rows) {
-        if ((table_.size() + rows) * table_.row_bytes() <= kMostBytes) return true;
+        if ((table_.size() + rows) * row_bytes() <= kMostBytes) return true;
         ++lost_;
         return false;
     }
-    // The next row, with what was seen of the subflow and, if it acts, what is done to it.
-    void add(std::span<const float> observation, std::span<const float> action);
+    void add(const AgentStep& step, std::span<const float> observation, std::span<const float> action);
 
-    AgentStepTable& table() { return table_; }
+    std::vector<AgentStep>& steps() { return table_.steps; }
     // What came since the last call.
     AgentStepTable take();
     std::int64_t lost() const { return lost_; }
