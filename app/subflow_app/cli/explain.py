@@ -38,15 +38,18 @@ def explain(
     did and earned; every run keeps that.
     """
     from subflow_app.core.agent_explanations import (
+        agent_behind,
         agent_decision_document,
         agent_decision_lines,
         agent_decisions_around,
+        agent_lines,
     )
     from subflow_app.core.errors import InputError
     from subflow_app.core.explanations import decisions_around, explanation_document, explanation_lines
 
     at_s = time_option("--at", at)
     documents: list[dict[str, Any]]
+    texts: list[list[str]]
     with opened_store(database, read_only=True) as store:
         number = run_number(store, run)
         counts = {"before": previous_count + 1, "after": next_count}
@@ -61,8 +64,14 @@ def explain(
         else:
             before, after = decisions_around(store, number, owner, at_s, **counts)
             count = len(before)
-            documents = [explanation_document(told) for told in (*before, *after)]
-            texts = [explanation_lines(told) for told in (*before, *after)]
+            documents, texts = [], []
+            for told in (*before, *after):
+                behind = agent_behind(store, number, told)
+                documents.append(explanation_document(told))
+                texts.append(explanation_lines(told))
+                if behind is not None:
+                    documents[-1]["agent"] = agent_decision_document(behind)
+                    texts[-1] += agent_lines(behind)
     if as_json:
         document = {"run_id": number, "owner": owner, "at_s": at_s, "decision": documents[count - 1]}
         print_json(document | {"previous": documents[: count - 1], "next": documents[count:]})

@@ -96,8 +96,8 @@ def _figures(text: str) -> tuple[PlotSpec, ...]:
 
     figures: list[PlotSpec] = []
     for word in dict.fromkeys(word.strip().lower() for word in text.split(",")):
-        name, colon, number = word.partition(":")
-        if colon and name in PLOTS_OF_NUMBERS:
+        name, _, number = word.partition(":")
+        if number and name in PLOTS_OF_NUMBERS:
             # Several numbers of an agent are several files.
             figures.append(replace(PLOTS_OF_NUMBERS[name](number), id=f"{name}-{number}"))
         elif word == "all":

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent, SeenSubflow
+    from subflow_sim.decisions import Explanation
     from subflow_store import EventExtent, Store
 
 _MOST_AGENTS = 12
@@ -79,16 +80,38 @@ def agent_decisions_around(
     return told[:split], told[split:]
 
 
+def agent_behind(store: Store, run_id: int, told: Explanation) -> AgentDecision | None:
+    """The decision of a learning agent that a decision of a subflow's controller carried out; None: it was none.
+
+    Raises:
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    if told.cause != "action":
+        return None
+    steps = agent_steps_of(store.agent_steps(run_id, None, told.time_s, told.time_s))
+    for agent in steps.agents:
+        if len(steps.acting_rows(agent.name, told.owner)):
+            (decision,), _ = agent_decisions_around(store, run_id, agent.name, told.time_s)
+            return decision
+    return None
+
+
+def agent_lines(told: AgentDecision) -> list[str]:
+    """Who decided and what it earned, as lines below the decision that it led to."""
+    agent = told.agent
+    return [
+        f"  agent    {agent.name}, decision {told.number} of {agent.controller}, by {agent.policy}",
+        f"  reward   {_earned(told)}: {agent.reward}",
+    ]
+
+
 def agent_decision_lines(told: AgentDecision) -> list[str]:
     """A decision of an agent as lines of text."""
     agent = told.agent
-    earned = [f"{_number(told.reward)} for what it did before", f"{_number(told.outcome)} for this"]
-    if math.isfinite(told.value):
-        earned.append(f"which the policy valued at {_number(told.value)}")
     lines = [
         f"{agent.name} at {told.time_s:.9f} s: decision {told.number} of {agent.controller}, by {agent.policy}",
         f"  action   {told.action_text}",
-        f"  reward   {', '.join(earned)}: {agent.reward}",
+        f"  reward   {_earned(told)}: {agent.reward}",
     ]
     for subflow in told.subflows:
         lines.append(f"  {subflow.name}{'' if subflow.is_acting else ' (only seen)'}: {figures_text(subflow)}")
@@ -186,6 +209,11 @@ def _agent_document(steps: AgentSteps, agent: RunAgent) -> dict[str, Any]:
         "last_s": int(steps.time_ns[first_rows[-1]]) / NANOSECONDS,
         "mean_reward": float(known.mean()) if len(known) else None,
     }
+
+
+def _earned(told: AgentDecision) -> str:
+    earned = f"{_number(told.reward)} for what it did before, {_number(told.outcome)} for this"
+    return f"{earned}, which the policy valued at {_number(told.value)}" if math.isfinite(told.value) else earned
 
 
 def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dict[str, float | None]:
