@@ -180,6 +180,18 @@ def test_an_agent_of_a_host_sees_all_its_flows_and_steers_those_that_learn() -> 
     assert [f.name for f in agent.features][:2] == ["sending_rate", "goodput"]
 
 
+@pytest.mark.parametrize("policy", ["neutral", "random"])
+def test_agents_say_who_decides(policy: str) -> None:
+    simulation, taken = run(learning("drl-cc", policy))
+    assert [agent.policy for agent in simulation.agents] == [policy]
+    actions = taken.action[taken.is_acting, 0]
+    if policy == "neutral":
+        assert not actions.any()
+    else:
+        assert -1 <= actions.min() < -0.9
+        assert 0.9 < actions.max() <= 1
+
+
 def test_agents_of_connections_have_their_names() -> None:
     simulation, taken = run(learning("dql-mptcp"))
     assert [(agent.name, agent.scope) for agent in simulation.agents] == [
