@@ -60,16 +60,13 @@ public:
     }
 
 protected:
-    // The window that an action starts from: where it is or, after a timeout, where it is on its way to.
-    static double steered_pkts(const Window& window) {
-        return std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : std::max(window.cwnd_pkts, window.ssthresh_pkts);
-    }
-
+    // The window becomes what the agent says. An action that does not lower it leaves the way back from a timeout open.
     void steer(Window& window, double cwnd_pkts) {
         has_acted_ = true;
         const bool is_on_its_way = !std::isinf(window.ssthresh_pkts) && window.in_slow_start();
-        window.cwnd_pkts = is_on_its_way ? std::min(window.cwnd_pkts, cwnd_pkts) : cwnd_pkts;
-        window.ssthresh_pkts = cwnd_pkts;
+        const bool goes_on = is_on_its_way && cwnd_pkts >= window.cwnd_pkts;
+        window.ssthresh_pkts = goes_on ? std::max(window.ssthresh_pkts, cwnd_pkts) : cwnd_pkts;
+        window.cwnd_pkts = cwnd_pkts;
     }
 
     // BDP_ref, what windows are measured by.
@@ -94,7 +91,38 @@ public:
         .numbers = {"action", "cwnd_pkts", "reference_bdp_pkts"},
     };
 
-    using AgentWindow::AgentWindow;
+    // Terms that the papers' rewards do not have. With them alone, windows far beyond what the queues hold look nearly
+    // as good as those that just fill the links, and agents learn to overload.
+    static constexpr std::array kRewardOptions{
+        OptionInfo{
+            .key = "loss_weight",
+            .kind = OptionKind::Number,
+            .help = "What the share of lost packets costs in the reward, for each subflow. The paper has no such term.",
+            .default_number = 0,
+            .minimum = 0,
+            .maximum = 100,
+        },
+        OptionInfo{
+            .key = "delay_weight",
+            .kind = OptionKind::Number,
+            .help = "What RTT / lowest RTT - 1 costs in the reward, for each subflow. The paper has no such term.",
+            .default_number = 0,
+            .minimum = 0,
+            .maximum = 100,
+        },
+    };
+    static constexpr auto options_for(const EpochDefaults& defaults) {
+        constexpr std::size_t kCommon = agent_options({}).size();
+        std::array<OptionInfo, kCommon + kRewardOptions.size()> all;
+        std::ranges::copy(agent_options(defaults), all.begin());
+        std::ranges::copy(kRewardOptions, all.begin() + kCommon);
+        return all;
+    }
+
+    explicit RelativeWindow(const Options& options)
+        : AgentWindow(options),
+          loss_weight_(options.number("loss_weight")),
+          delay_weight_(options.number("delay_weight")) {}
 
     static double changed_pkts(double cwnd_pkts, double action, double reference_bdp_pkts) {
         const double most = std::max(kMostBdps * reference_bdp_pkts, 2.0);
@@ -102,12 +130,24 @@ public:
     }
 
 protected:
+    // What losses and queues cost.
+    double price(std::span<const EpochSample> samples) const {
+        double price = 0;
+        for (const EpochSample& sample : samples)
+            price += loss_weight_ * sample.loss_ratio + delay_weight_ * (sample.rtt_s / sample.min_rtt_s - 1);
+        return price;
+    }
+
     void change_window(Window& window, double action, const ActionMoment& moment) {
-        const double before = steered_pkts(window);
+        const double before = window.cwnd_pkts;
         const double bdp_pkts = reference_bdp_pkts(moment);
         if (moment.why != nullptr) moment.why->set(kWindowChange, {action, before, bdp_pkts});
         steer(window, changed_pkts(before, action, bdp_pkts));
     }
+
+private:
+    double loss_weight_;
+    double delay_weight_;
 };
 
 }  // namespace subflow

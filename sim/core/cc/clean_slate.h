@@ -79,7 +79,7 @@ public:
     }
 
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
-        const double before = steered_pkts(window);
+        const double before = window.cwnd_pkts;
         const double bdp_pkts = reference_bdp_pkts(moment);
         const auto a = static_cast<double>(action[0]);
         if (moment.why != nullptr) moment.why->set(kWindowFactor, {a, range_, before, bdp_pkts});

@@ -14,7 +14,7 @@ namespace subflow {
 // 2021, section III.
 class DqlMptcp : public RelativeWindow {
 public:
-    static constexpr auto kOptions = agent_options({.kind = EpochKind::Rtt, .time_s = 0.05});
+    static constexpr auto kOptions = options_for({.kind = EpochKind::Rtt, .time_s = 0.05});
     static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
     static constexpr AlgorithmInfo kInfo{
         .name = "dql-mptcp",
@@ -42,7 +42,9 @@ public:
         .scope = AgentScope::Connection,
         .features = kFeatures,
         .actions = kActions,
-        .reward = "sum over the subflows of ln(max(goodput in Mbit/s, 0.01))",
+        .reward =
+            "sum over the subflows of ln(max(goodput in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt / "
+            "min_rtt - 1)",
     };
     // Which of the actions is the subflow's logit in the scheduler.
     static constexpr std::size_t kScheduleAction = 1;
@@ -61,7 +63,7 @@ public:
     double reward(std::span<const EpochSample> samples) const {
         double sum = 0;
         for (const EpochSample& sample : samples) sum += log_goodput(sample.goodput_bps());
-        return sum;
+        return sum - price(samples);
     }
 
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {

@@ -12,7 +12,7 @@ namespace subflow {
 // Reinforcement Learning", IEEE JSAC 2019, section III.
 class DrlCc : public RelativeWindow {
 public:
-    static constexpr auto kOptions = agent_options({.kind = EpochKind::Time, .time_s = 0.1});
+    static constexpr auto kOptions = options_for({.kind = EpochKind::Time, .time_s = 0.1});
     static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
     static constexpr AlgorithmInfo kInfo{
         .name = "drl-cc",
@@ -40,7 +40,9 @@ public:
         .scope = AgentScope::Host,
         .features = kFeatures,
         .actions = kActions,
-        .reward = "sum over the flows of ln(max(goodput in Mbit/s, 0.01))",
+        .reward =
+            "sum over the flows of ln(max(goodput in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt / min_rtt - "
+            "1)",
     };
 
     using RelativeWindow::RelativeWindow;
@@ -56,7 +58,9 @@ public:
     }
 
     // Proportional fairness over MPTCP and TCP flows alike.
-    double reward(std::span<const EpochSample> samples) const { return proportional_fairness(samples); }
+    double reward(std::span<const EpochSample> samples) const {
+        return proportional_fairness(samples) - price(samples);
+    }
 
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
         change_window(window, static_cast<double>(action[0]), moment);
