@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -534,3 +535,33 @@ def test_run_shown_while_values_are_logarithmic_is_drawn_so(view: PlotView) -> N
 
     for plot in view.stack.plots:
         assert all(item.opts["logMode"] == [False, True] for item in plot.curves.values())
+
+
+def test_marks_of_a_run_under_way_are_added_to_those_that_are_drawn(view: PlotView) -> None:
+    traces = finished_traces()
+    show(view, traces)
+    cwnd = next(plot for plot in view.stack.plots if plot.spec.id == "cwnd")
+    assert cwnd.mark_times(WIFI, "loss") == [float(second) for second in range(1, 11)]
+
+    traces.add_marks([TraceMark(10.5, "download/1", "action", 3.0), TraceMark(10.75, "download/1", "loss", 3.0)])
+    view.refresh()
+    assert cwnd.mark_times(WIFI, "action") == [10.5]
+    assert cwnd.mark_times(WIFI, "loss")[-2:] == [10.0, 10.75]
+    view.refresh()
+    assert len(cwnd.mark_times(WIFI, "loss")) == 11
+
+
+def test_very_many_ticks_are_drawn_once_per_column_of_pixels(view: PlotView) -> None:
+    traces = finished_traces()
+    traces.add_marks(TraceMark(k / 10_000, "download/1", "action", 3.0) for k in range(100_000))
+    show(view, traces)
+    QApplication.processEvents()
+    cwnd = next(plot for plot in view.stack.plots if plot.spec.id == "cwnd")
+    ticks = cwnd._ticks[WIFI, "action"]
+    paper = QPixmap(10, 10)
+    painter = QPainter(paper)
+    painter.scale(50.0, 1.0)
+    # 50 pixels a second: the ten seconds in view are 500 columns, each tick is a line of two points.
+    assert ticks._thinned(painter).elementCount() == pytest.approx(2 * 500, abs=4)
+    painter.end()
+    assert len(ticks.times) == 100_000

@@ -85,6 +85,11 @@ class AgentReplay:
         return self._position
 
     @property
+    def has_values(self) -> bool:
+        """Whether the policy says how good it thinks its decisions."""
+        return self.count > 0 and math.isfinite(self.at(0).value)
+
+    @property
     def is_at_end(self) -> bool:
         """Whether that is the latest."""
         return self._position >= self.count - 1

@@ -231,6 +231,7 @@ class AgentPanel(QWidget):
             combo.setEnabled(combo.count() > 0)
         self._show_decision()
         self.decisions.resizeColumnsToContents()
+        self.decisions.setColumnHidden(DecisionList.VALUE, replay is not None and not replay.has_values)
 
     def _on_agent_chosen(self, item: int) -> None:
         self._current, agent = self.agents.itemData(item)

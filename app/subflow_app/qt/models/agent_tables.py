@@ -41,6 +41,8 @@ class DecisionList(QAbstractTableModel):
         ("Earned", "Reward of the epoch that followed"),
     )
 
+    VALUE = 3  # its column
+
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty list."""
         super().__init__(parent)

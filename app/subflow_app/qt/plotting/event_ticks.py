@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 # Share of the height of the plot; a timeout is rarer and worse than a loss and stands taller, an agent acts all the
 # time.
 HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
+# More ticks than these are drawn one per column of pixels: an agent acts more often than a screen is wide.
+_MOST_TICKS = 2000
 LINE_KINDS = ("link_down", "link_up", "link_change")
 
 
@@ -38,9 +40,7 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
             times: float64 [n], s.
         """
         self._times = times
-        x = np.repeat(times, 2)
-        y = np.tile(np.array([0.0, 1.0]), len(times))
-        self._path = pg.arrayToQPath(x, y, connect="pairs")
+        self._path = _path(times[:_MOST_TICKS])
         self.update()
 
     def set_pen(self, pen: QPen) -> None:
@@ -58,4 +58,19 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         painter.translate(0.0, view.top())
         painter.scale(1.0, view.height() * self._height)
         painter.setPen(self._pen)
-        painter.drawPath(self._path)
+        painter.drawPath(self._path if len(self._times) <= _MOST_TICKS else self._thinned(painter))
+
+    def _thinned(self, painter: QPainter) -> QPainterPath:
+        """The first tick in each column of pixels of the view."""
+        view = self.boundingRect()
+        times = self._times[(self._times >= view.left()) & (self._times <= view.right())]
+        columns = np.floor(times * painter.deviceTransform().m11())
+        return _path(times[np.unique(columns, return_index=True)[1]])
+
+
+def _path(times: NDArray[np.float64]) -> QPainterPath:
+    """Ticks from 0 to 1 at these times."""
+    path: QPainterPath = pg.arrayToQPath(
+        np.repeat(times, 2), np.tile(np.array([0.0, 1.0]), len(times)), connect="pairs"
+    )
+    return path

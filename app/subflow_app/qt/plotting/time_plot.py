@@ -57,7 +57,7 @@ class TimePlot:
         self._hidden: frozenset[CurveId] = frozenset()
         self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
         self._lines: list[Any] = []
-        self._mark_count = -1
+        self._mark_counts: list[int] = []  # that are drawn, by run
         self._paper = paper
         self._line_width = PAPER_WIDTH if paper else 1.0
         self._log = False
@@ -145,7 +145,7 @@ class TimePlot:
         self._latest.clear()
         self._ticks.clear()
         self._lines.clear()
-        self._mark_count = -1
+        self._mark_counts.clear()
         self.set_cursor(None)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
@@ -188,20 +188,23 @@ class TimePlot:
     def set_marks(
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
-        """Draws what happened to subflows as ticks, link changes as lines; cheap while their number stays."""
-        total = sum(len(marks) for marks in marks_by_run)
-        if total == self._mark_count:
-            return
-        self._mark_count = total
-        times: dict[tuple[CurveId, str], list[float]] = {}
+        """Draws what happened to subflows as ticks, link changes as lines.
+
+        Only marks that came since the last call, with the same runs, cost anything.
+        """
+        if len(self._mark_counts) != len(marks_by_run):
+            self.clear_marks()
+            self._mark_counts = [0] * len(marks_by_run)
+        new: dict[tuple[CurveId, str], list[float]] = {}
         line_times: set[float] = set()
         for run, marks in enumerate(marks_by_run):
-            for mark in marks:
+            for mark in marks[self._mark_counts[run] :]:
                 if mark.kind in LINE_KINDS:
                     line_times.add(mark.time_s)
                 elif mark.kind in HEIGHTS and self.spec.id == _TICKED_PLOT:
-                    times.setdefault((CurveId(run, mark.owner, "subflow"), mark.kind), []).append(mark.time_s)
-        for key, at in times.items():
+                    new.setdefault((CurveId(run, mark.owner, "subflow"), mark.kind), []).append(mark.time_s)
+            self._mark_counts[run] = len(marks)
+        for key, times in new.items():
             if key[0] not in colours:
                 continue
             ticks = self._ticks.get(key)
@@ -209,7 +212,7 @@ class TimePlot:
                 ticks = self._ticks[key] = EventTicks(HEIGHTS[key[1]], self._tick_pen(colours[key[0]]))
                 ticks.setVisible(key[0] not in self._hidden)
                 self.item.addItem(ticks, ignoreBounds=True)
-            ticks.set_times(np.array(at))
+            ticks.set_times(np.append(ticks.times, times))
         for at_s in sorted(line_times - {float(line.value()) for line in self._lines}):
             line = pg.InfiniteLine(at_s, angle=90, movable=False, pen=self._line_pen())
             line.setZValue(-20)
@@ -222,7 +225,7 @@ class TimePlot:
             self.item.removeItem(item)
         self._ticks.clear()
         self._lines.clear()
-        self._mark_count = -1
+        self._mark_counts.clear()
 
     def mark_times(self, key: CurveId, kind: str) -> list[float]:
         """Times of the ticks of one curve, s; empty while marks are off."""
