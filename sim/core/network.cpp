@@ -357,7 +357,7 @@ void Network::establish(std::uint32_t index) {
     s.is_potentially_failed = false;
     s.sender.start(now_);
     mark(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
-    if (agent_of_[index] != kNoAgent) note_joined(index);
+    if (!agents_.empty()) note_joined(index);
     fill(connections_[s.connection]);
 }
 

@@ -80,12 +80,19 @@ bool Network::is_under_way(const Subflow& s) const {
     return s.is_established && c.is_started && c.data_una < c.data_end;
 }
 
-// A subflow was established that an agent steers.
+// A subflow was established.
 void Network::note_joined(std::uint32_t subflow) {
-    Agent& agent = agents_[agent_of_[subflow]];
-    for (std::size_t m = 0; m < agent.members().size(); ++m) {
-        if (agent.members()[m].subflow == subflow) agent.forget(m);
+    for (Agent& agent : agents_) {
+        for (std::size_t m = 0; m < agent.members().size(); ++m) {
+            Agent::Member& member = agent.members()[m];
+            if (member.subflow != subflow) continue;
+            agent.forget(m);
+            member.joined_at = now_;
+            member.at_join = count(subflows_[subflow].sender);
+        }
     }
+    if (agent_of_[subflow] == kNoAgent) return;
+    Agent& agent = agents_[agent_of_[subflow]];
     if (agent.plan().kind == EpochKind::Packets) agent.feedback_goal = feedback_of(agent) + agent.plan().packets;
     if (agent.due == kNever && !agent.is_waiting) schedule_epoch(agent_of_[subflow], retry_after(agent));
 }
@@ -209,10 +216,8 @@ void Network::begin_counting(Agent::Member& m) const {
     m.begun_at = connections_[m.flow].started_at;
     m.at_begin = {};
     if (s.incarnation == 0) return;
-    // What its predecessors counted
-    m.at_begin = count(s.sender);
-    m.at_begin.delivered_pkts = 0;
-    m.begun_at = now_;
+    m.at_begin = m.at_join;
+    m.begun_at = m.joined_at;
 }
 
 // The subflow's part of what its connection handed out in the epoch.

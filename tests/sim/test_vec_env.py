@@ -146,6 +146,25 @@ def test_flows_and_subflows_come_and_go() -> None:
     assert seen[7] == {2, 4}
 
 
+@pytest.mark.parametrize("controller", ["drl-cc", "dql-mptcp"])
+def test_a_subflow_that_opens_again_is_measured_from_then_on(controller: str) -> None:
+    """Counted over no time at all, its rate would be huge, and rates and windows relative to it nothing."""
+    again = '[[events]]\nat = "3.2s"\nflow = "late"\nsubflow = 2\nopen = true\n'
+    env = VecEnv(lambda n, k: parse_scenario(CHANGING.replace("drl-cc", controller) + again), controller, 1)
+    names = [feature.name for feature in env.info.features]
+    rate, rtt = names.index("sending_rate"), names.index("rtt")
+    env.reset()
+    shown = []
+    while not env.truncated[0]:
+        if env.time_s[0] > 3.3 and env.mask[0, 3]:
+            shown.append(env.obs[0, 3, [rate, rtt]].tolist())
+        env.step(np.zeros((1, env.slots, env.info.action_width), np.float32))
+    assert len(shown) > 2
+    for sent, trip in shown:
+        assert 0.03 < sent < 1.5  # ln(1 + rate / reference), of at most 4 of 10 Mbit/s and some window to begin with
+        assert 0.69 <= trip < 2  # ln(1 + mean / lowest RTT)
+
+
 def test_what_is_finished_is_no_longer_there() -> None:
     env = VecEnv(lambda n, k: parse_scenario(CHANGING.replace("drl-cc", "dql-mptcp")), "dql-mptcp", 1)
     env.reset()

@@ -32,6 +32,8 @@ public:
         bool is_known = false;  // there is a record of it
         bool is_counted = false;
         std::uint8_t incarnation = 0;
+        Nanos joined_at{};  // when this incarnation was established, and what those before had counted
+        Counters at_join;
         Counters at_begin;  // of the epoch under way
         Nanos begun_at{};
         double handed_pkts = 0;  // in it
