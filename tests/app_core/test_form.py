@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.policies import make_plan, write_random_policy
 
 from subflow_app.core.form import Form, FormField, form_for
 from subflow_app.core.form_text import check_text, read_text, text_of
 from subflow_app.core.outline import outline
 from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_sim.catalog import catalog
+from subflow_sim.catalog import catalog, catalog_with
 from subflow_sim.params import Dimension, Param
+from subflow_sim.policy_library import PolicyLibrary
 from subflow_sim.scenario import Arrivals, parse_scenario
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
@@ -325,3 +328,33 @@ def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profil
     doc.set_value("flows.download.controller.base", "vegas")
     assert "hystart" not in options()
     assert {"alpha", "beta", "gamma"} <= options()
+
+
+def test_a_controller_that_learns_shows_the_card_of_its_policy(tmp_path: Path) -> None:
+    card = {"scenario": "Sc1", "steps": 4000, "note": "A first try"}
+    write_random_policy(tmp_path / "mine.safetensors", make_plan("drl-cc"), card=card)
+    shipped = catalog_with(PolicyLibrary((tmp_path,)))
+    # As if that were the policy that ships.
+    drl_cc = next(each for each in shipped.controllers if each.name == "drl-cc")
+    options = tuple(replace(each, default="mine") if each.key == "policy" else each for each in drl_cc.options)
+    others = tuple(each for each in shipped.controllers if each.name != "drl-cc")
+    library = replace(shipped, controllers=(*others, replace(drl_cc, options=options)))
+    doc = ScenarioDoc(DEMO.replace('{ name = "uncoupled", base = "newreno" }', '"drl-cc"'))
+
+    form = form_for(doc, "flows.download", library)
+
+    assert form is not None
+    group = next(each for each in form.groups if each.title == "Controller: drl-cc")
+    assert group.hint == "mine: Sc1, 4,000 decisions"
+    controller = next(each for each in form.fields() if each.key == "flows.download.controller")
+    details = {option.value: option.details for option in controller.options}
+    assert details["drl-cc"].startswith(drl_cc.summary)
+    assert "A first try" in details["drl-cc"]
+    assert details["lia"] == ""
+
+
+def test_a_policy_without_a_card_is_not_told_about(tmp_path: Path) -> None:
+    doc = ScenarioDoc(DEMO.replace('name = "uncoupled", base = "newreno"', 'name = "drl-cc", policy = "neutral"'))
+    form = form_for(doc, "flows.download", catalog_with(PolicyLibrary((tmp_path,))))
+    assert form is not None
+    assert next(each for each in form.groups if each.title == "Controller: drl-cc").hint == ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from subflow_app.core.form_text import text_of
 from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
+from subflow_app.core.policy_cards import card_line, card_of, card_text
 from subflow_app.core.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
 from subflow_sim.link_params import QUEUE_LIMITS, QUEUE_TABLE
@@ -209,7 +210,8 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
             if field.param.key in ("controller", "scheduler"):
                 options = tuple(_option_fields(doc, field, catalog))
                 if options:
-                    built.append(FormGroup(f"{field.label}: {field.text or field.placeholder}", options))
+                    title = f"{field.label}: {field.text or field.placeholder}"
+                    built.append(FormGroup(title, options, _policy_hint(options, catalog)))
     built.append(_arrivals_group(doc, key))
     source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
     return Form(key, "Flow", name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
@@ -315,7 +317,7 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
     if kind == "tcp":
         algorithms = tuple(each for each in algorithms if not each.is_coupled)
     default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
-    options = tuple(FieldOption(each.name, each.name, each.summary) for each in algorithms)
+    options = tuple(FieldOption(each.name, each.name, each.summary, _details(each, catalog)) for each in algorithms)
     return replace(
         field,
         text=text_of(doc.value(f"{field.key}.name")),
@@ -364,6 +366,23 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
     for param in params.values():
         if not param.applies_to or base in param.applies_to or (isinstance(given, dict) and param.key in given):
             yield _field(doc, f"{field.key}.{param.key}", param, placeholder=default_text(param, profile))
+
+
+def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
+    """Return what a list says of an algorithm besides its summary: of one that learns, the card of its policy."""
+    default = next((param.default for param in algorithm.options if param.dimension is Dimension.POLICY), None)
+    card = card_text(card_of(catalog.policies, str(default))) if default is not None else ""
+    return f"{algorithm.summary}\n{algorithm.source}\n\n{card}".rstrip() if default is not None else ""
+
+
+def _policy_hint(options: Sequence[FormField], catalog: AlgorithmCatalog) -> str:
+    """Return where the policy that is chosen comes from; empty where none is, or nobody says."""
+    for field in options:
+        if field.param.dimension is Dimension.POLICY:
+            name = field.text or field.placeholder
+            line = card_line(card_of(catalog.policies, name))
+            return f"{name}: {line}" if line else ""
+    return ""
 
 
 def _with_names(field: FormField, names: Sequence[str]) -> FormField:

@@ -1,0 +1,96 @@
+"""The training card of a policy in words: a line for lists, all of it for tool tips."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from subflow_app.core.summary_text import mbit_text
+from subflow_sim.errors import PolicyError
+from subflow_sim.policy_library import PolicyLibrary
+
+_MOST_LINES = 24
+
+
+def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
+    """The card of a policy of the library; empty if there is none of that name, or its file is no policy."""
+    from subflow_sim.policy import Policy
+
+    path = library.paths().get(name)
+    if path is None:
+        return {}
+    try:
+        card = Policy.load(path).document.get("card")
+    except PolicyError:
+        return {}
+    return card if isinstance(card, Mapping) else {}
+
+
+def card_line(card: Mapping[str, Any]) -> str:
+    """What it learned on and how it does, e.g. "drlcc-sc1, 50,000 decisions, 1.52 × olia". Empty if nobody says.
+
+    Cards are free in form: what is not there, or is something else than expected, is left out.
+    """
+    parts = []
+    if isinstance(card.get("scenario"), str) and card["scenario"]:
+        parts.append(card["scenario"])
+    steps = _number(card.get("steps"))
+    if math.isfinite(steps):
+        parts.append(f"{steps:,.0f} decisions")
+    evaluation = card.get("evaluation")
+    if isinstance(evaluation, Mapping):
+        ratio = _number(_own(evaluation).get("ratio_to_best_baseline"))
+        best = evaluation.get("best_baseline")
+        if math.isfinite(ratio) and isinstance(best, str):
+            parts.append(f"{ratio:.2f} × {best}")
+    return ", ".join(parts)
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """Note, how it was made, and the figures of its evaluation, one thing a line; empty if nobody says."""
+    lines = []
+    note = card.get("note")
+    if isinstance(note, str) and note:
+        lines.append(note)
+    for key, label in (("agent", "Agent"), ("recipe", "Recipe"), ("scenario", "Learned on")):
+        if isinstance(card.get(key), str) and card[key]:
+            lines.append(f"{label}: {card[key]}")
+    for key, label in (("steps", "Decisions"), ("minutes", "Minutes"), ("seed", "Seed")):
+        value = _number(card.get(key))
+        if math.isfinite(value):
+            lines.append(f"{label}: {value:,.10g}")
+    evaluation = card.get("evaluation")
+    if isinstance(evaluation, Mapping):
+        lines += _evaluation_lines(evaluation)
+    return "\n".join(lines[:_MOST_LINES])
+
+
+def _evaluation_lines(evaluation: Mapping[str, Any]) -> list[str]:
+    seeds = evaluation.get("seeds")
+    title = evaluation.get("scenario")
+    count = f", {len(seeds)} held-out seeds" if isinstance(seeds, list) else ""
+    lines = [f"Goodput of a flow on {title}{count}:" if isinstance(title, str) else f"Goodput of a flow{count}:"]
+    for each in _controllers(evaluation):
+        goodput, jain = each.get("goodput_bps"), each.get("jain")
+        if not isinstance(goodput, Mapping) or not math.isfinite(_number(goodput.get("mean"))):
+            continue
+        half = _number(goodput.get("ci95"))
+        interval = f" ± {mbit_text(half)}" if math.isfinite(half) else ""
+        fairness = _number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan
+        fair = f", Jain {fairness:.3f}" if math.isfinite(fairness) else ""
+        lines.append(f"  {each.get('label')}: {mbit_text(goodput['mean'])}{interval} Mbit/s{fair}")
+    return lines if len(lines) > 1 else []
+
+
+def _controllers(evaluation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = evaluation.get("controllers")
+    return [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
+
+
+def _own(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next((each for each in _controllers(evaluation) if not each.get("is_baseline")), {})
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
