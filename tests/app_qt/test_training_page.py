@@ -212,8 +212,13 @@ def test_actions_are_enabled_where_they_make_sense(
 
 
 def test_without_a_policy_nothing_races_and_nothing_is_promoted(window: MainWindow, desk: FakeDesk) -> None:
-    added(window, desk, policy=False)
+    training = added(window, desk, policy=False)
     assert enabled(window) == {"toggle", "stop", "checkpoint", "evaluate"}
+
+    desk.write_policy(training)
+    settle(window)
+
+    assert enabled(window) == {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
 
 
 def test_actions_reach_the_selected_trainings(window: MainWindow, desk: FakeDesk) -> None:

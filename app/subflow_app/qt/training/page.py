@@ -78,6 +78,7 @@ class TrainPage(QWidget):
         self._document = DocumentText("", "")
         self._is_awake = False
         self._shown: list[Training] = []
+        self._possible: frozenset[str] = frozenset()
         self.form: StartForm | None = None
         self._model = TrainingTable(self)
         self.table = QTableView(self)
@@ -219,6 +220,10 @@ class TrainPage(QWidget):
         self._table_pages.setCurrentIndex(0 if self._model.rows else 1)
         self.curves.refresh()
         self.policy.refresh()
+        if self.possible() != self._possible:
+            # The first policy file was written, say: no state has changed, but a race has become possible.
+            self._possible = self.possible()
+            self.selection_changed.emit()
 
     def _on_selection_changed(self) -> None:
         selected = self.selected()
