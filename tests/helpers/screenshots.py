@@ -2,9 +2,10 @@
 
     python -m tests.helpers.screenshots [FOLDER]
 
-Writes `window-light.png`, `window-dark.png`, `window-overlay.png` and `window-problems.png` to `assets/screenshots`, or
-to another folder. Nothing is compared: look at them. It needs no screen, and works on settings and a database of its
-own.
+Writes `window-light.png`, `window-dark.png`, `window-overlay.png`, `window-problems.png`, `train-curves.png`,
+`train-policy.png` and `train-race.png` to `assets/screenshots`, or to another folder. Nothing is compared: look at
+them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and
+take a few minutes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from tests.helpers.window import make_window
 
+from subflow_app.core.training_draft import NO_RECIPE
 from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
 from subflow_app.qt.main_window import MainWindow
@@ -30,6 +32,8 @@ from subflow_app.qt.main_window import MainWindow
 SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "screenshots"
 _TIMEOUT_MS = 60_000
+_TRAINING_MINUTES = 2
+_TRAINING_TIMEOUT_MS = 20 * 60_000  # two trainings and their evaluations, on a busy computer
 
 
 def main(folder: Path) -> None:
@@ -37,13 +41,15 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     application = make_application([])
     with tempfile.TemporaryDirectory() as scratch:
+        # Trainings and policies of the person at this computer stay out of the picture.
+        os.environ["XDG_DATA_HOME"] = scratch
         window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db")
         window.resize(SIZE)
         window.show()
         window.load()
         _wait_for(lambda: not window.database.is_opening)
         window.reset_layout()
-        for shot in (_live, _crosshair, _overlay, _problems):
+        for shot in (_live, _crosshair, _overlay, _problems, _training):
             shot(window, folder)
         window.close_at_once()
 
@@ -100,6 +106,40 @@ def _problems(window: MainWindow, folder: Path) -> None:
     _save(window, folder / "window-problems.png")
 
 
+def _training(window: MainWindow, folder: Path) -> None:
+    """Two seeds of DRL-CC that have learned for some minutes: curves, policy, and a race against LIA."""
+    window.document_stack.undo()
+    window.documents.open_example("drlcc-sc1")
+    for topic in window.banners.topics():
+        window.banners.close_banner(topic)
+    window.docks.set_open("train", True)
+    _wait_for(lambda: window.train.form is not None)
+    form = window.train.form
+    assert form is not None
+    form.draft.set_value("agent", "drl-cc")
+    form.draft.set_value("recipe", NO_RECIPE)
+    form.draft.set_value("minutes", _TRAINING_MINUTES)
+    form.draft.set_value("evaluation_every", 2000)
+    for seed in (1, 2):
+        form.draft.set_value("seed", seed)
+        form.show_draft()
+        window.bar.trigger("train.start")
+    trainings = window.trainings.trainings
+    _wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
+    window.train.select([training.id for training in trainings])
+    _save(window, folder / "train-curves.png")
+    window.bar.trigger("view.theme_dark")
+    window.train.select([trainings[0].id])
+    window.train.tabs.setCurrentWidget(window.train.policy)
+    _wait_for(lambda: window.train.policy.picture is not None and not window.workers.is_busy)
+    _save(window, folder / "train-policy.png")
+    window.bar.trigger("view.theme_light")
+    before = len(window.history.runs())
+    window.bar.trigger("train.race")
+    _wait_for(lambda: len(window.history.runs()) == before + 2 and not window.runs.is_running)
+    _save(window, folder / "train-race.png")
+
+
 def _run(window: MainWindow) -> None:
     window.bar.trigger("run.toggle")
     _wait_for(lambda: not window.runs.is_running)
@@ -115,12 +155,12 @@ def _save(window: MainWindow, path: Path) -> None:
     sys.stdout.write(f"{path} {path.stat().st_size // 1000} kB\n")
 
 
-def _wait_for(condition: Callable[[], bool]) -> None:
+def _wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> None:
     clock = QElapsedTimer()
     clock.start()
     while not condition():
         QTest.qWait(5)
-        if clock.elapsed() > _TIMEOUT_MS:
+        if clock.elapsed() > timeout_ms:
             sys.exit("the window did not get ready for its picture")
 
 
