@@ -350,7 +350,8 @@ def _print_result(job: TrainingJob) -> None:
     from subflow_app.core.training_text import evaluation_table, metric_rows, progress_line
 
     if job.metrics:
-        print_line(f"{job.config.agent}: {job.state.value}, {progress_line(job.metrics)}")
+        known = {name: value for name, value in job.metrics.items() if name != "eta_s"}
+        print_line(f"{job.config.agent}: {job.state.value}, {progress_line(known)}")
         print_line(", ".join(f"{title} {value} {unit}".strip() for title, value, unit in metric_rows(job.metrics)))
     evaluation = job.last(ReportKind.EVALUATION)
     if evaluation is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.summary_text import (
@@ -13,8 +14,6 @@ from subflow_app.core.summary_text import (
     count_text,
     duration_text,
     mbit_text,
-    milliseconds_text,
-    percent_text,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +68,8 @@ def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: floa
 def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     """Controllers of an evaluation beside each other: mean and 95 % confidence interval over its seeds.
 
+    Goodput is that of a flow under evaluation; a star marks the best classic.
+
     Args:
         values: `subflow_agents.evaluation.Evaluation.to_json()`.
         title: above the table; left out: the scenario and how many seeds.
@@ -76,24 +77,22 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     columns: tuple[TextColumn, ...] = (
         TextColumn("Controller", is_number=False),
         TextColumn("Goodput", "Mbit/s"),
-        TextColumn("× best classic"),
+        TextColumn("× best", "classic"),
         TextColumn("RTT", "ms"),
         TextColumn("Loss", "%"),
         TextColumn("Jain"),
-        TextColumn("All flows", "Mbit/s"),
         TextColumn("Others", "Mbit/s"),
     )
     best = values.get("best_baseline")
     rows: tuple[tuple[str, ...], ...] = tuple(
         (
-            f"{each['label']}{' (best classic)' if each['label'] == best and each['is_baseline'] else ''}",
-            _figure_text(each.get("goodput_bps"), mbit_text),
+            contender_label(each["label"]) + (" *" if each["label"] == best and each["is_baseline"] else ""),
+            _figure_text(each.get("goodput_bps"), 1e-6, 2),
             _ratio_text(each.get("ratio_to_best_baseline")),
-            _figure_text(each.get("rtt_s"), milliseconds_text),
-            _figure_text(each.get("loss_ratio"), percent_text),
-            _figure_text(each.get("jain"), _three),
-            _figure_text(each.get("total_goodput_bps"), mbit_text),
-            _figure_text(each.get("other_goodput_bps"), mbit_text),
+            _figure_text(each.get("rtt_s"), 1e3, 1),
+            _figure_text(each.get("loss_ratio"), 100.0, 2),
+            _figure_text(each.get("jain"), 1.0, 3),
+            _figure_text(each.get("other_goodput_bps"), 1e-6, 2),
         )
         for each in values.get("controllers") or ()
     )
@@ -104,12 +103,17 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     return TextTable(title or told, columns, rows)
 
 
+def contender_label(label: str) -> str:
+    """How a contender is called in a table: of a policy file its folder and name, so that the table fits."""
+    return "/".join(Path(label).parts[-2:]) if label.endswith(".safetensors") else label
+
+
 def evaluation_line(values: Mapping[str, Any]) -> str:
-    """One line of an evaluation within a training: ``step 20 000: 6.120 Mbit/s, 1.55 × olia, the best so far``."""
+    """One line of an evaluation within a training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
     mine: Mapping[str, Any] = next(
         (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
     )
-    parts = [f"{_figure_text(mine.get('goodput_bps'), mbit_text)} Mbit/s"]
+    parts = [f"{_figure_text(mine.get('goodput_bps'), 1e-6, 2)} Mbit/s"]
     if values.get("best_baseline") and _is_number(mine.get("ratio_to_best_baseline")):
         parts.append(f"{mine['ratio_to_best_baseline']:.2f} × {values['best_baseline']}")
     if values.get("is_best"):
@@ -125,9 +129,9 @@ def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | 
     cells = {(figure.controller, figure.metric): figure for figure in last}
     controllers = list(dict.fromkeys(figure.controller for figure in last))
 
-    def cell(controller: str, metric: str, text: Any) -> str:
+    def cell(controller: str, metric: str, scale: float, decimals: int) -> str:
         figure = cells.get((controller, metric))
-        return NOTHING if figure is None else _figure_text({"mean": figure.mean, "ci95": figure.ci95}, text)
+        return NOTHING if figure is None else _figure_text({"mean": figure.mean, "ci95": figure.ci95}, scale, decimals)
 
     columns = (
         TextColumn("Controller", is_number=False),
@@ -139,10 +143,10 @@ def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | 
     rows = tuple(
         (
             name,
-            cell(name, "goodput_bps", mbit_text),
-            cell(name, "rtt_s", milliseconds_text),
-            cell(name, "loss_ratio", percent_text),
-            cell(name, "jain", _three),
+            cell(name, "goodput_bps", 1e-6, 2),
+            cell(name, "rtt_s", 1e3, 1),
+            cell(name, "loss_ratio", 100.0, 2),
+            cell(name, "jain", 1.0, 3),
         )
         for name in controllers
     )
@@ -194,12 +198,12 @@ def _metric_text(name: str, value: object) -> str:
             return f"{value:.4g}"
 
 
-def _figure_text(figure: object, text: Any) -> str:
-    """``6.120 ± 0.031``, or the mean alone where one seed allows no interval."""
+def _figure_text(figure: object, scale: float, decimals: int) -> str:
+    """``6.12 ± 0.03``, or the mean alone where one seed allows no interval."""
     if not isinstance(figure, Mapping) or not _is_number(figure.get("mean")):
         return NOTHING
-    mean = text(figure["mean"])
-    return f"{mean} ± {text(figure['ci95'])}" if _is_number(figure.get("ci95")) else str(mean)
+    mean = f"{figure['mean'] * scale:.{decimals}f}"
+    return f"{mean} ± {figure['ci95'] * scale:.{decimals}f}" if _is_number(figure.get("ci95")) else mean
 
 
 def _ratio_text(ratio: object) -> str:
