@@ -15,6 +15,7 @@ from subflow_app import __main__, __version__, cli
 COMMANDS = (
     "run",
     "train",
+    "evaluate",
     "trainings",
     "runs",
     "show",

@@ -162,7 +162,7 @@ def test_a_scenario_without_the_paths_that_the_agent_needs_is_refused(
     words = ("--steps", 5, "--out", out, "--no-store")
     answer = subflow("train", "fake", "--scenario", single, *words)
     assert answer.code == 2
-    assert "2 paths" in answer.err or "needs 2" in answer.err
+    assert "flow 'download' has 1 path, and Fake needs 2" in answer.err
     no_mptcp = scenario.with_name("tcp.toml")
     no_mptcp.write_text(single.read_text().replace('kind = "mptcp"', 'kind = "tcp"').replace('"lia"', '"cubic"'))
     answer = subflow("train", "fake", "--scenario", no_mptcp, *words)
@@ -247,6 +247,30 @@ def test_resuming_what_another_program_trains_shows_it_and_leaves_it_alone(
     finally:
         job.stop()
         assert job.wait(PATIENCE_S)
+
+
+def test_a_real_agent_is_trained_and_what_it_learned_runs_in_any_scenario(
+    subflow: Subflow, scenario: Path, database: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", exc_type=ImportError)
+    monkeypatch.undo()
+    words = ("--scenario", scenario, "--out", out, "--db", database, "--num-envs", 2, "--eval-every", 100)
+    budget = ("--steps", 150, "--eval-seeds", "1000000-1000001", "--baselines", "lia")
+    answer = subflow("train", "drl-cc", *words, *budget)
+    assert answer.code == 0, answer.err
+    result = reports(answer)[-1]["values"]
+    assert (result["state"], result["step"] >= 150) == ("finished", True)
+    assert {each["label"] for each in result["evaluation"]["controllers"]} == {"drl-cc", "lia"}
+    with open_store(database, read_only=True) as store:
+        row = store.trainings.get(1)
+        assert (row.state, row.best_step is not None, len(row.policy_hash)) == ("finished", True, 64)
+        assert store.trainings.evaluations(1)
+    again = subflow("train", "--resume", out, "--steps", 200, "--db", database)
+    assert again.code == 0, again.err
+    assert reports(again)[-1]["values"]["step"] >= 200
+    compared = subflow("evaluate", result["best"], "--scenario", scenario, "--seeds", 1, "--baselines", "lia", "--json")
+    assert compared.code == 0, compared.err
+    assert compared.document["controllers"][0]["goodput_bps"]["mean"] > 0
 
 
 def test_the_command_line_and_the_services_import_no_torch() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, catalogue, compare_kernel, explain, export, history, run, train, trainings
+from subflow_app.cli import bench, catalogue, compare_kernel, evaluate, explain, export, history, run, train, trainings
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
@@ -64,6 +64,7 @@ def _open_window(scenario: Path | None) -> None:
 
 app.command()(run.run)
 app.command(cls=TrainCommand)(train.train)
+app.command()(evaluate.evaluate)
 app.add_typer(trainings.trainings_app, name="trainings")
 app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)

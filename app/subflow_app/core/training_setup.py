@@ -6,19 +6,15 @@ import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subflow_agents import TrainingConfig, agent
+from subflow_agents.scenarios import require_paths
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.recipes import Recipe, with_training
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenario_source import with_overrides, with_traces
-from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import load_scenario, parse_scenario
-
-if TYPE_CHECKING:
-    from subflow_agents import AgentInfo
-    from subflow_sim.scenario import Scenario
 
 OPTION_PREFIX = "options."
 """How `--set` names options of the agent: options.gamma=0.9."""
@@ -99,20 +95,21 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
         folder: where the training writes.
 
     Raises:
-        InputError: if there is no such scenario, or it lacks what the agent needs.
-        ConfigError: if there is no such agent, or an option or a setting is not acceptable.
+        InputError: if there is no such scenario.
+        ConfigError: if there is no such agent, an option or a setting is not acceptable, or the scenario lacks the
+            flows or paths that the agent needs.
         ScenarioError: with all problems of the scenario.
     """
     info = agent(request.agent)
     info.config(request.options)
     name, text, files = _scenario(request)
     scenario = parse_scenario(text, file=name, folder=files)
-    check_scenario(info, scenario, request.options)
+    require_paths(scenario, info)
     evaluation_text = ""
     if request.evaluation_scenario:
         path = find_scenario(request.evaluation_scenario)
         evaluation = load_scenario(path)
-        check_scenario(info, evaluation, request.options)
+        require_paths(evaluation, info)
         evaluation_text = with_traces(path.read_text(encoding="utf-8-sig"), evaluation)
     return TrainingConfig(
         agent=request.agent,
@@ -139,36 +136,6 @@ def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
         parse_scenario(text, file=name, overrides=request.overrides, folder=files)
         text = with_overrides(text, request.overrides)
     return name, text, files
-
-
-def check_scenario(info: AgentInfo, scenario: Scenario, options: Mapping[str, Any] | None = None) -> None:
-    """See that there is something for the agent to decide.
-
-    Args:
-        info: the agent.
-        scenario: what it is to learn on.
-        options: of the agent.
-
-    Raises:
-        InputError: naming what is missing.
-    """
-    from subflow_sim.vec_env import with_learner
-
-    try:
-        learning = with_learner(scenario, info.controller, info.controller_options(info.config(options)))
-    except SimulationError as error:
-        raise InputError(f'{info.name} cannot learn on "{scenario.name}": {error}') from error
-    counts = {flow.name: len(flow.paths) for flow in learning.flows.values() if flow.controller.name == info.controller}
-    if max(counts.values()) < info.min_paths:
-        most = max(counts, key=lambda name: counts[name])
-        raise InputError(
-            f'{info.name} cannot learn on "{scenario.name}": it needs a flow with {_paths(info.min_paths)} or more, '
-            f"and {most} has {_paths(counts[most])}"
-        )
-
-
-def _paths(count: int) -> str:
-    return f"{count} path{'' if count == 1 else 's'}"
 
 
 def check_torch() -> None:
