@@ -49,11 +49,12 @@ class Range:
     def value(self, luck: float) -> float | int | str:
         """The value of a luck in [0, 1), as a scenario file would have it."""
         if self.dimension is Dimension.COUNT:
-            return int(self.low) + int(luck * (self.high - self.low + 1))
+            return min(int(self.low) + int(luck * (self.high - self.low + 1)), int(self.high))
+        # Weighted sums of the ends, whose difference or ratio a double may not hold
         if self.is_log:
-            drawn = self.low * math.exp(luck * math.log(self.high / self.low))
+            drawn = math.exp((1 - luck) * math.log(self.low) + luck * math.log(self.high))
         else:
-            drawn = self.low + luck * (self.high - self.low)
+            drawn = (1 - luck) * self.low + luck * self.high
         return _written(min(max(drawn, self.low), self.high), self.dimension)
 
     def trials(self) -> tuple[Any, ...]:

@@ -222,7 +222,8 @@ class HostEnv(_LearnerEnv):
         number: of the environment, where several have the same seed.
         episode_s: the longest duration of an episode, s; None: as the scenario says.
         learner: a flow of the host, if the scenario has several hosts that send.
-        others: who decides for agents that are not the learner: "neutral", "random", or a `Policy`.
+        others: who decides for agents that are not the learner: "neutral", "random", the name of a policy that ships,
+            the path of a policy file, or a `Policy`.
         reward: "own" as below, or "team": the mean over the step of the sum over all flows of ln(max(goodput in Mbit/s,
             0.01)).
         render_mode: None or "ansi".

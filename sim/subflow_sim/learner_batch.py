@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from subflow_sim.catalog import catalog
 from subflow_sim.env_scenarios import EnvScenarios
-from subflow_sim.errors import SimulationError
+from subflow_sim.errors import ParamError, PolicyError, SimulationError
+from subflow_sim.policy import Policy
+from subflow_sim.policy_library import NEUTRAL, RANDOM
 from subflow_sim.vec_env import AgentSpec, VecEnv
 
 _MOST_EMPTY_EPISODES = 100
@@ -28,7 +31,8 @@ class Actor(Protocol):
 
 
 Others: TypeAlias = str | Actor
-"""Who decides for agents that are not the learner: "neutral" (nothing changes), "random" (anything), or an actor."""
+"""Who decides for agents that are not the learner: "neutral" (nothing changes), "random" (anything), a trained policy
+by its name or file, or an actor."""
 
 
 class LearnerBatch:
@@ -75,12 +79,10 @@ class LearnerBatch:
         learner: str | None = None,
         others: Others = "neutral",
     ) -> None:
-        if isinstance(others, str) and others not in ("neutral", "random"):
-            raise SimulationError(f'nobody is called "{others}"; others: "neutral", "random" or a policy')
         self._scenarios = scenarios
         self._first_env = first_env
         self._learner = learner
-        self._others = others
+        self._others = _others(others, scenarios.spec)
         scenarios.seed = seed
         self.vec = VecEnv(
             scenarios.make,
@@ -105,7 +107,7 @@ class LearnerBatch:
         self._is_fresh = np.ones(num_envs, np.bool_)  # the learner has not decided yet in the episode
         self._named: list[tuple[int, list[str]]] = [(-1, [])] * num_envs  # flows of the episode that was asked for last
         self._draws = [np.random.default_rng(0)] * num_envs
-        self._action = np.zeros((num_envs, self.vec.slots, self.info.action_width), np.float32)
+        self._action = np.tile(simple_action(self.info, self.vec.slots, None), (num_envs, 1, 1))
         self._team = np.zeros(num_envs)
         self._since_s = np.zeros(num_envs)
         self._now_s = np.zeros(num_envs)
@@ -134,7 +136,7 @@ class LearnerBatch:
         self._episode[:] = -1
         self._named = [(-1, [])] * self.num_envs
         self._begin_step()
-        self._go_on(range(self.num_envs))
+        self._go_on()
 
     def step(self, action: NDArray[np.float32]) -> None:
         """One decision of each learner; where an episode has ended, the next one begins.
@@ -145,11 +147,10 @@ class LearnerBatch:
         rank = np.minimum(np.cumsum(self.acting, axis=1) - 1, self.most_acting - 1)
         env, slot = np.nonzero(self.acting)
         self._action[env, self._slot[env, slot]] = action[env, rank[env, slot]]
-        for number in range(self.num_envs):
-            self._decide_for_others(number)
+        self._decide_for_others(np.arange(self.num_envs))
         self._begin_step()
         self.vec.step(self._action)
-        self._go_on(range(self.num_envs))
+        self._go_on()
 
     def flow_name(self, env: int) -> str:
         """The flow that learns in an environment (of a host: the first one), with its subflow where these learn."""
@@ -166,35 +167,34 @@ class LearnerBatch:
         self._since_s[:] = np.where(self.terminated | self.truncated, 0.0, self.vec.time_s)
         self._now_s[:] = self._since_s
 
-    def _go_on(self, envs: Sequence[int]) -> None:
+    def _go_on(self) -> None:
         """Let environments run on in which it is not the learner's turn, nor the end."""
         empty = 0
-        waiting = [env for env in envs if not self._is_settled(env)]
-        while waiting:
-            for env in waiting:
-                if self.terminated[env] or self.truncated[env]:
-                    empty += 1
-                    self._team[env] = self._now_s[env] = self._since_s[env] = 0
-                self._decide_for_others(env)
+        waiting = self._unsettled(np.arange(self.num_envs))
+        while len(waiting):
+            ended = waiting[self.terminated[waiting] | self.truncated[waiting]]
+            empty += len(ended)
+            self._team[ended] = self._now_s[ended] = self._since_s[ended] = 0
             if empty > _MOST_EMPTY_EPISODES * self.num_envs:
                 raise SimulationError("episodes end before the learner has anything to decide: let them last longer")
-            self.vec.send(self._action, waiting)
+            self._decide_for_others(waiting)
+            self.vec.send(self._action, waiting.tolist())
             self.vec.recv()
-            waiting = [env for env in waiting if not self._is_settled(env)]
+            waiting = self._unsettled(waiting)
         self._show()
 
-    def _is_settled(self, env: int) -> bool:
-        """After a step of an environment: whether the learner is to see what came of it."""
-        if self.vec.episode[env] != self._episode[env]:
-            self._begin_episode(env)
-        self._team[env] += self.vec.team_reward[env] * (self.vec.time_s[env] - self._now_s[env])
-        self._now_s[env] = self.vec.time_s[env]
-        acts = bool((self.vec.acting[env] & self._is_learner[env]).any())
-        has_ended = bool(self.terminated[env] or self.truncated[env])
-        settled = not self._is_fresh[env] if has_ended else acts
-        if settled:
-            self._is_fresh[env] = False
-        return settled
+    def _unsettled(self, envs: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Of environments that have made a step, those of which the learner is not to see yet what came of it."""
+        vec = self.vec
+        for env in envs[vec.episode[envs] != self._episode[envs]]:
+            self._begin_episode(int(env))
+        self._team[envs] += vec.team_reward[envs] * (vec.time_s[envs] - self._now_s[envs])
+        self._now_s[envs] = vec.time_s[envs]
+        acts = (vec.acting[envs] & self._is_learner[envs]).any(axis=1)
+        ended = self.terminated[envs] | self.truncated[envs]
+        is_settled = np.where(ended, ~self._is_fresh[envs], acts)
+        self._is_fresh[envs[is_settled]] = False
+        return envs[~is_settled]
 
     def _begin_episode(self, env: int) -> None:
         """Find the learner among the slots."""
@@ -208,6 +208,7 @@ class LearnerBatch:
         if self.info.scope != "subflow":
             mine = np.flatnonzero(vec.agent[env] == vec.agent[env, first]).tolist()
         self._is_learner[env] = False
+        self._action[env] = simple_action(self.info, self.vec.slots, None)  # slots are others' than before
         self._is_learner[env, mine] = True
         self._is_mine[env] = np.arange(self.slots) < len(mine)
         self._slot[env] = 0
@@ -235,14 +236,17 @@ class LearnerBatch:
             self._named[env] = (episode, self._scenarios.flow_names(self._first_env + env, episode))
         return self._named[env][1]
 
-    def _decide_for_others(self, env: int) -> None:
+    def _decide_for_others(self, envs: NDArray[np.intp]) -> None:
+        if self._others == NEUTRAL:
+            return  # as which all actions begin
+        acting = self.vec.acting[envs] & ~self._is_learner[envs]
+        for env in envs[acting.any(axis=1)]:
+            self._decide_for_others_in(int(env))
+
+    def _decide_for_others_in(self, env: int) -> None:
         acting = self.vec.acting[env] & ~self._is_learner[env]
-        if not acting.any():
-            return
-        info = self.info
         if isinstance(self._others, str):
-            draws = self._draws[env] if self._others == "random" else None
-            self._action[env, acting] = simple_action(info, int(acting.sum()), draws)
+            self._action[env, acting] = simple_action(self.info, int(acting.sum()), self._draws[env])
             return
         for agent in np.unique(self.vec.agent[env, acting]):
             there = (self.vec.agent[env] == agent) & self.vec.mask[env]
@@ -259,6 +263,26 @@ class LearnerBatch:
         np.multiply(earned, self.acting.any(axis=1), out=self.reward)
         elapsed_s = self._now_s - self._since_s
         self.team_reward[:] = np.divide(self._team, elapsed_s, out=np.zeros_like(elapsed_s), where=elapsed_s > 0)
+
+
+def _others(others: Others, info: AgentSpec) -> Others:
+    """Who is meant.
+
+    Raises:
+        SimulationError: if nobody is, or a policy that was made for other agents.
+    """
+    if not isinstance(others, str) or others in (NEUTRAL, RANDOM):
+        return others
+    try:
+        policy = Policy.from_bytes(catalog().policies.read(others, Path.cwd()).content)
+    except (ParamError, PolicyError) as error:
+        raise SimulationError(f'"{others}" cannot decide for others: {error}') from error
+    if (policy.controller, policy.width) != (info.controller, info.width):
+        raise SimulationError(
+            f'"{others}" cannot decide for others: it was trained for {policy.controller} with history = '
+            f"{policy.history}, and they are {info.controller} with history = {info.history}"
+        )
+    return policy
 
 
 def simple_action(info: AgentSpec, count: int, draws: np.random.Generator | None) -> NDArray[np.float32]:

@@ -10,9 +10,11 @@ import pytest
 from gymnasium import spaces
 from gymnasium.utils.env_checker import check_env
 from tests.helpers.learning import COMING_AND_GOING, SHORT, SINGLE_PATH, VARYING
+from tests.helpers.policies import make_plan, write_random_policy
 
 from subflow_sim import AgentSpec, SimulationError, agent_spec, controllers, parse_scenario
 from subflow_sim.env import IDS, ConnectionEnv, HostEnv, PathEnv, SubflowEnv
+from subflow_sim.policy import Policy
 
 LEARNING: dict[str, AgentSpec] = {
     each.name: spec for each in controllers() if (spec := agent_spec(each.name)) is not None
@@ -204,6 +206,21 @@ def test_what_others_do_is_up_to_the_maker():
     assert Grower.calls > 10
 
 
+def test_a_policy_decides_for_others(tmp_path):
+    file = tmp_path / "other.safetensors"
+    write_random_policy(file, make_plan("dql-mptcp", encoder="lstm"))
+    runs = []
+    for others in (str(file), Policy.load(file), "neutral"):
+        env = ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=others, seed=1)
+        env.reset()
+        runs.append(np.stack([env.step(np.zeros((2, 2)))[0]["subflows"] for _ in range(20)]))
+    assert (runs[0] == runs[1]).all()
+    assert not (runs[0] == runs[2]).all()
+    write_random_policy(file, make_plan("dql-mptcp", history=2))
+    with pytest.raises(SimulationError, match="was trained for dql-mptcp with history = 2, and they are dql-mptcp"):
+        ConnectionEnv(parse_scenario(SHORT), "dql-mptcp", others=str(file))
+
+
 def test_the_reward_of_the_team_is_that_of_all_flows():
     own, team = (ConnectionEnv(parse_scenario(SHORT), reward=reward, seed=1) for reward in ("own", "team"))
     own.reset()
@@ -252,7 +269,7 @@ def test_refuses_what_cannot_be():
         ConnectionEnv(scenario, learner="reno")
     with pytest.raises(SimulationError, match=r'no learner "download\.9"; there are: download\.1, download\.2'):
         ConnectionEnv(scenario, learner="download.9").reset()
-    with pytest.raises(SimulationError, match='nobody is called "friendly"'):
+    with pytest.raises(SimulationError, match='"friendly" cannot decide for others: there is no policy'):
         ConnectionEnv(scenario, others="friendly")
     with pytest.raises(SimulationError, match='no reward "mine"'):
         HostEnv(scenario, reward="mine")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.params import SECTIONS
 from subflow_sim.scenario import scenario_schema
 from subflow_sim.schema import schema_text
+from subflow_sim.training import Distribution
+from subflow_sim.training_params import TRAINING_EVENT
 
 ASSETS = Path(__file__).parents[2] / "assets"
 SCHEMA = scenario_schema(CATALOG)
@@ -89,6 +92,41 @@ def test_no_text_that_the_reader_accepts_is_invalid(changes):
     assert complaint(text) is None
 
 
+SPELT_DRAWS = """
+{uniform=["1Mbit/s","2Mbit/s"]} {log_uniform=[1,9]} {uniform=[1]} {integer=[0,3]} {choice=["5s","lia",true,2]} {bdp=2}
+{choice=[1,2],weights=[1,0]} {bdp={log_uniform=[0.5,2]}} {of="links.wifi.rate"} nan
+{of="links.wifi.rate",times={uniform=[1,2]}}
+{uniform=["1s","4s"]} "5s" 5 {} [] "wifi" "download" false {model="gilbert",p={uniform=[0.1,0.2]},r=1}
+"""
+DRAWS = st.sampled_from(SPELT_DRAWS.split())
+SPELT_KEYS = """
+links.wifi.rate links.wifi.loss links.lte.rate links.wifi.queue links.wifi.reverse.rate flows.download.count
+flows.download.controller flows.download.start events.0.at warmup seed a.b
+"""
+DRAWN_KEYS = st.sampled_from(SPELT_KEYS.split())
+ROW_KEYS = st.sampled_from([*(param.key for param in (*TRAINING_EVENT, *SECTIONS["event"])), "hue"])
+
+
+@given(
+    st.none() | DRAWS,
+    st.dictionaries(DRAWN_KEYS, DRAWS, max_size=3),
+    st.lists(st.dictionaries(ROW_KEYS, DRAWS, min_size=1, max_size=4), max_size=2),
+)
+def test_what_the_reader_accepts_of_training_is_valid_and_can_be_drawn(episode, draws, rows):
+    lines = ["[training]", *([] if episode is None else [f"episode = {episode}"]), "[training.draws]"]
+    lines += [f"{key} = {value}" for key, value in draws.items()]
+    for row in rows:
+        lines += ["[[training.events]]", *(f"{key} = {value}" for key, value in row.items())]
+    text = TWO_PATHS + "\n".join(lines) + "\n"
+    try:
+        scenario = read(text)
+    except ScenarioError:
+        return
+    assert complaint(text) is None
+    with suppress(ScenarioError):  # what goes together only sometimes
+        Distribution.from_scenario(scenario).draw(1, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -122,6 +160,9 @@ def test_no_text_that_the_reader_accepts_is_invalid(changes):
         ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\n'),
         ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\nlink = "wifi"\nflow = "download"\n'),
         ('to = "client"\n', 'to = "client"\n[[events]]\nat = 5\nlink = "wifi"\nopen = true\n'),
+        ('to = "client"\n', 'to = "client"\n[training]\nepisode = { uniform = [1] }\n'),
+        ('to = "client"\n', 'to = "client"\n[training]\nlength = 5\n'),
+        ('to = "client"\n', 'to = "client"\n[[training.events]]\nlink = "wifi"\nup = false\n'),
     ],
 )
 def test_an_editor_sees_common_mistakes(old, new):

@@ -43,6 +43,12 @@ def test_half_of_a_logarithmic_range_lies_below_the_geometric_mean():
     assert draw.value(0.25) == 4e6
 
 
+def test_ranges_may_be_as_wide_as_numbers_go():
+    assert Range(1e-300, 1e300, is_log=True).value(0.5) == pytest.approx(1.0)
+    assert Range(-1.7e308, 1.7e308).ends() == (-1.7e308, 1.7e308)
+    assert Range(0, 2**63 - 1, Dimension.COUNT).ends() == (0, 2**63 - 1024)  # a double has 53 bits
+
+
 def test_values_have_six_digits():
     assert Range(1.0, 3.0).value(1 / 3) == 1.66667
 
