@@ -70,6 +70,26 @@ def test_columns_of_a_store_go_before_live_reports() -> None:
     assert log.latest("kl") == 0.75
 
 
+def test_a_long_training_comes_from_the_store_in_one_piece() -> None:
+    log = MetricLog()
+    log.extend_columns({"step": np.arange(1000.0), "kl": np.full(1000, 0.5)})
+    log.add({"step": 1000.0, "entropy": 2.0})
+    np.testing.assert_array_equal(log.values("step"), np.arange(1001.0))
+    assert log.latest("kl") == 0.5
+    assert np.isnan(log.values("entropy")[:1000]).all()
+
+
+def test_what_was_learned_after_the_last_checkpoint_is_forgotten() -> None:
+    log = MetricLog()
+    log.extend([{"step": float(step), "kl": float(step)} for step in range(1, 9)])
+    log.forget_from("step", 5.0)
+    assert len(log) == 4
+    assert log.latest("kl") == 4.0
+    log.forget_from("step", 99.0)
+    log.add({"step": 5.0})
+    np.testing.assert_array_equal(log.values("kl"), [1.0, 2.0, 3.0, 4.0, math.nan])
+
+
 def test_columns_of_different_length_are_refused_and_nothing_is_added() -> None:
     log = MetricLog()
     with pytest.raises(ValueError, match="columns of"):

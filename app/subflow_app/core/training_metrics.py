@@ -80,7 +80,7 @@ class MetricLog:
         self._make_room(self._count + 1)
         for name, value in values.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                self._column(name)[self._count] = float(value)
+                self._column(name, self._count + 1)[self._count] = float(value)
                 if math.isfinite(value):
                     self._latest[name] = float(value)
         self._count += 1
@@ -105,7 +105,7 @@ class MetricLog:
         added = lengths.pop() if lengths else 0
         self._make_room(self._count + added)
         for name, column in columns.items():
-            self._column(name)[self._count : self._count + added] = column
+            self._column(name, self._count + added)[self._count : self._count + added] = column
             known = np.flatnonzero(np.isfinite(column))
             if len(known):
                 self._latest[name] = float(column[known[-1]])
@@ -145,10 +145,11 @@ class MetricLog:
 
     # --- inside ---
 
-    def _column(self, name: str) -> FloatArray:
+    def _column(self, name: str, count: int) -> FloatArray:
+        """The column of a metric, with room for so many reports."""
         column = self._columns.get(name)
         if column is None:
-            capacity = max(_FIRST_CAPACITY, *(len(each) for each in self._columns.values()), self._count + 1)
+            capacity = max(_FIRST_CAPACITY, *(len(each) for each in self._columns.values()), count)
             column = self._columns[name] = np.full(capacity, math.nan)
         return column
 
