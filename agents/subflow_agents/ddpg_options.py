@@ -106,3 +106,30 @@ class DdpgConfig:
         minimum=0,
         maximum=10,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WindowConfig(DdpgConfig):
+    """What agents of windows have besides: how they see rates, and what the reward prices beside goodput."""
+
+    reference_rate: float = number(
+        10e6, "Least of what rates and windows are scaled by.", RULING, minimum=1e3, maximum=1e12, unit="bit/s"
+    )
+    loss_weight: float = number(
+        0.0,
+        "What the share of lost packets costs in the reward. No paper has this term.",
+        RULING,
+        minimum=0,
+        maximum=100,
+    )
+    delay_weight: float = number(
+        0.0, "What RTT / lowest RTT - 1 costs in the reward; not in a paper.", RULING, minimum=0, maximum=100
+    )
+
+    def window_options(self) -> dict[str, float]:
+        """The options of the controller that are trained for."""
+        return {
+            "reference_rate": self.reference_rate,
+            "loss_weight": self.loss_weight,
+            "delay_weight": self.delay_weight,
+        }

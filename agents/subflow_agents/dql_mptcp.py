@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, SCHAUL, DdpgConfig
+from subflow_agents.ddpg_options import RULING, SCHAUL, WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import choice, flag, integer, number
 from subflow_agents.registry import AgentInfo
@@ -22,7 +22,7 @@ PAPER_ACTOR_LR, PAPER_CRITIC_LR = 0.01, 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class DqlMptcpConfig(DdpgConfig):
+class DqlMptcpConfig(WindowConfig):
     """Algorithms 1 and 2 with the paper's constants."""
 
     gamma: float = number(0.95, "Discount of the reward one slot later.", PAPER, minimum=0, maximum=0.9999)
@@ -62,7 +62,7 @@ def _make_learner(config: DqlMptcpConfig, setup: LearnerSetup) -> Learner:
 
 
 def _controller_options(config: DqlMptcpConfig) -> Mapping[str, Any]:
-    return {"epoch": "rtt", "epoch_time": config.epoch_time, "history": 1}
+    return {"epoch": "rtt", "epoch_time": config.epoch_time, "history": 1, **config.window_options()}
 
 
 AGENT = AgentInfo(

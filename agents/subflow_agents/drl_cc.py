@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.ddpg_options import RULING, WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import choice, integer, number
 from subflow_agents.registry import AgentInfo
@@ -19,7 +19,7 @@ PAPER = "Xu et al. 2019 (DRL-CC), section III-C"
 
 
 @dataclass(frozen=True, slots=True)
-class DrlCcConfig(DdpgConfig):
+class DrlCcConfig(WindowConfig):
     """Algorithm 1 with the paper's constants."""
 
     gamma: float = number(0.90, "Discount of the reward one decision later.", PAPER, minimum=0, maximum=0.9999)
@@ -52,7 +52,7 @@ def _make_learner(config: DrlCcConfig, setup: LearnerSetup) -> Learner:
 
 
 def _controller_options(config: DrlCcConfig) -> Mapping[str, Any]:
-    return {"epoch": "time", "epoch_time": config.epoch_time, "history": 1}
+    return {"epoch": "time", "epoch_time": config.epoch_time, "history": 1, **config.window_options()}
 
 
 AGENT = AgentInfo(

@@ -334,6 +334,8 @@ private:
     bool observe(Agent& agent);
     void begin_counting(Agent::Member& member) const;
     double share_of_handed(const Agent& agent, const Agent::Member& member) const;
+    void measure(EpochSample& epoch, const Agent::Counters& then, Nanos since, const Agent::Counters& now) const;
+    EpochSample since_last_decision(Agent::Member& member) const;
     EpochSample take_sample(const Agent& agent, Agent::Member& member) const;
     void carry_out(std::uint32_t agent);
     std::int64_t served_flows(const Agent& agent) const;

@@ -195,7 +195,7 @@ bool Network::observe(Agent& agent) {
             seer.observe(m.sample, agent.shift(i));
             m.is_known = true;
         }
-        if (m.is_known) samples_.push_back(m.sample);
+        if (m.is_known) samples_.push_back(is_host ? since_last_decision(m) : m.sample);
     }
     agent.begin_decision(now_, subflows_[actor].sender.reward(samples_));
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -229,6 +229,28 @@ double Network::share_of_handed(const Agent& agent, const Agent::Member& m) cons
     return sum > 0 ? m.handed_pkts / sum : 0;
 }
 
+// The rates since some time, from what had been counted by then.
+void Network::measure(EpochSample& e, const Agent::Counters& then, Nanos since, const Agent::Counters& now) const {
+    e.length_s = to_seconds(std::max(now_ - since, Nanos(1)));
+    const double delivered = now.delivered_pkts - then.delivered_pkts;
+    const double lost = now.lost_pkts - then.lost_pkts;
+    e.sent_pps = (now.sent_pkts - then.sent_pkts) / e.length_s;
+    e.delivered_pps = delivered / e.length_s;
+    e.loss_ratio = lost > 0 ? lost / (lost + delivered) : 0;
+    const double rtts = now.rtt_samples - then.rtt_samples;
+    if (rtts > 0) e.rtt_s = (now.rtt_seconds - then.rtt_seconds) / rtts;
+}
+
+// A host's flows are seen at intervals of their own; the reward is about what all of them did since the last decision.
+EpochSample Network::since_last_decision(Agent::Member& m) const {
+    EpochSample e = m.sample;
+    const Agent::Counters now = count(subflows_[m.subflow].sender);
+    if (m.decided_at != Nanos(0) && m.decided_at < now_) measure(e, m.at_decision, m.decided_at, now);
+    m.at_decision = now;
+    m.decided_at = now_;
+    return e;
+}
+
 // What happened on a subflow in the epoch that ends now; the next one begins.
 EpochSample Network::take_sample(const Agent& agent, Agent::Member& m) const {
     const Subflow& s = subflows_[m.subflow];
@@ -242,17 +264,8 @@ EpochSample Network::take_sample(const Agent& agent, Agent::Member& m) const {
     e.is_new = !m.is_known;
     e.packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
     e.payload_bits = static_cast<double>(c.payload_bytes) * 8;
-    e.length_s = to_seconds(std::max(now_ - m.begun_at, Nanos(1)));
-    const double sent = now.sent_pkts - m.at_begin.sent_pkts;
-    const double delivered = now.delivered_pkts - m.at_begin.delivered_pkts;
-    const double lost = now.lost_pkts - m.at_begin.lost_pkts;
-    e.sent_pps = sent / e.length_s;
-    e.delivered_pps = delivered / e.length_s;
-    e.loss_ratio = lost > 0 ? lost / (lost + delivered) : 0;
-    const double rtts = now.rtt_samples - m.at_begin.rtt_samples;
-    e.rtt_s = rtts > 0     ? (now.rtt_seconds - m.at_begin.rtt_seconds) / rtts
-              : m.is_known ? last.rtt_s
-                           : to_seconds(s.sender.rtt().srtt());
+    e.rtt_s = m.is_known ? last.rtt_s : to_seconds(s.sender.rtt().srtt());
+    measure(e, m.at_begin, m.begun_at, now);
     e.rtt_dev_s = to_seconds(s.sender.rtt().rttvar());
     e.min_rtt_s = to_seconds(std::max(s.sender.rtt().min_rtt(), Nanos(1)));
     e.cwnd_pkts = s.sender.window().cwnd_pkts;

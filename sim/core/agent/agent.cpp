@@ -35,6 +35,7 @@ std::span<float> Agent::shift(std::size_t member) {
 
 void Agent::forget(std::size_t member) {
     members_[member].is_known = members_[member].is_counted = false;
+    members_[member].decided_at = Nanos(0);
     std::ranges::fill(std::span(histories_).subspan(member * width_, width_), 0.0F);
 }
 

@@ -38,6 +38,8 @@ public:
         Nanos begun_at{};
         double handed_pkts = 0;  // in it
         EpochSample sample;      // of the last one
+        Counters at_decision;    // of a host's agent, its last one, whichever flow that was about
+        Nanos decided_at{};      // 0: before the subflow was known
     };
 
     Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t luck);

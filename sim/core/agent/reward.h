@@ -9,11 +9,15 @@
 
 namespace subflow {
 
-// ln(goodput in Mbit/s), with a floor where nothing arrived.
+// ln(goodput in Mbit/s), with a floor where nothing arrived: one packet in the epoch, where an epoch is known.
 inline constexpr double kLeastMbps = 0.01;
 
 inline double log_goodput(double goodput_bps) {
     return natural_log(std::max(goodput_bps / 1e6, kLeastMbps));
+}
+
+inline double least_goodput_bps(const EpochSample& sample) {
+    return sample.length_s > 0 ? sample.payload_bits / sample.length_s : 0;
 }
 
 // Sum over flows of the logarithm of the goodput of all subflows of each. The samples of a flow stand side by side.
@@ -21,9 +25,10 @@ inline double proportional_fairness(std::span<const EpochSample> samples) {
     double sum = 0;
     for (std::size_t i = 0; i < samples.size();) {
         const std::uint32_t flow = samples[i].flow;
+        const double least_bps = least_goodput_bps(samples[i]);
         double goodput_bps = 0;
         for (; i < samples.size() && samples[i].flow == flow; ++i) goodput_bps += samples[i].goodput_bps();
-        sum += log_goodput(goodput_bps);
+        sum += log_goodput(std::max(goodput_bps, least_bps));
     }
     return sum;
 }

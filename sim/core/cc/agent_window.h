@@ -133,8 +133,10 @@ protected:
     // What losses and queues cost.
     double price(std::span<const EpochSample> samples) const {
         double price = 0;
-        for (const EpochSample& sample : samples)
-            price += loss_weight_ * sample.loss_ratio + delay_weight_ * (sample.rtt_s / sample.min_rtt_s - 1);
+        for (const EpochSample& sample : samples) {
+            price += loss_weight_ * sample.loss_ratio;
+            if (delay_weight_ > 0) price += delay_weight_ * (sample.rtt_s / sample.min_rtt_s - 1);
+        }
         return price;
     }
 

@@ -43,7 +43,8 @@ public:
         .features = kFeatures,
         .actions = kActions,
         .reward =
-            "sum over the subflows of ln(max(goodput in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt / "
+            "sum over the subflows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight "
+            "(rtt / "
             "min_rtt - 1)",
     };
     // Which of the actions is the subflow's logit in the scheduler.
@@ -62,7 +63,8 @@ public:
 
     double reward(std::span<const EpochSample> samples) const {
         double sum = 0;
-        for (const EpochSample& sample : samples) sum += log_goodput(sample.goodput_bps());
+        for (const EpochSample& sample : samples)
+            sum += log_goodput(std::max(sample.goodput_bps(), least_goodput_bps(sample)));
         return sum - price(samples);
     }
 

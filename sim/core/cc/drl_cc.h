@@ -41,7 +41,8 @@ public:
         .features = kFeatures,
         .actions = kActions,
         .reward =
-            "sum over the flows of ln(max(goodput in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt / min_rtt - "
+            "sum over the flows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight "
+            "(rtt / min_rtt - "
             "1)",
     };
 
