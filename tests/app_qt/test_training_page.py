@@ -21,6 +21,8 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
 from subflow_app.qt.training.table_model import COLUMNS
 
+PATIENCE_MS = 30_000  # what takes a moment takes longer on a busy computer
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> FakeDesk:
@@ -35,11 +37,11 @@ def window(
     made = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
     made.show()
     made.load()
-    qtbot.waitUntil(lambda: not made.database.is_opening)
+    qtbot.waitUntil(lambda: not made.database.is_opening, timeout=PATIENCE_MS)
     made.documents.open_text(TWO_PATHS, "two-paths")
     made.bar.trigger("run.speed_express")
     made.docks.set_open("train", True)
-    qtbot.waitUntil(lambda: made.train.form is not None)
+    qtbot.waitUntil(lambda: made.train.form is not None, timeout=PATIENCE_MS)
     yield made
     close_window(qtbot, made)
 
@@ -76,7 +78,7 @@ def test_nothing_is_asked_of_a_desk_before_the_page_is_shown(
     made = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: pytest.fail("asked for"))
     made.show()
     made.load()
-    qtbot.waitUntil(lambda: not made.database.is_opening)
+    qtbot.waitUntil(lambda: not made.database.is_opening, timeout=PATIENCE_MS)
     assert not made.bar["train.start"].isEnabled()
     close_window(qtbot, made)
 
@@ -269,7 +271,7 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, window
     training = added(window, desk)
     window.train.tabs.setCurrentIndex(1)
     view = window.train.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
     assert view.picture is not None
     first = view.picture.surface
     assert first is not None
@@ -279,11 +281,11 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, window
     desk.write_policy(training, slope=-1.0)
     settle(window)
 
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not first)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not first, timeout=PATIENCE_MS)
     again = view.picture.surface
     assert again is not None
     assert (again.action[0, 0] > 0) != (first.action[0, 0] > 0)
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
 
 
 def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
@@ -292,15 +294,15 @@ def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
     added(window, desk)
     window.train.tabs.setCurrentIndex(1)
     view = window.train.policy
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
     assert view.picture is not None
     before = view.picture.surface
 
     view.across.setCurrentIndex(2)
 
-    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not before)
+    qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not before, timeout=PATIENCE_MS)
     assert desk.observed == 1
-    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
 
 
 def test_several_selected_trainings_have_no_picture(window: MainWindow, desk: FakeDesk) -> None:
@@ -410,7 +412,7 @@ def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, window: MainWindow,
 
     window.bar.trigger("train.race")
 
-    qtbot.waitUntil(lambda: len(window.history.runs()) == 2 and not window.runs.is_running, timeout=20_000)
+    qtbot.waitUntil(lambda: len(window.history.runs()) == 2 and not window.runs.is_running, timeout=PATIENCE_MS)
     classic, learned = window.history.runs()
     assert (learned.controllers, classic.controllers) == ("drl-cc", "olia")
     assert learned.seed == classic.seed
@@ -425,7 +427,7 @@ def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, window: MainWind
     write_random_policy(training.policy_path, make_plan("drl-cc"))
     window.bar.trigger("run.speed_real_time")
     window.bar.trigger("train.race")
-    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+    with qtbot.waitSignal(window.runs.ended, timeout=PATIENCE_MS):
         window.bar.trigger("run.stop")
     QApplication.processEvents()
     assert not window.runs.is_running

@@ -154,6 +154,22 @@ def test_a_wide_window_has_more_columns_than_a_narrow_one(plots: TrainingPlots, 
     assert columns() < wide
 
 
+def test_plots_that_come_later_share_the_whole_height(plots: TrainingPlots, desk: FakeDesk) -> None:
+    # As in a training that starts: return and goodput first, the others with their first values.
+    training = desk.add()
+    plots.set_specs(TRAINING_PLOTS[:2])
+    plots.show_trainings([(training, 0)])
+    desk.learn(training, 20)
+    plots.set_specs(TRAINING_PLOTS[:5])
+    for width, height in ((900, 600), (420, 600), (1200, 400)):
+        plots.resize(width, height)
+        QApplication.processEvents()
+        heights = {round(plot.item.geometry().height()) for plot in plots.plots}
+        bottom = max(plot.item.geometry().bottom() for plot in plots.plots)
+        assert max(heights) - min(heights) <= 1
+        assert 0.95 * plots.height() < bottom <= plots.height()
+
+
 def test_only_the_lowest_plots_have_numbers_along_the_bottom(plots: TrainingPlots, desk: FakeDesk) -> None:
     plots.show_trainings([(learned(desk), 0)])
     QApplication.processEvents()

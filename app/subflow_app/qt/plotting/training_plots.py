@@ -36,7 +36,9 @@ _GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 _BAND_ALPHA = 46
 _FLOOR_MARGIN = 1e-9
 _RIGHT_MARGIN = 14
+_MARGIN = 4
 _SPACING = 4
+_LEAST_HEIGHT = 20.0
 _DOT = 7
 
 
@@ -60,7 +62,7 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         self._columns = 2
         self.plots: list[MetricPlot] = []
         self.ci.layout.setSpacing(_SPACING)
-        self.ci.layout.setContentsMargins(4, 4, _RIGHT_MARGIN, 4)
+        self.ci.layout.setContentsMargins(_MARGIN, _MARGIN, _RIGHT_MARGIN, _MARGIN)
         self._lay_out()
         self.apply_tokens(tokens)
 
@@ -159,6 +161,7 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         self.clear()
         self._legend, self._legend_key = None, None
         layout = self.ci.layout
+        # Rows and columns of the arrangement before keep what they were told.
         for column in range(layout.columnCount()):
             layout.setColumnStretchFactor(column, 0)
         columns = self._columns = self._best_columns()
@@ -169,16 +172,31 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
             layout.setColumnStretchFactor(column, 1)
             plot.show_x_axis(number + columns >= len(self.plots))
 
+    def _share_height(self) -> None:
+        """Gives every row of plots the same height: the layout alone would go by what was there before."""
+        if not self.plots:
+            return
+        layout = self.ci.layout
+        rows = math.ceil(len(self.plots) / self._columns)
+        legend = self._legend.minimumHeight() if self._legend is not None else 0.0
+        titles = rows * self.plots[0].title.minimumHeight()
+        gaps = 2 * _MARGIN + _SPACING * (layout.rowCount() - 1)
+        height = max(_LEAST_HEIGHT, (self.height() - legend - titles - gaps) / rows)
+        for row in range(2, layout.rowCount(), 2):
+            layout.setRowFixedHeight(row, height if row <= 2 * rows else 0.0)
+
     def _show_legend(self) -> None:
         entries = self._entries()
         key = (tuple(entry.text for entry in entries), self.width())
         if key == self._legend_key:
+            self._share_height()
             return
         self._legend_key = key
         if self._legend is not None:
             self.removeItem(self._legend)
         self._legend = LegendStrip(entries, self._font, self.width() - 3.0 * _RIGHT_MARGIN, self._tokens.text)
         self.addItem(self._legend, row=0, col=0, colspan=self._columns)
+        self._share_height()
 
     def _entries(self) -> list[Entry]:
         dark = self._tokens.is_dark

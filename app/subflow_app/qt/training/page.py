@@ -39,7 +39,7 @@ from subflow_app.qt.workers import Workers
 
 # What a header needs besides its text, px.
 _CELL_PADDING = 24
-_FORM_WIDTH = 290
+_FORM_WIDTH = 330
 _TABLE_ROWS = 4.5
 _MOST_CURVES = 7  # as many as there are hues
 
