@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.qt.actions import ACTIONS, ActionSpec, Scope, WindowState
+from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR

@@ -10,7 +10,8 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.qt.actions import ACTIONS, SPEEDS, THEMES, ActionSpec, Scope, WindowState
+from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.qt.actions import ACTIONS, SPEEDS, THEMES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS, TOOLBAR
 from subflow_app.qt.theme import Tokens, current_tokens

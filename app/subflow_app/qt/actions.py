@@ -6,15 +6,10 @@ A new action is one row here, whose callback is one call to the part of the wind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from subflow_app.plots import GROUPS, PLOTS
-
-if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 
 # The plots a person sees first; the others are one click away in the View menu.
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
@@ -43,40 +38,6 @@ DEFAULT_SPEED = "brisk"
 THEMES = {"light": "Ctrl+Alt+L", "dark": "Ctrl+Alt+D", "system": "Ctrl+Alt+S"}
 
 
-@dataclass(frozen=True, slots=True)
-class WindowState:
-    """What the availability of actions depends on."""
-
-    is_valid: bool = False  # the scenario can run
-    is_running: bool = False  # a run is going on, paused or not
-    is_paused: bool = False
-    can_undo: bool = False
-    can_redo: bool = False
-    runs_shown: int = 0  # in the plots
-    runs_selected: int = 0  # in the history
-    has_store: bool = False
-    can_write: bool = False  # to the store
-    plots_without_data: frozenset[str] = frozenset()  # that no run shown has
-    has_earlier_decision: bool = False  # than the one of the agent that is looked at
-    has_later_decision: bool = False
-    can_train: bool = False  # there is something to start
-    is_training: bool = False  # a training goes on, or waits for its turn
-    training: frozenset[str] = frozenset()  # what can be done with the selected trainings
-
-
-class Scope(Enum):
-    """Where a shortcut works: single letters only where nobody types."""
-
-    WINDOW = "anywhere"
-    PLOTS = "in the plots"
-    HISTORY = "in the history"
-    TRAINING = "on the Train page"
-
-
-def _always(_state: WindowState) -> bool:
-    return True
-
-
 def _has_plots(state: WindowState) -> bool:
     return state.runs_shown > 0
 
@@ -91,42 +52,6 @@ def _one_writable(state: WindowState) -> bool:
 
 def _some_writable(state: WindowState) -> bool:
     return state.runs_selected >= 1 and state.can_write
-
-
-@dataclass(frozen=True, slots=True)
-class ActionSpec:
-    """One row of the table.
-
-    Attributes:
-        id: object name of the action, ``menu.verb``.
-        text: what menus say, with its mnemonic.
-        tip: what the status bar says.
-        icon: its meaning, see ``icons``.
-        shortcuts: portable text; the first is shown, the others work too.
-        run: what it does; a switch reads its new state from the second argument.
-        enabled_when: whether it can be done now.
-        scope: where its shortcuts work.
-        checkable: whether it is a switch.
-        group: of the actions with the same group exactly one is on.
-        is_on: whether a switch is on at first.
-    """
-
-    id: str
-    text: str
-    tip: str
-    icon: str
-    shortcuts: tuple[str, ...]
-    run: Callable[[MainWindow, bool], object]
-    enabled_when: Callable[[WindowState], bool] = _always
-    scope: Scope = Scope.WINDOW
-    checkable: bool = False
-    group: str = ""
-    is_on: bool = False
-
-    @property
-    def is_remembered(self) -> bool:
-        """Whether it is a switch of the plots, kept from session to session; panels and theme are kept elsewhere."""
-        return self.checkable and (self.scope is Scope.PLOTS or self.id.startswith("view.plot_"))
 
 
 def _file_rows() -> Iterator[ActionSpec]:

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QTex
 
 from subflow_app import __version__
 from subflow_app.core.paths import log_path, settings_path
-from subflow_app.qt.actions import ACTIONS, ActionSpec, Scope
+from subflow_app.qt.action_spec import ActionSpec, Scope
+from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
 

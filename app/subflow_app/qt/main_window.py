@@ -16,7 +16,8 @@ from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.training_progress import TRAINING_ACTIONS
 from subflow_app.qt.action_bar import ActionBar
-from subflow_app.qt.actions import DEFAULT_SPEED, PANELS, SPEEDS, Scope, WindowState
+from subflow_app.qt.action_spec import Scope, WindowState
+from subflow_app.qt.actions import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.agent_panel import AgentPanel
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
