@@ -62,7 +62,7 @@ def test_the_docstring_is_the_specification(id_, controller):
 
 @pytest.mark.parametrize(("id_", "controller"), CASES)
 def test_gymnasium_has_nothing_against_it(id_, controller):
-    check_env(make(id_, controller, episode_s=1.0).unwrapped)
+    check_env(make(id_, controller).unwrapped)
 
 
 @pytest.mark.parametrize("id_", sorted({id_ for id_, _ in CASES}))

@@ -24,6 +24,8 @@ def idle(env: SubflowParallelEnv) -> dict[str, Any]:
     return dict.fromkeys(env.agents, neutral)
 
 
+# An agent that never has to decide never joins: one that chooses its epochs may be late for a short transfer.
+@pytest.mark.filterwarnings("ignore:No agents present but not all possible_agents")
 @pytest.mark.parametrize("controller", CONTROLLERS)
 @pytest.mark.parametrize("text", [SHORT, COMING_AND_GOING], ids=["short", "coming and going"])
 def test_pettingzoo_has_nothing_against_it(controller, text):
@@ -36,8 +38,9 @@ def test_agents_come_and_go(controller):
     is_joint = LEARNING[controller].scope == "connection"
     names = ["early", "late"] if is_joint else ["early/1", "early/2", "late/1", "late/2"]
     assert env.possible_agents == names
+    has_own_epochs = LEARNING[controller].epoch == "own"
     observations, infos = env.reset()
-    assert {name.partition("/")[0] for name in env.agents} == {"early"}
+    assert has_own_epochs or {name.partition("/")[0] for name in env.agents} == {"early"}
     ends: dict[str, str] = {}
     idle_after_closing = 0
     while env.agents:
@@ -55,9 +58,14 @@ def test_agents_come_and_go(controller):
         if 2.2 < next(iter(infos.values()))["time_s"] < 3:
             late = observations["late"]["mask"].tolist() == [1, 0] if is_joint else not infos["late/2"]["acting"]
             idle_after_closing += late
-    assert idle_after_closing > 1
-    assert ends == {name: "terminated" if name.startswith("early") else "truncated" for name in names}
-    assert infos[names[-1]]["metrics"]["duration_s"] == 4.0
+    expected = {name: "terminated" if name.startswith("early") else "truncated" for name in names}
+    if has_own_epochs:
+        assert {"late/1"} <= ends.keys()
+        assert ends.items() <= expected.items()
+    else:
+        assert idle_after_closing > 1
+        assert ends == expected
+    assert next(iter(infos.values()))["metrics"]["duration_s"] == 4.0
 
 
 def test_an_agent_sees_what_it_would_see_as_the_only_learner():
