@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/agent_options.h"
 #include "cc/controllers.h"
 #include "network.h"
 #include "recorder.h"
@@ -161,7 +162,8 @@ double given_rate_bps(const AlgorithmChoice& choice) {
         const Options options(*info, choice.options);
         for (const OptionInfo& option : info->options) {
             const bool applies = option.base.empty() || option.base == options.choice("base");
-            if (option.kind == OptionKind::Rate && applies) rate_bps = std::max(rate_bps, options.number(option.key));
+            const bool is_sent = option.kind == OptionKind::Rate && option.key != kReferenceRate;
+            if (is_sent && applies) rate_bps = std::max(rate_bps, options.number(option.key));
         }
     }
     return rate_bps;

@@ -127,8 +127,10 @@ bool Network::calls_agent(std::uint32_t subflow) {
     Agent& agent = agents_[index];
     const bool is_due = agent.plan().kind == EpochKind::Own ? subflows_[subflow].sender.wants_action()
                                                             : feedback_of(agent) >= agent.feedback_goal;
-    if (is_due && !agent.is_waiting) schedule_epoch(index, Nanos(0));
-    return is_due;
+    // Of a transfer that is done there is nothing to decide, but acknowledgements still come.
+    if (!is_due || !can_be_seen(subflows_[subflow])) return false;
+    if (!agent.is_waiting) schedule_epoch(index, Nanos(0));
+    return true;
 }
 
 Nanos Network::on_epoch(std::uint32_t index) {

@@ -117,7 +117,7 @@ bool is_refused(const AlgorithmChoice& choice, Make make) {
 void move_together(AlgorithmChoice& choice, const AlgorithmInfo& info, bool is_least) {
     choice.options.clear();
     for (const OptionInfo& option : info.options)
-        if (option.kind != OptionKind::Choice && option.kind != OptionKind::Flag)
+        if (option.kind != OptionKind::Choice && option.kind != OptionKind::Flag && option.kind != OptionKind::Policy)
             choice.options.push_back({std::string(option.key), is_least ? option.minimum : option.maximum});
 }
 
@@ -129,6 +129,7 @@ std::vector<AlgorithmChoice> with_each_option(const std::vector<const AlgorithmI
             choices.push_back({std::string(info->name), {{std::string(option.key), std::move(value)}}});
         };
         for (const OptionInfo& option : info->options) {
+            if (option.kind == OptionKind::Policy) continue;  // is no business of the core
             if (option.kind == OptionKind::Choice) {
                 for (const std::string_view value : option.choices)
                     if (value != option.default_choice) add(option, std::string(value));
@@ -259,7 +260,7 @@ Scenario over_one_path(Scenario scenario, FlowKind kind) {
 
 std::vector<AlgorithmChoice> controllers_with_each_option() {
     std::vector<const AlgorithmInfo*> infos = controller_infos();
-    std::erase_if(infos, [](const AlgorithmInfo* info) { return base_option(*info) != nullptr; });
+    std::erase_if(infos, [](const AlgorithmInfo* info) { return info->name == "uncoupled"; });  // its bases' are theirs
     return with_each_option(infos, make_controller);
 }
 

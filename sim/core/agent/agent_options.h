@@ -19,6 +19,9 @@ struct EpochDefaults {
     double history = 1;
 };
 
+// The option that is a rate of which nothing is sent.
+inline constexpr std::string_view kReferenceRate = "reference_rate";
+
 // Options of what every agent needs: who decides, the history it sees and what rates are scaled by.
 constexpr std::array<OptionInfo, 3> observation_options(double history) {
     return {
@@ -36,7 +39,7 @@ constexpr std::array<OptionInfo, 3> observation_options(double history) {
             .maximum = 32,
         },
         OptionInfo{
-            .key = "reference_rate",
+            .key = kReferenceRate,
             .kind = OptionKind::Rate,
             .help = "Rates are shown to the agent relative to the largest delivery rate of the subflow so far, or to "
                     "this if that is larger.",
@@ -85,7 +88,7 @@ inline EpochPlan read_epoch_plan(const Options& options) {
             .time = from_seconds(options.number("epoch_time")),
             .packets = static_cast<std::uint32_t>(options.number("epoch_packets")),
             .history = static_cast<std::uint32_t>(options.number("history")),
-            .reference_bps = options.number("reference_rate")};
+            .reference_bps = options.number(kReferenceRate)};
 }
 
 }  // namespace subflow
