@@ -15,6 +15,7 @@
 #include "ewtcp.h"
 #include "lia.h"
 #include "mpcc.h"
+#include "mplibra.h"
 #include "newreno.h"
 #include "olia.h"
 #include "vegas.h"
@@ -24,7 +25,7 @@
 namespace subflow {
 
 using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
-                                MpccLatency, DrlCc, DqlMptcp, CleanSlate>;
+                                MpccLatency, DrlCc, DqlMptcp, CleanSlate, MpLibra>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();

@@ -1,0 +1,299 @@
+// MPLibra: on each subflow a classic controller and a learning agent propose rates, and a utility decides between them.
+// Source: Yu, Zheng, Du, Chen, "MPLibra: Complementing the Benefits of Classic and Learning-based Multipath Congestion
+// Control".
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "../agent/agent_options.h"
+#include "../agent/scaling.h"
+#include "../listed.h"
+#include "balia.h"
+#include "lia.h"
+#include "mplibra_rules.h"
+#include "olia.h"
+#include "wvegas.h"
+
+namespace subflow {
+
+// Rates x are packets per second. A cycle: in the exploration the classic controller has the window, for a round trip;
+// then the agent acts. If both are of one mind, so it goes on. Else both rates are evaluated, for half a round trip
+// each, and the best one is exploited. Round trips are counted by the smoothed RTT at the begin of a stage.
+class MpLibra {
+public:
+    enum class Stage : std::uint8_t {
+        Beginning,     // there is no RTT yet
+        Exploration,   // cwnd belongs to the classic controller
+        Evaluation,    // paced at one candidate, then at the other
+        Feedback,      // paced at x_prev: the first round trip of the exploitation, in which results come in
+        Exploitation,  // paced at what was chosen
+    };
+    // What an interval is for: comes back in its tag, as tag % 8.
+    enum class Part : std::uint8_t { None, First, Explored, OfClassic, OfAgent, Awaiting, Exploited };
+
+    static constexpr std::array<std::string_view, 4> kClassics{Olia::kInfo.name, Lia::kInfo.name, Balia::kInfo.name,
+                                                               WVegas::kInfo.name};
+    static constexpr std::array<std::string_view, 2> kArgmaxes{"alg2", "prose"};
+
+    static constexpr double kThreshold = 0.2;  // theta, of x_prev
+    static constexpr double kExploitationRtts = 1;
+    static constexpr double kBeta = 10;
+    static constexpr double kGamma = 5;
+    static constexpr double kActionRange = 5;  // windows times 2^-5 to 2^5
+    static constexpr double kHistory = 10;
+    static constexpr double kLossWeight = 10;  // of the reward
+
+    // RTT gradients that are smaller, and those of fewer packets, are noise.
+    static constexpr double kGradientFloor = 0.01;
+    static constexpr std::uint32_t kGradientPkts = 4;
+    // An interval with fewer packets says nothing of its rate.
+    static constexpr std::uint32_t kEvidencePkts = 3;
+    // Nor does one that was not sent at it.
+    static constexpr double kReachedShare = 0.9;
+    // The agent's window stays within two packets and so many bandwidth-delay products.
+    static constexpr double kLeastWindow = 2;
+    static constexpr double kMostBdps = 4;
+    // While it paces, the window is no limit but for a sender of which nothing is heard.
+    static constexpr double kCwndGain = 2;
+    static constexpr double kMinCwnd = 4;
+    // What may leave at once when the window is the limit again (RFC 6928); more is paced, at twice the window's rate,
+    // as Linux paces a slow start.
+    static constexpr double kBurst = 10;
+    static constexpr double kBurstPacing = 2;
+
+    static constexpr auto kOptions = [] {
+        constexpr std::array own{
+            OptionInfo{
+                .key = "classic",
+                .kind = OptionKind::Choice,
+                .help = "The classic controller whose window is compared with the agent's.",
+                .default_choice = kClassics[0],
+                .choices = kClassics,
+            },
+            OptionInfo{
+                .key = "theta",
+                .kind = OptionKind::Number,
+                .help = "Rates that are apart by this part of the base rate or more are evaluated.",
+                .default_number = kThreshold,
+                .minimum = 0,
+                .maximum = 10,
+            },
+            OptionInfo{
+                .key = "exploitation",
+                .kind = OptionKind::Number,
+                .help = "Round trips for which the chosen rate is kept before the next exploration.",
+                .default_number = kExploitationRtts,
+                .minimum = 0,
+                .maximum = 3,
+                .unit = "RTT",
+            },
+            OptionInfo{
+                .key = "beta",
+                .kind = OptionKind::Number,
+                .help = "Weight of loss in the utility. At T Mbit/s more rate pays below a loss of 1 / (beta T).",
+                .default_number = kBeta,
+                .minimum = 0,
+                .maximum = 1e6,
+            },
+            OptionInfo{
+                .key = "gamma",
+                .kind = OptionKind::Number,
+                .help = "Weight of the growth of the RTT in the utility.",
+                .default_number = kGamma,
+                .minimum = 0,
+                .maximum = 1e6,
+            },
+            OptionInfo{
+                .key = "falling_rtt",
+                .kind = OptionKind::Flag,
+                .help = "Falling RTTs count in favour of a rate, as in the paper: where a queue stands, the lower rate "
+                        "mostly wins. Off: they count as nil.",
+                .default_number = 1,
+            },
+            OptionInfo{
+                .key = "argmax_over",
+                .kind = OptionKind::Choice,
+                .help = "Among what the utility chooses. alg2: both candidates and the base rate before; prose: the "
+                        "candidates only.",
+                .default_choice = kArgmaxes[0],
+                .choices = kArgmaxes,
+            },
+            OptionInfo{
+                .key = "action_range",
+                .kind = OptionKind::Number,
+                .help = "The agent multiplies the window by 2 to the power of its action times this: 5 in the paper, 2 "
+                        "in Orca.",
+                .default_number = kActionRange,
+                .minimum = 0.1,
+                .maximum = 5,
+            },
+            OptionInfo{
+                .key = "reward_throughput",
+                .kind = OptionKind::Number,
+                .help = "Weight of the delivery rate, relative to its maximum so far, in the agent's reward.",
+                .default_number = 1,
+                .minimum = 0,
+                .maximum = 1e3,
+            },
+            OptionInfo{
+                .key = "reward_delay",
+                .kind = OptionKind::Number,
+                .help = "Weight of the RTT, relative to its minimum so far, in the agent's reward.",
+                .default_number = 1,
+                .minimum = 0,
+                .maximum = 1e3,
+            },
+            OptionInfo{
+                .key = "reward_loss",
+                .kind = OptionKind::Number,
+                .help = "Weight of the loss ratio in the agent's reward.",
+                .default_number = kLossWeight,
+                .minimum = 0,
+                .maximum = 1e3,
+            },
+        };
+        constexpr std::array observation = observation_options(kHistory);
+        // Those of the classic controllers, each for its own
+        constexpr std::array classic{Olia::kOptions[0], Balia::kOptions[0], WVegas::kOptions[0]};
+        std::array<OptionInfo, own.size() + observation.size() + classic.size()> all;
+        auto end = std::ranges::copy(own, all.begin()).out;
+        end = std::ranges::copy(observation, end).out;
+        std::ranges::copy(classic, end);
+        return all;
+    }();
+
+    static constexpr auto kRules = [] {
+        RuleList<mplibra_rules::kAll.size() + Olia::kRules.size() + Lia::kRules.size() + Balia::kRules.size() +
+                 WVegas::kRules.size()>
+            all;
+        all.add(mplibra_rules::kAll);
+        all.add(Olia::kRules);
+        all.add(Lia::kRules);
+        all.add(Balia::kRules);
+        all.add(WVegas::kRules);
+        return all;
+    }();
+    static constexpr AlgorithmInfo kInfo{
+        .name = "mplibra",
+        .summary = "A classic controller and a learned agent on each subflow; a utility chooses between their rates",
+        .source = "Yu, Zheng, Du, Chen, MPLibra",
+        .is_coupled = true,
+        .options = kOptions,
+        .rules = kRules.distinct(),
+    };
+
+    // What happened since the agent acted last. Ratios x are shown as ln(1 + min(x, 10)).
+    static constexpr std::array kFeatures{
+        NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "mean RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"min_rtt", "1", "lowest RTT / 100 ms", 0, kScaledMaximum},
+        NumberInfo{"loss", "1", "lost / (lost + acknowledged)", 0, 1},
+        NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
+    };
+    static constexpr double kMinRttUnit_s = 0.1;
+    static constexpr std::array kActions{
+        NumberInfo{"rate_exponent", "1", "a: the candidate is 2^(action_range a) of the window", -1, 1},
+    };
+    static constexpr AgentInfo kAgent{
+        .scope = AgentScope::Subflow,
+        .features = kFeatures,
+        .actions = kActions,
+        .reward = "w1 x / x_max - w2 d / d_min - w3 l: x delivery rate, d RTT, l loss ratio; weights 1, 1, 10",
+    };
+
+    static constexpr bool kGovernsRecovery = true;
+
+    explicit MpLibra(const Options& options);
+
+    // U = ln T - T (beta L + gamma dRTT/dt), equation (1), with T in Mbit/s > 0.
+    static double utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta = kBeta,
+                          double gamma = kGamma);
+    // The loss ratio at which it stops to grow with the rate: 1 / (beta T).
+    static double break_even_loss(double total_mbps, double beta = kBeta) { return 1 / (beta * total_mbps); }
+    // dRTT/dt as the utility takes it: signed, nil where it is noise.
+    static double gradient_of(const IntervalRecord& record, bool counts_falling_rtt = true);
+
+    IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
+    NextInterval on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
+                             const Siblings& siblings);
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings);
+    void on_ack(Window& window, const AckSample& ack, const Siblings& siblings);
+    void on_recovery_exit(Window& window, const AckSample& ack, const Siblings& siblings);
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
+
+    EpochPlan epoch_plan() const { return plan_; }
+    bool wants_action() const { return wants_action_; }
+    void epoch_sample(EpochSample& sample) const { sample.utility = base_utility_; }
+    void observe(const EpochSample& sample, std::span<float> record);
+    double reward(std::span<const EpochSample> samples) const;
+    void on_action(Window& window, std::span<const float> action, const ActionMoment& moment);
+
+    Stage stage() const { return stage_; }
+    double base_rate_pps() const { return base_pps_; }  // x_prev
+    double threshold_pps() const { return threshold_ * base_pps_; }
+
+private:
+    using Classic = std::variant<Olia, Lia, Balia, WVegas>;
+
+    // A rate that may become the base rate, and what came of it.
+    struct Candidate {
+        double rate_pps = 0;
+        double utility = 0;
+        std::uint32_t sent_pkts = 0;
+        bool is_known = false;
+        bool is_conclusive = false;
+    };
+
+    static Classic make_classic(const Options& options);
+    std::int32_t tag(Part part) const { return cycle_ * 8 + static_cast<std::int32_t>(part); }
+    Candidate judge(const IntervalRecord& record) const;
+    IntervalPlan plan_exploration(const IntervalMoment& moment);
+    IntervalPlan plan_evaluation(Window& window, const IntervalMoment& moment);
+    void explore(Window& window, Nanos srtt, double inflight_pkts, Reason* why);
+    void begin_exploration(Nanos srtt);
+    void pace(Window& window, double rate_pps, Nanos srtt) const;
+    void choose(Window& window, const IntervalMoment& moment);
+    void advertise(Window& window, Nanos srtt) const;
+    template <class Call>
+    void let_classic(const Siblings& siblings, Call&& call);
+
+    Classic classic_;
+    double threshold_;
+    double exploitation_rtts_;
+    double beta_;
+    double gamma_;
+    double action_range_;
+    double reward_throughput_;
+    double reward_delay_;
+    double reward_loss_;
+    bool compares_base_;  // algorithm 2
+    bool counts_falling_rtt_;
+    EpochPlan plan_;
+
+    Stage stage_ = Stage::Beginning;
+    std::int32_t cycle_ = 0;
+    bool is_running_ = false;  // a packet of the stage has left
+    bool wants_action_ = false;
+    bool is_silent_ = false;        // timed out and not heard of since
+    bool is_first_cycle_ = true;    // none has come to an evaluation
+    bool has_met_a_limit_ = false;  // slow start is over
+    Nanos stage_srtt_{};
+    Nanos stage_end_ = kNever;
+    double packet_bits_ = 0;
+    double base_pps_ = 0;  // x_prev
+    double base_utility_ = std::numeric_limits<double>::quiet_NaN();
+    double others_pps_ = 0;  // of the siblings, at the end of the exploration
+    Candidate of_classic_;
+    Candidate of_agent_;
+    Candidate explored_;
+    bool agent_is_larger_ = false;
+    int tried_ = 0;
+
+    double largest_pps_ = 0;  // x_max of the reward
+};
+static_assert(CongestionController<MpLibra> && MonitorsIntervals<MpLibra> && ChoosesEpochs<MpLibra>);
+
+}  // namespace subflow
