@@ -64,7 +64,10 @@ class Intervals:
         owners: names of all subflows, as in `Column`.
         owner: int32, index into `owners`.
         number: int32, counts the intervals of the subflow from 0.
-        tag: int32, the controller's own: 0 for intervals whose results it does not wait for.
+        tag: int32, the controller's own. vivace: 0 for intervals whose results it does not wait for. mpcc-… and
+            ddpg-mpcc: tag // 8 % 4 is the mode (1 slow start, 2 probing, 3 moving), tag % 8 the position in the round,
+            7 while results are waited for. mplibra: tag % 8 is the stage (2 exploration, 3 the classic controller's
+            candidate, 4 the agent's, 5 waiting for their results, 6 exploitation).
         time_ns: int64, when the last fate was known, ns.
         begin_ns: int64, when the first packet left, ns.
         end_ns: int64, when the first packet of the next interval left, ns.

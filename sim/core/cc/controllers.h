@@ -10,6 +10,7 @@
 #include "bbr.h"
 #include "clean_slate.h"
 #include "cubic.h"
+#include "ddpg_mpcc.h"
 #include "dql_mptcp.h"
 #include "drl_cc.h"
 #include "ewtcp.h"
@@ -25,7 +26,7 @@
 namespace subflow {
 
 using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
-                                MpccLatency, DrlCc, DqlMptcp, CleanSlate, MpLibra>;
+                                MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();

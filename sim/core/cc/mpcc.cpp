@@ -10,11 +10,12 @@ namespace subflow {
 
 namespace {
 
-// What an interval is for comes back in its tag: the round and the position in it, which is beyond the positions of
-// those that are tried while their results are waited for.
+// What an interval is for comes back in its tag: the round, its mode and the position in it, which is beyond the
+// positions of those that are tried while their results are waited for.
 constexpr std::int32_t kPositions = 8;
 constexpr std::int32_t kWaiting = kPositions - 1;
-constexpr std::uint32_t kRounds = 1 << 28;
+constexpr std::int32_t kModes = 4;
+constexpr std::uint32_t kRounds = 1 << 26;
 
 // Until a decision ends it
 constexpr Nanos kOpenEnd{kNever.value / 2};
@@ -46,8 +47,13 @@ std::array<double, 2> Mpcc::probe_rates(double rate_bps, double width_bps) {
     return {high, std::max(low, kMinRate_bps)};
 }
 
-Mpcc::Mpcc(const Options& options, bool senses_latency)
+Mpcc::Mode Mpcc::mode_of(const IntervalRecord& record) {
+    return static_cast<Mode>(record.tag / kPositions % kModes);
+}
+
+Mpcc::Mpcc(const Options& options, bool senses_latency, Mover mover)
     : constants_(options.choice("preset") == kPresets[0] ? kMbps : kKernel),
+      mover_(mover),
       probe_share_(options.number("probe")),
       rate_bps_(options.number("initial_rate")),
       advertised_bps_(rate_bps_) {
@@ -73,9 +79,15 @@ void Mpcc::begin_round(Mode mode) {
 IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
     packet_bits_ = moment.packet_bits;
     const std::uint32_t to_try = mode_ == Mode::Probing ? kProbes : 1;
-    IntervalPlan plan{.length = kOpenEnd, .min_packets = 1, .tag = static_cast<std::int32_t>(round_) * kPositions};
+    const std::int32_t round = static_cast<std::int32_t>(round_) * kModes + static_cast<std::int32_t>(mode_);
+    IntervalPlan plan{.length = kOpenEnd, .min_packets = 1, .tag = round * kPositions};
     double rate_bps = rate_bps_;
-    if (planned_ == to_try) {
+    if (wants_move_) {
+        // What leaves before the agent has acted is no part of what it does.
+        plan.length = Nanos(1);
+        plan.tag += kWaiting;
+        if (moment.why != nullptr) moment.why->set(mpcc_rules::kWait, {rate_bps});
+    } else if (planned_ == to_try) {
         plan.tag += kWaiting;
         if (moment.why != nullptr) moment.why->set(mpcc_rules::kWait, {rate_bps});
     } else {
@@ -137,6 +149,7 @@ Mpcc::Trial Mpcc::judge(const IntervalRecord& record) const {
     trial.loss_ratio = record.loss_ratio();
     trial.inflation = latency_inflation(record);
     trial.calls_for_brake = trial.loss_ratio > kBrakeLoss && record.sent_pkts > kBrakePackets;
+    trial.rtt_s = record.rtt_mean_s;
     trial.is_tried = !record.is_app_limited && record.send_rate_pps() >= kTriedShare * record.rate_pps;
     double loss_ratio = trial.loss_ratio;
     double inflation = trial.inflation;
@@ -152,7 +165,8 @@ NextInterval Mpcc::on_interval(Window& window, IntervalRecord& record, const Int
                                const Siblings& siblings) {
     const Trial trial = judge(record);
     record.utility = trial.utility;
-    const bool is_current = record.tag / kPositions == static_cast<std::int32_t>(round_);
+    latest_ = trial;
+    const bool is_current = record.tag / kPositions / kModes == static_cast<std::int32_t>(round_);
     if (!is_current || record.tag % kPositions == kWaiting) return NextInterval::InTurn;
     trials_[judged_++] = trial;
     if (mode_ == Mode::Probing && judged_ < kProbes) return NextInterval::InTurn;
@@ -169,7 +183,11 @@ NextInterval Mpcc::on_interval(Window& window, IntervalRecord& record, const Int
             decide_probing(moment);
             break;
         case Mode::Moving:
-            decide_moving(moment);
+            if (mover_ == Mover::Agent) {
+                judge_move(moment);
+            } else {
+                decide_moving(moment);
+            }
             break;
     }
     if (mode_ == Mode::Probing) draw_probes(siblings);
@@ -254,6 +272,15 @@ void Mpcc::decide_probing(const IntervalMoment& moment) {
         if (moment.why != nullptr) moment.why->set(mpcc_rules::kUntried, {rate_bps_, others_bps_});
         return stay();
     }
+    if (mover_ == Mover::Agent) {
+        if (moment.why != nullptr)
+            moment.why->set(mpcc_rules::kHandOver,
+                            {first, second, utility_above, utility_below, loss_above, inflation_above});
+        advertised_bps_ = rate_bps_;
+        last_[0] = {rate_bps_, (utility_above + utility_below) / 2};
+        wants_move_ = true;
+        return begin_round(Mode::Moving);
+    }
     const double lesser = std::min(std::abs(first), std::abs(second));
     const Step step = next_step(is_up ? lesser : -lesser);
     if (moment.why != nullptr)
@@ -300,6 +327,35 @@ void Mpcc::decide_moving(const IntervalMoment& moment) {
     last_.fill({before_bps, trial.utility});
     rate_bps_ = std::clamp(rate_bps_ + step.change_bps, kMinRate_bps, kMaxRate_bps);
     begin_round(rate_bps_ != before_bps ? Mode::Moving : Mode::Probing);
+}
+
+void Mpcc::move(Window& window, double rate_bps, const IntervalMoment& moment) {
+    wants_move_ = false;
+    rate_bps_ = std::clamp(rate_bps, kMinRate_bps, kMaxRate_bps);
+    begin_round(Mode::Moving);
+    apply_rate(window, rate_bps_, moment);
+}
+
+// Source: DDPG-MPCC, section 2.2: "when utility decreases, it falls back to the probing phase"; here from the rate
+// before, as Vivace undoes a step: an agent's moves follow no gradient, and with those that failed left standing the
+// rate of one that does anything drifts down to nothing. A rate that stays, or that nothing was sent at, leads nowhere:
+// as for MPCC's own steps.
+void Mpcc::judge_move(const IntervalMoment& moment) {
+    const Trial& trial = moved_ = trials_[0];
+    if (trial.calls_for_brake) return brake(moment, trial);
+    const Result before = last_[0];
+    const bool has_moved = rate_bps_ != before.rate_bps && (trial.is_tried || rate_bps_ < before.rate_bps);
+    wants_move_ = has_moved && trial.utility >= before.utility;
+    if (moment.why != nullptr)
+        moment.why->set(wants_move_ ? mpcc_rules::kGoOn : mpcc_rules::kFallBack,
+                        {trial.rate_bps, trial.utility, before.rate_bps, before.utility, trial.loss_ratio,
+                         trial.inflation, trial.is_tried ? 1.0 : 0.0});
+    if (wants_move_) {
+        last_[0] = {rate_bps_, trial.utility};
+    } else {
+        rate_bps_ = before.rate_bps;
+    }
+    begin_round(wants_move_ ? Mode::Moving : Mode::Probing);
 }
 
 void Mpcc::brake(const IntervalMoment& moment, const Trial& by) {

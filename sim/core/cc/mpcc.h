@@ -29,7 +29,7 @@ struct MpccConstants {
     double break_even_loss(double total_bps) const;
 };
 
-// What both variants share. Between two decisions a subflow goes through a round: one or four intervals at rates to be
+// What all variants share. Between two decisions a subflow goes through a round: one or four intervals at rates to be
 // tried, and then the current rate until their results are in.
 class Mpcc {
 public:
@@ -73,6 +73,9 @@ public:
     // A rate that was not sent at has not been tried.
     static constexpr double kTriedShare = 0.9;
 
+    // The mode in which an interval was planned, from its tag.
+    static Mode mode_of(const IntervalRecord& record);
+
     // (srtt at the last ACK - srtt at the first ACK) / time of sending; nil below the floor.
     static double latency_inflation(const IntervalRecord& record);
     // {x + w, x - w}, or {x + w, (x + w) / 2} where w is more than x.
@@ -97,7 +100,9 @@ public:
     const MpccConstants& constants() const { return constants_; }
 
 protected:
-    Mpcc(const Options& options, bool senses_latency);
+    // Who takes the steps of the moving phase: the gradient, or a learning agent (ddpg_mpcc.h).
+    enum class Mover : std::uint8_t { Gradient, Agent };
+    Mpcc(const Options& options, bool senses_latency, Mover mover = Mover::Gradient);
 
     // One of a list that both variants declare.
     static constexpr OptionInfo kPresetOption{
@@ -140,17 +145,26 @@ protected:
         .maximum = 0.5,
     };
 
-private:
+    // For the agent. Its turn comes when probing has found a direction, and with each result of a move that is no worse
+    // than the one before.
+    bool wants_move() const { return wants_move_; }
+    // It moves: for one interval the subflow sends at `rate_bps`.
+    void move(Window& window, double rate_bps, const IntervalMoment& moment);
+
     // What came of an interval at a rate that was tried.
     struct Trial {
         double rate_bps = 0;
         double utility = 0;
         double loss_ratio = 0;
         double inflation = 0;
+        double rtt_s = 0;      // mean; NaN without samples
         bool is_tried = true;  // sent at that rate, nearly
         bool calls_for_brake = false;
     };
+    const Trial& latest() const { return latest_; }  // whatever it was for
+    const Trial& moved() const { return moved_; }    // of the last move
 
+private:
     struct Result {
         double rate_bps = 0;
         double utility = 0;
@@ -168,6 +182,7 @@ private:
     void decide_slow_start(Window& window, const IntervalRecord& record, const IntervalMoment& moment);
     void decide_probing(const IntervalMoment& moment);
     void decide_moving(const IntervalMoment& moment);
+    void judge_move(const IntervalMoment& moment);
     void stay();
     void brake(const IntervalMoment& moment, const Trial& by);
     Step next_step(double gradient);
@@ -177,6 +192,7 @@ private:
     void apply_rate(Window& window, double rate_bps, const IntervalMoment& moment) const;
 
     MpccConstants constants_;
+    Mover mover_;
     double probe_share_;
     Draws draws_;
     double packet_bits_ = 0;
@@ -187,13 +203,18 @@ private:
     double advertised_bps_;   // the rate decided upon by the last probing
     bool is_silent_ = false;  // timed out and not heard of since
 
+    bool wants_move_ = false;
+    Trial latest_;
+    Trial moved_;
+
     // The round under way
     std::uint32_t round_ = 0;
     std::uint32_t planned_ = 0;
     std::uint32_t judged_ = 0;
     std::array<Trial, kProbes> trials_{};
     // What the next result is compared with. Slow start: the last rate that paid, in the first place; at first nothing
-    // at all, which is worth nothing. Moving: the rate before, or the better and the worse of the rates probed.
+    // at all, which is worth nothing. Moving: the rate before, or the better and the worse of the rates probed. Of an
+    // agent's moves: the rate before, in the first place.
     std::array<Result, 2> last_{};
     int retries_left_ = kSlowStartRetries;
 

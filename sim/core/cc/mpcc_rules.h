@@ -103,7 +103,39 @@ inline constexpr RuleInfo kSilence{
     .numbers = {"rate_bps"},
 };
 
+// Those of an agent that moves in place of the gradient (ddpg_mpcc.h).
+inline constexpr std::string_view kAgentSource = "Pokhrel et al., DDPG-MPCC, Future Internet 2024, section 2.2";
+inline constexpr RuleInfo kHandOver{
+    .name = "hand_over",
+    .formula = "the same rate: both pairs agree, and the agent moves",
+    .source = kAgentSource,
+    .numbers = {"gradient_1", "gradient_2", "utility_above", "utility_below", "loss_above", "inflation_above"},
+};
+inline constexpr RuleInfo kAgentMove{
+    .name = "agent_move",
+    .formula = "rate (1 + step action), at least 0.2 Mbit/s, at most 2 reference",
+    .source = kAgentSource,
+    .numbers = {"action", "rate_bps", "reference_bps"},
+};
+inline constexpr RuleInfo kGoOn{
+    .name = "go_on",
+    .formula = "the agent moves again: utility >= last_utility",
+    .source = kAgentSource,
+    .numbers = {"tried_bps", "utility", "last_rate_bps", "last_utility", "loss_ratio", "latency_inflation", "is_tried"},
+};
+inline constexpr RuleInfo kFallBack{
+    .name = "fall_back",
+    .formula = "the rate before; probe: utility < last_utility, or the rate stayed or was not sent at",
+    .source = kAgentSource,
+    .numbers = {"tried_bps", "utility", "last_rate_bps", "last_utility", "loss_ratio", "latency_inflation", "is_tried"},
+};
+
 inline constexpr std::array kAll{&kInitialRate,  &kDouble, &kRetry, &kLeaveSlowStart, &kTry,   &kWait, &kAgreement,
                                  &kDisagreement, &kMove,   &kTurn,  &kUntried,        &kBrake, &kCwnd, &kSilence};
+
+// With an agent: it takes the steps.
+inline constexpr std::array kAllOfAgent{&kInitialRate, &kDouble,   &kRetry,        &kLeaveSlowStart, &kTry,
+                                        &kWait,        &kHandOver, &kDisagreement, &kAgentMove,      &kGoOn,
+                                        &kFallBack,    &kUntried,  &kBrake,        &kCwnd,           &kSilence};
 
 }  // namespace subflow::mpcc_rules
