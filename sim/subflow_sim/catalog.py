@@ -89,8 +89,9 @@ def _param(option: _core.OptionInfo, algorithm: str) -> Param:
             applies_to=bases,
         )
     if option.kind == _core.OptionKind.POLICY:
-        default = algorithm if (shipped_policies() / f"{algorithm}{SUFFIX}").is_file() else NEUTRAL
-        return Param(option.key, Dimension.POLICY, option.help, default=default)
+        learner = option.base or algorithm
+        default = learner if (shipped_policies() / f"{learner}{SUFFIX}").is_file() else NEUTRAL
+        return Param(option.key, Dimension.POLICY, option.help, default=default, applies_to=bases)
     if option.kind == _core.OptionKind.FLAG:
         return Param(option.key, Dimension.FLAG, option.help, default=bool(option.default_number), applies_to=bases)
     return Param(

@@ -55,8 +55,9 @@ def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile:
     """
     policy = _policy(file)
     shown = f'"{file.name}"'
-    if policy.controller != algorithm.name:
-        raise ParamError(f"{shown} was trained for {policy.controller}", f"a policy for {algorithm.name}")
+    learner = str(given.get("base", algorithm.name))  # `uncoupled` runs its base on each subflow
+    if policy.controller != learner:
+        raise ParamError(f"{shown} was trained for {policy.controller}", f"a policy for {learner}")
     wanted = given.get("history", policy.history)
     if wanted != policy.history:
         message = f"{shown} was trained with history = {policy.history}, not {wanted:g}"

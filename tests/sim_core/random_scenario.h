@@ -136,7 +136,7 @@ inline PathSpec random_path(const Scenario& scenario, Draws& draw) {
 inline std::vector<OptionValue> random_options(const AlgorithmInfo& info, Draws& draw) {
     std::vector<OptionValue> options;
     for (const OptionInfo& option : info.options) {
-        if (!draw.chance(0.3)) continue;
+        if (option.kind == OptionKind::Policy || !draw.chance(0.3)) continue;
         OptionValue value{std::string(option.key), 0.0};
         if (option.kind == OptionKind::Choice) {
             value.value =
