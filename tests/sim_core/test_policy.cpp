@@ -222,6 +222,29 @@ TEST(Kernels, FunctionsHoldAtTheEndsOfWhatFloatsAre) {
     EXPECT_EQ(p[2], 0);
 }
 
+TEST(Kernels, GiveTheSameToTheBitWhateverTheVectorsOfTheProcessor) {
+    if (widest_vectors() == Vectors::Four) GTEST_SKIP() << "this processor has no wider vectors than every other";
+    std::mt19937_64 luck(16);
+    std::normal_distribution<float> normal(0, 3);
+    for (const std::size_t outputs : {1u, 4u, 9u, 32u, 35u, 64u, 96u, 127u, 256u}) {
+        for (const std::size_t inputs : {1u, 7u, 130u}) {
+            std::vector<float> weight(outputs * inputs), bias(outputs), x(inputs);
+            for (auto* values : {&weight, &bias, &x}) std::ranges::generate(*values, [&] { return normal(luck); });
+            const Affine affine(weight, bias);
+            std::vector<float> four(Affine::padded(outputs)), eight(four.size());
+            affine.run(x.data(), four.data(), Vectors::Four);
+            affine.run(x.data(), eight.data(), Vectors::Eight);
+            EXPECT_EQ(four, eight) << outputs << " " << inputs;
+            for (auto* function : {&relu, &hyperbolic_tangent, &sigmoid, &softmax}) {
+                std::vector<float> a(bias), b(bias);
+                function(a, Vectors::Four);
+                function(b, Vectors::Eight);
+                EXPECT_EQ(a, b) << outputs;
+            }
+        }
+    }
+}
+
 TEST(Kernels, ASumHasOneOrderWhateverTheBlockItsOutputFallsInto) {
     // Output 0 stands in a block of 32 in one of them and in a vector of four in the other.
     std::mt19937_64 luck(15);

@@ -1,117 +1,212 @@
 #include "kernels.h"
 
-#include <bit>
-#include <cstdint>
 #include <cstring>
+
+#if defined(__x86_64__)
+#define SUBFLOW_HAS_AVX2_CODE 1
+// Vectors of eight are passed to functions that are part of their caller, so that no calling convention is involved.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#else
+#define SUBFLOW_HAS_AVX2_CODE 0
+#endif
+
+#define SUBFLOW_INLINE [[gnu::always_inline]] inline
 
 namespace subflow {
 
 namespace {
 
-// GCC and Clang make of these whatever the processor has: the operations are those of the elements. Loops over floats
-// would do as well, but the choices in the functions below keep GCC from making vectors of them.
-using Lanes = float __attribute__((vector_size(Affine::kLanes * sizeof(float))));
-using Bits = std::uint32_t __attribute__((vector_size(sizeof(Lanes))));
+// GCC's and Clang's vectors: the operations are those of the elements, so that the width does not show in results.
+// Loops over floats would do as well, but GCC makes no vectors of the choices in the functions below.
+struct Four {
+    using Floats = float __attribute__((vector_size(16)));
+    using Bits = std::uint32_t __attribute__((vector_size(16)));
+};
+struct Eight {
+    using Floats = float __attribute__((vector_size(32)));
+    using Bits = std::uint32_t __attribute__((vector_size(32)));
+};
+template <class V>
+inline constexpr std::size_t kLanes = sizeof(typename V::Floats) / sizeof(float);
+// Outputs whose sums are kept in registers at once.
+constexpr std::size_t kBlock = 32;
 
-Lanes load(const float* from) {
-    Lanes lanes;
+template <class V>
+SUBFLOW_INLINE typename V::Floats load(const float* from) {
+    typename V::Floats lanes;
     std::memcpy(&lanes, from, sizeof lanes);
     return lanes;
 }
 
-Lanes all(float x) {
-    return Lanes{x, x, x, x};
+template <class V>
+SUBFLOW_INLINE typename V::Floats all(float x) {
+    return x - typename V::Floats{};
 }
 
-Bits bits_of(Lanes x) {
-    return std::bit_cast<Bits>(x);
+template <class V>
+SUBFLOW_INLINE typename V::Bits bits_of(const typename V::Floats& x) {
+    return __builtin_bit_cast(typename V::Bits, x);
 }
 
-Lanes magnitude(Lanes x) {
-    return std::bit_cast<Lanes>(bits_of(x) & 0x7FFFFFFFu);
+template <class V>
+SUBFLOW_INLINE typename V::Floats floats_of(const typename V::Bits& bits) {
+    return __builtin_bit_cast(typename V::Floats, bits);
 }
 
-// x = f(x) for each element.
-template <class Function>
-void for_each_lane(std::span<float> x, const Function& f) {
-    std::size_t i = 0;
-    for (; i + Affine::kLanes <= x.size(); i += Affine::kLanes) {
-        const Lanes y = f(load(x.data() + i));
-        std::memcpy(x.data() + i, &y, sizeof y);
-    }
-    if (i == x.size()) return;
-    Lanes rest{};
-    std::memcpy(&rest, x.data() + i, (x.size() - i) * sizeof(float));
-    rest = f(rest);
-    std::memcpy(x.data() + i, &rest, (x.size() - i) * sizeof(float));
+template <class V>
+SUBFLOW_INLINE typename V::Floats magnitude(const typename V::Floats& x) {
+    return floats_of<V>(bits_of<V>(x) & 0x7FFFFFFFu);
 }
 
-// kWidth outputs: y = b + x[0] w[0] + x[1] w[1] + ..., from the left.
-template <std::size_t kWidth>
-const float* run_block(const float* x, std::size_t inputs, const float* w, const float* bias, float* y) {
-    constexpr std::size_t kVectors = kWidth / Affine::kLanes;
-    Lanes sums[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = load(bias + v * Affine::kLanes);
-    for (std::size_t i = 0; i < inputs; ++i, w += kWidth) {
-        for (std::size_t v = 0; v < kVectors; ++v) sums[v] += x[i] * load(w + v * Affine::kLanes);
+// kBlocks blocks of kWidth outputs each: y = b + x[0] w[0] + x[1] w[1] + ..., from the left.
+template <class V, std::size_t kWidth, std::size_t kBlocks>
+SUBFLOW_INLINE void run_blocks(const float* x, std::size_t inputs, const float* w, const float* bias, float* y) {
+    constexpr std::size_t kVectors = kWidth / kLanes<V>;
+    typename V::Floats sums[kBlocks * kVectors];
+    for (std::size_t v = 0; v < kBlocks * kVectors; ++v) sums[v] = load<V>(bias + v * kLanes<V>);
+    for (std::size_t i = 0; i < inputs; ++i) {
+        for (std::size_t v = 0; v < kBlocks * kVectors; ++v) {
+            const std::size_t block = v / kVectors, place = v % kVectors * kLanes<V>;
+            sums[v] += x[i] * load<V>(w + block * inputs * kWidth + i * kWidth + place);
+        }
     }
     std::memcpy(y, sums, sizeof sums);
-    return w;
+}
+
+// Eight sums at a time: as many as it takes to keep the adders busy while each waits for its own last result.
+template <class V>
+SUBFLOW_INLINE void run_affine(const float* x, std::size_t inputs, const float* w, const float* bias,
+                               std::size_t outputs, float* y) {
+    constexpr std::size_t kBlocks = 8 * kLanes<V> / kBlock;
+    std::size_t first = 0;
+    for (; first + kBlocks * kBlock <= outputs; first += kBlocks * kBlock)
+        run_blocks<V, kBlock, kBlocks>(x, inputs, w + first * inputs, bias + first, y + first);
+    for (; first + kBlock <= outputs; first += kBlock)
+        run_blocks<V, kBlock, 1>(x, inputs, w + first * inputs, bias + first, y + first);
+    for (; first < outputs; first += kLanes<Four>)
+        run_blocks<Four, kLanes<Four>, 1>(x, inputs, w + first * inputs, bias + first, y + first);
 }
 
 // e^x for x <= 0, within a unit in the last place; 0 below e^-87, where normal floats end. NaN gives NaN.
 // Source: Cephes expf.c (Moshier): x = n ln 2 + r, e^r = 1 + r + r^2 P(r), |r| <= ln(2) / 2.
-Lanes exp_negative(Lanes x) {
+template <class V>
+SUBFLOW_INLINE typename V::Floats exp_negative(const typename V::Floats& x) {
+    using Floats = typename V::Floats;
     constexpr float kLowest = -87.0f;
-    const Lanes clamped = x < kLowest ? all(kLowest) : x;
+    const Floats clamped = x < kLowest ? all<V>(kLowest) : x;
     // Adding 1.5 * 2^23 rounds to whole numbers, which then stand in the lowest bits.
     constexpr float kRound = 12582912.0f;
-    const Lanes shifted = clamped * 1.44269504088896341f + kRound;
-    const Lanes n = shifted - kRound;
-    const Lanes r = (clamped - n * 0.693359375f) - n * -2.12194440e-4f;
-    Lanes p = all(1.9875691500e-4f);
+    const Floats shifted = clamped * 1.44269504088896341f + kRound;
+    const Floats n = shifted - kRound;
+    const Floats r = (clamped - n * 0.693359375f) - n * -2.12194440e-4f;
+    Floats p = all<V>(1.9875691500e-4f);
     p = p * r + 1.3981999507e-3f;
     p = p * r + 8.3334519073e-3f;
     p = p * r + 4.1665795894e-2f;
     p = p * r + 1.6666665459e-1f;
     p = p * r + 5.0000001201e-1f;
-    const Lanes e = p * (r * r) + r + 1.0f;
+    const Floats e = p * (r * r) + r + 1.0f;
     // 2^n as a float: n + 127 in the bits of the exponent.
-    const Lanes value = e * std::bit_cast<Lanes>((bits_of(shifted) + 127u) << 23);
-    return x < kLowest ? Lanes{} : value;
+    const Floats value = e * floats_of<V>((bits_of<V>(shifted) + 127u) << 23);
+    return x < kLowest ? Floats{} : value;
 }
+
+// The functions of one element, for vectors.
+struct Relu {
+    template <class V>
+    SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
+        return x > 0.0f ? x : typename V::Floats{};
+    }
+};
 
 // Source: Cephes tanhf.c: near 0 a polynomial, since there the other form loses its digits.
-Lanes tanh_of(Lanes x) {
-    const Lanes z = x * x;
-    Lanes p = all(-5.70498872745e-3f);
-    p = p * z + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
-    const Lanes near = p * z * x + x;
-    const Lanes a = magnitude(x);
-    const Lanes e = exp_negative(a * -2.0f);
-    const Lanes far = (1.0f - e) / (1.0f + e);
-    const Lanes signed_far = std::bit_cast<Lanes>(bits_of(far) | (bits_of(x) & 0x80000000u));
-    return a < 0.625f ? near : signed_far;
+struct Tanh {
+    template <class V>
+    SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
+        using Floats = typename V::Floats;
+        const Floats z = x * x;
+        Floats p = all<V>(-5.70498872745e-3f);
+        p = p * z + 2.06390887954e-2f;
+        p = p * z - 5.37397155531e-2f;
+        p = p * z + 1.33314422036e-1f;
+        p = p * z - 3.33332819422e-1f;
+        const Floats near = p * z * x + x;
+        const Floats a = magnitude<V>(x);
+        const Floats e = exp_negative<V>(a * -2.0f);
+        const Floats far = (1.0f - e) / (1.0f + e);
+        const Floats signed_far = floats_of<V>(bits_of<V>(far) | (bits_of<V>(x) & 0x80000000u));
+        return a < 0.625f ? near : signed_far;
+    }
+};
+
+struct Sigmoid {
+    template <class V>
+    SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
+        // Of a negative number only, so that the exponential cannot overflow.
+        const typename V::Floats e = exp_negative<V>(-magnitude<V>(x));
+        const typename V::Floats s = 1.0f / (1.0f + e);
+        return x < 0.0f ? e * s : s;
+    }
+};
+
+struct ExpNegative {
+    template <class V>
+    SUBFLOW_INLINE static typename V::Floats of(const typename V::Floats& x) {
+        return exp_negative<V>(x);
+    }
+};
+
+// x = f(x) for each element; what is left in the end is done in a vector of its own.
+template <class V, class Function>
+SUBFLOW_INLINE void apply(float* x, std::size_t count) {
+    std::size_t i = 0;
+    for (; i + kLanes<V> <= count; i += kLanes<V>) {
+        const typename V::Floats y = Function::template of<V>(load<V>(x + i));
+        std::memcpy(x + i, &y, sizeof y);
+    }
+    if (i == count) return;
+    typename V::Floats rest{};
+    std::memcpy(&rest, x + i, (count - i) * sizeof(float));
+    rest = Function::template of<V>(rest);
+    std::memcpy(x + i, &rest, (count - i) * sizeof(float));
 }
 
-Lanes sigmoid_of(Lanes x) {
-    // Of a negative number only, so that the exponential cannot overflow.
-    const Lanes e = exp_negative(-magnitude(x));
-    const Lanes s = 1.0f / (1.0f + e);
-    return x < 0.0f ? e * s : s;
+#if SUBFLOW_HAS_AVX2_CODE
+// Not with FMA: a multiplication and an addition in one would round once, and give other digits than elsewhere.
+[[gnu::target("avx2")]] void run_affine_avx2(const float* x, std::size_t inputs, const float* w, const float* bias,
+                                             std::size_t outputs, float* y) {
+    run_affine<Eight>(x, inputs, w, bias, outputs, y);
+}
+
+template <class Function>
+[[gnu::target("avx2")]] void apply_avx2(float* x, std::size_t count) {
+    apply<Eight, Function>(x, count);
+}
+#endif
+
+template <class Function>
+void apply(std::span<float> x, [[maybe_unused]] Vectors vectors) {
+#if SUBFLOW_HAS_AVX2_CODE
+    if (vectors == Vectors::Eight) return apply_avx2<Function>(x.data(), x.size());
+#endif
+    apply<Four, Function>(x.data(), x.size());
 }
 
 }  // namespace
+
+Vectors widest_vectors() {
+#if SUBFLOW_HAS_AVX2_CODE
+    if (__builtin_cpu_supports("avx2")) return Vectors::Eight;
+#endif
+    return Vectors::Four;
+}
 
 Affine::Affine(std::span<const float> weight, std::span<const float> bias)
     : inputs_(weight.size() / bias.size()), outputs_(bias.size()), bias_(bias.begin(), bias.end()) {
     bias_.resize(padded(outputs_));
     weights_.reserve(inputs_ * bias_.size());
     for (std::size_t first = 0; first < bias_.size();) {
-        const std::size_t width = first + kBlock <= bias_.size() ? kBlock : kLanes;
+        const std::size_t width = first + kBlock <= bias_.size() ? kBlock : kLanes<Four>;
         for (std::size_t i = 0; i < inputs_; ++i) {
             for (std::size_t o = first; o < first + width; ++o)
                 weights_.push_back(o < outputs_ ? weight[o * inputs_ + i] : 0.0f);
@@ -120,36 +215,30 @@ Affine::Affine(std::span<const float> weight, std::span<const float> bias)
     }
 }
 
-void Affine::run(const float* x, float* y) const {
-    const float* w = weights_.data();
-    for (std::size_t first = 0; first < bias_.size();) {
-        const float* bias = bias_.data() + first;
-        if (first + kBlock <= bias_.size()) {
-            w = run_block<kBlock>(x, inputs_, w, bias, y + first);
-            first += kBlock;
-        } else {
-            w = run_block<kLanes>(x, inputs_, w, bias, y + first);
-            first += kLanes;
-        }
-    }
+void Affine::run(const float* x, float* y, [[maybe_unused]] Vectors vectors) const {
+#if SUBFLOW_HAS_AVX2_CODE
+    if (vectors == Vectors::Eight) return run_affine_avx2(x, inputs_, weights_.data(), bias_.data(), bias_.size(), y);
+#endif
+    run_affine<Four>(x, inputs_, weights_.data(), bias_.data(), bias_.size(), y);
 }
 
-void relu(std::span<float> x) {
-    for_each_lane(x, [](Lanes lanes) { return lanes > 0.0f ? lanes : Lanes{}; });
+void relu(std::span<float> x, Vectors vectors) {
+    apply<Relu>(x, vectors);
 }
 
-void hyperbolic_tangent(std::span<float> x) {
-    for_each_lane(x, tanh_of);
+void hyperbolic_tangent(std::span<float> x, Vectors vectors) {
+    apply<Tanh>(x, vectors);
 }
 
-void sigmoid(std::span<float> x) {
-    for_each_lane(x, sigmoid_of);
+void sigmoid(std::span<float> x, Vectors vectors) {
+    apply<Sigmoid>(x, vectors);
 }
 
-void softmax(std::span<float> x) {
+void softmax(std::span<float> x, Vectors vectors) {
     float largest = x.front();
     for (const float value : x) largest = value > largest ? value : largest;
-    for_each_lane(x, [&](Lanes lanes) { return exp_negative(lanes - largest); });
+    for (float& value : x) value -= largest;
+    apply<ExpNegative>(x, vectors);
     float sum = 0;
     for (const float value : x) sum += value;
     for (float& value : x) value /= sum;
