@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_sim import bench, bench_batch, bench_instructions
+from subflow_sim import bench, bench_batch, bench_instructions, bench_learning
 
 
 @pytest.fixture
@@ -108,3 +108,21 @@ def test_a_workload_is_really_measured(subflow: Subflow) -> None:
 
     assert entry["packets"] > 0
     assert entry["packets_per_cpu_s"] == pytest.approx(entry["packets"] / entry["cpu_s"])
+
+
+def test_learning_is_measured_beside_its_targets(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def run_figure(name: str) -> bench_learning.LearningFigure:
+        asked.append(name)
+        return bench_learning.LearningFigure(name, "so it is", 7.5, "us", 15.0 if len(asked) == 1 else 5.0, True)
+
+    monkeypatch.setattr(bench_learning, "run_figure", run_figure)
+    figures = subflow("bench", "--learning", "--json").document["learning"]
+    assert asked == list(bench_learning.FIGURES)
+    assert [figure["is_met"] for figure in figures] == [True, *[False] * (len(asked) - 1)]
+    assert "7.5 us" in subflow("bench", "policy_mlp", "--learning").out
+    answer = subflow("bench", "A", "--learning")
+    assert answer.code == 2
+    assert "policy_lstm" in answer.err
+    assert subflow("bench", "--learning", "--decisions").code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,9 +29,15 @@ def bench(
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Also measure how much longer a run takes that records its decisions.")
     ] = False,
+    learning: Annotated[
+        bool, typer.Option("--learning", help="Measure what learning rests on instead: policies and environments.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Measure packets per CPU-second for each named workload; `bench store` measures the database."""
+    if learning:
+        _learning(workloads, instructions or decisions, as_json=as_json)
+        return
     from subflow_app.core.errors import InputError
     from subflow_sim.bench import WORKLOADS
     from subflow_sim.bench_batch import BATCH
@@ -60,6 +67,45 @@ def bench(
         _print_store(store_document)
 
 
+def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool) -> None:
+    """Measure figures of learning, all of them if none is named, beside their targets."""
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_sim.bench_learning import FIGURES, run_figure
+
+    if has_others:
+        raise InputError("--learning goes with neither --instructions nor --decisions")
+    names = list(dict.fromkeys(figures or FIGURES))
+    for name in names:
+        if name not in FIGURES:
+            raise InputError(f'there is no figure "{name}" of learning; allowed are {", ".join(FIGURES)}')
+    measured = []
+    for name in names:
+        print_note(f"measuring {name} ...")
+        measured.append(run_figure(name))
+    if as_json:
+        print_json({"learning": [asdict(figure) | {"is_met": figure.is_met} for figure in measured]})
+        return
+    columns = (
+        TextColumn("Figure", is_number=False),
+        TextColumn("What it is", is_number=False),
+        TextColumn("Measured"),
+        TextColumn("Target"),
+        TextColumn("Met", is_number=False),
+    )
+    rows = tuple(
+        (
+            figure.name,
+            figure.description,
+            f"{figure.value:.4g} {figure.unit}",
+            f"{'at most' if figure.is_limit else 'at least'} {figure.target:g}",
+            "yes" if figure.is_met else "no",
+        )
+        for figure in measured
+    )
+    print_tables(TextTable("", columns, rows))
+
+
 def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> dict[str, Any]:
     from subflow_sim.bench import run_workload
 
@@ -87,8 +133,6 @@ def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> di
 
 
 def _batch_document() -> dict[str, Any]:
-    from dataclasses import asdict
-
     from subflow_sim.bench_batch import BATCH, DESCRIPTION, run_batch
 
     print_note(f"measuring {BATCH} ...")

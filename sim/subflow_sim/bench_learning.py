@@ -1,0 +1,191 @@
+"""What learning rests on: how fast policies decide and how fast environments step. A figure is a function in `FIGURES`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from subflow_sim.policy import Policy, policy_bytes
+from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.vec_env import VecEnv, agent_spec, with_learner
+
+_OBSERVATIONS = 500
+_ROUNDS = 20
+_ENVS = 16
+_HIDDEN = 128
+_CODE = 64
+# DRL-CC's first scenario: two paths of 8 Mbit/s, 100 ms, 2 % loss, five flows with two subflows each.
+_ENVIRONMENT = """\
+format = 1
+duration = "60s"
+[nodes.server]
+[nodes.client]
+[links.one]
+ends = ["server", "client"]
+rate = "8Mbit/s"
+delay = "50ms"
+queue = "67pkt"
+loss = "2%"
+[links.two]
+ends = ["server", "client"]
+rate = "8Mbit/s"
+delay = "50ms"
+queue = "67pkt"
+loss = "2%"
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "drl-cc"
+paths = [["one"], ["two"]]
+count = 5
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningFigure:
+    """One measured figure beside its target.
+
+    Attributes:
+        name: of the figure.
+        description: what was measured.
+        value: in `unit`.
+        unit: e.g. "us".
+        target: what it should be.
+        is_limit: the target is the most it may be; else the least.
+    """
+
+    name: str
+    description: str
+    value: float
+    unit: str
+    target: float
+    is_limit: bool
+
+    @property
+    def is_met(self) -> bool:
+        """Whether it is what it should be."""
+        return self.value <= self.target if self.is_limit else self.value >= self.target
+
+
+def run_figure(name: str) -> LearningFigure:
+    """Measure one figure of `FIGURES`.
+
+    Raises:
+        KeyError: if there is none of that name.
+    """
+    return FIGURES[name]()
+
+
+def decision_time_s(encoder: str, subflows: int, observations: int = _OBSERVATIONS, rounds: int = _ROUNDS) -> float:
+    """How long a policy takes to decide in the core: CPU time of a decision, the least of some rounds, s.
+
+    Args:
+        encoder: "lstm" of 64 or "none", before two layers of 128; DRL-CC's rows, two of which act.
+        subflows: rows of an observation.
+        observations: decisions in a round.
+        rounds: how often it is measured: other load meets some of them.
+    """
+    policy = Policy.from_bytes(_content(encoder))
+    luck = np.random.default_rng(1)
+    rows = luck.random((observations, subflows, policy.width), dtype=np.float32)
+    acting = np.zeros((observations, subflows), dtype=np.bool_)
+    acting[:, :2] = True
+    times = []
+    for _ in range(rounds):
+        started = time.process_time()
+        policy.act_many(rows, acting)
+        times.append(time.process_time() - started)
+    return min(times) / observations
+
+
+def environment_rate(steps: int = 400, envs: int = _ENVS) -> float:
+    """Decisions per CPU-second of DRL-CC's first scenario, all that an environment does included.
+
+    Args:
+        steps: of all environments together, after a warm-up of a quarter as many.
+        envs: environments stepped together.
+    """
+    scenario = with_learner(parse_scenario(_ENVIRONMENT, file="<bench>"), "drl-cc")
+
+    def make_scenario(_env: int, _episode: int) -> Scenario:
+        return scenario
+
+    env = VecEnv(make_scenario, "drl-cc", envs, seed=1, threads=0)
+    env.reset()
+    action = np.zeros((envs, env.slots, env.info.action_width), dtype=np.float32)
+    for _ in range(steps // 4):
+        env.step(action)
+    decisions = 0
+    started = time.process_time()
+    for _ in range(steps):
+        env.step(action)
+        # the slots with the same agent are one decision
+        decisions += sum(len(np.unique(agent[acts])) for agent, acts in zip(env.agent, env.acting, strict=True))
+    return decisions / (time.process_time() - started)
+
+
+def _content(encoder: str) -> bytes:
+    """A policy of DRL-CC's shape with random weights."""
+    spec = agent_spec("drl-cc")
+    assert spec is not None  # it learns
+    width, slots, actions = len(spec.features), 2, len(spec.actions)
+    luck = np.random.default_rng(1)
+    tensors: dict[str, Any] = {}
+
+    def linear(name: str, inputs: int, outputs: int) -> None:
+        tensors[f"{name}.weight"] = luck.normal(0, inputs**-0.5, (outputs, inputs))
+        tensors[f"{name}.bias"] = np.zeros(outputs)
+
+    code = _CODE if encoder == "lstm" else 0
+    if code:
+        for part, inputs in (("ih", width), ("hh", code)):
+            tensors[f"actor.encoder.weight_{part}_l0"] = luck.normal(0, code**-0.5, (4 * code, inputs))
+            tensors[f"actor.encoder.bias_{part}_l0"] = np.zeros(4 * code)
+    layers: list[dict[str, Any]] = []
+    widths = (code + slots * width, _HIDDEN, _HIDDEN, slots * actions)
+    for inputs, outputs in zip(widths, widths[1:], strict=False):
+        linear(f"actor.layers.{len(layers)}", inputs, outputs)
+        layers += [{"type": "linear", "in": inputs, "out": outputs}, {"type": "relu"}]
+    layers[-1] = {"type": "tanh"}
+    document = {
+        "format": 1,
+        "controller": "drl-cc",
+        "name": "bench",
+        "observation": {"features": [feature.name for feature in spec.features], "history": 1},
+        "action": {"names": [action.name for action in spec.actions], "choices": []},
+        "actor": {
+            "encoder": {"type": "lstm", "hidden": code} if code else {"type": "none"},
+            "input": "target",
+            "slots": slots,
+            "layers": layers,
+        },
+        "critic": None,
+    }
+    return policy_bytes(document, tensors)
+
+
+def _policy_lstm() -> LearningFigure:
+    text = "a decision in the core: LSTM of 64 over 10 subflows, two layers of 128"
+    return LearningFigure("policy_lstm", text, decision_time_s("lstm", 10) * 1e6, "us", 15.0, is_limit=True)
+
+
+def _policy_mlp() -> LearningFigure:
+    text = "a decision in the core: two layers of 128"
+    return LearningFigure("policy_mlp", text, decision_time_s("none", 2) * 1e6, "us", 2.0, is_limit=True)
+
+
+def _environment() -> LearningFigure:
+    text = "decisions of environments: DRL-CC's scenario 1, five flows of two subflows, one core"
+    return LearningFigure("environment", text, environment_rate(), "per CPU s", 20_000.0, is_limit=False)
+
+
+FIGURES: Mapping[str, Callable[[], LearningFigure]] = MappingProxyType(
+    {"policy_lstm": _policy_lstm, "policy_mlp": _policy_mlp, "environment": _environment}
+)
+"""What can be measured, by name."""
