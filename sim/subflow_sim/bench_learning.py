@@ -1,10 +1,11 @@
-"""What learning rests on: how fast policies decide and how fast environments step. A figure is a function in `FIGURES`."""
+"""What learning rests on: how fast policies decide and environments step. A figure is a function in `FIGURES`."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -149,7 +150,7 @@ def _content(encoder: str) -> bytes:
             tensors[f"actor.encoder.bias_{part}_l0"] = np.zeros(4 * code)
     layers: list[dict[str, Any]] = []
     widths = (code + slots * width, _HIDDEN, _HIDDEN, slots * actions)
-    for inputs, outputs in zip(widths, widths[1:], strict=False):
+    for inputs, outputs in pairwise(widths):
         linear(f"actor.layers.{len(layers)}", inputs, outputs)
         layers += [{"type": "linear", "in": inputs, "out": outputs}, {"type": "relu"}]
     layers[-1] = {"type": "tanh"}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.helpers.policies import make_plan, write_random_policy
+from tests.helpers.policies import Plan, make_plan, write_random_policy
 
 from subflow_app.core.form import Form, FormField, form_for
 from subflow_app.core.form_text import check_text, read_text, text_of
@@ -358,3 +358,18 @@ def test_a_policy_without_a_card_is_not_told_about(tmp_path: Path) -> None:
     form = form_for(doc, "flows.download", catalog_with(PolicyLibrary((tmp_path,))))
     assert form is not None
     assert next(each for each in form.groups if each.title == "Controller: drl-cc").hint == ""
+
+
+def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioDoc, tmp_path: Path) -> None:
+    write_random_policy(tmp_path / "mine.safetensors", Plan("drl-cc"), card={"scenario": "Sc1", "steps": 4000})
+    write_random_policy(tmp_path / "other.safetensors", Plan("dql-mptcp"))
+    (tmp_path / "broken.safetensors").write_bytes(b"")
+    doc.set_value("flows.download.controller", {"name": "drl-cc"})
+    found = form_for(doc, "flows.download", catalog_with(PolicyLibrary((tmp_path,))))
+    assert found is not None
+    policy = next(each for each in found.fields() if each.key == "flows.download.controller.policy")
+    assert [(option.value, option.summary) for option in policy.options] == [
+        ("mine", "Sc1, 4,000 decisions"),
+        ("neutral", "changes nothing"),
+        ("random", "does anything"),
+    ]

@@ -21,6 +21,7 @@ COMMANDS = (
     "show",
     "explain",
     "export",
+    "agents",
     "bench",
     "compare-kernel",
     "controllers",
@@ -80,7 +81,8 @@ def test_help_lists_every_command(subflow: Subflow) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [*COMMANDS, "runs rename", "runs tag", "runs untag", "runs note", "runs delete", "trainings stop"]
+    "command",
+    [*COMMANDS, "runs rename", "runs tag", "runs untag", "runs note", "runs delete", "trainings stop", "agents show"],
 )
 def test_every_command_explains_itself(subflow: Subflow, command: str) -> None:
     answer = subflow(*command.split(), "--help")

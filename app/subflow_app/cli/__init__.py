@@ -9,7 +9,19 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli import bench, catalogue, compare_kernel, evaluate, explain, export, history, run, train, trainings
+from subflow_app.cli import (
+    agents,
+    bench,
+    catalogue,
+    compare_kernel,
+    evaluate,
+    explain,
+    export,
+    history,
+    run,
+    train,
+    trainings,
+)
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
@@ -74,6 +86,7 @@ app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
+app.add_typer(agents.agents_app, name="agents")
 app.command()(catalogue.controllers)
 app.command()(catalogue.schedulers)
 app.command()(catalogue.scenarios)

@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 
 from subflow_app.core.form_text import text_of
 from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
+from subflow_app.core.policies import policy_records
 from subflow_app.core.policy_cards import card_line, card_of, card_text
 from subflow_app.core.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
 from subflow_sim.link_params import QUEUE_LIMITS, QUEUE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.policy_library import NEUTRAL, RANDOM
 from subflow_sim.scenario_model import Profile
 from subflow_sim.transport_params import effective_transport
 
@@ -365,7 +367,19 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
     profile = text_of(doc.value("profile"))
     for param in params.values():
         if not param.applies_to or base in param.applies_to or (isinstance(given, dict) and param.key in given):
-            yield _field(doc, f"{field.key}.{param.key}", param, placeholder=default_text(param, profile))
+            shown = _field(doc, f"{field.key}.{param.key}", param, placeholder=default_text(param, profile))
+            is_policy = param.dimension is Dimension.POLICY
+            yield replace(shown, options=_policies(catalog, base or chosen)) if is_policy else shown
+
+
+def _policies(catalog: AlgorithmCatalog, controller: str) -> tuple[FieldOption, ...]:
+    """Return who can decide for a controller that learns."""
+    trained = tuple(
+        FieldOption(record.name, record.name, card_line(record.card) or "trained policy")
+        for record in policy_records(catalog.policies)
+        if record.controller == controller
+    )
+    return (*trained, FieldOption(NEUTRAL, NEUTRAL, "changes nothing"), FieldOption(RANDOM, RANDOM, "does anything"))
 
 
 def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:

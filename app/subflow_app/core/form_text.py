@@ -12,7 +12,7 @@ from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
 
 # What is a string in the file whatever it looks like: a node may be called 7.
-_ALWAYS_TEXT = (Dimension.TEXT, Dimension.NAME, Dimension.CHOICE)
+_ALWAYS_TEXT = (Dimension.TEXT, Dimension.NAME, Dimension.CHOICE, Dimension.POLICY)
 
 
 class Previewer(Protocol):

@@ -10,6 +10,9 @@ from subflow_app.core.summary_text import mbit_text
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy_library import PolicyLibrary
 
+CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "evaluation")
+"""What `card_text` tells of a card."""
+
 _MOST_LINES = 24
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.paths import policy_folder
+from subflow_app.core.policies import policy_library
 from subflow_sim.policy import Policy
-from subflow_sim.policy_library import SUFFIX, PolicyLibrary, is_policy_name, read_policy_file, shipped_policies
+from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
 
 _DOCUMENT = "subflow_policy"
 _METADATA = "__metadata__"
@@ -21,7 +22,7 @@ _ALIGNMENT = 8  # of the tensors behind the header, as safetensors has it
 
 def policy_names() -> tuple[str, ...]:
     """Names of the policies there are: those that ship, and the user's."""
-    return tuple(PolicyLibrary((shipped_policies(), policy_folder())).paths())
+    return tuple(policy_library().paths())
 
 
 def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import InputError, TrainingError
+from subflow_app.core.policies import app_catalog
 from subflow_app.core.scenario_source import ScenarioSource, with_traces
 from subflow_app.core.toml_edit import TomlEditError, TomlValue, read_toml, set_value
 from subflow_app.core.training_progress import CLASSICS, Training
@@ -49,7 +50,7 @@ def race_sources(
     policy = _kept_policy(training)
     coupled = {each.name: each.is_coupled for each in catalog().controllers}
     # With the content of the files that it names: a policy has to lie beside the scenario, and these lie elsewhere.
-    whole = with_traces(text, parse_scenario(text, file=title, folder=folder))
+    whole = with_traces(text, parse_scenario(text, file=title, folder=folder, algorithms=app_catalog()))
     texts = race_texts(
         whole,
         controller=training.controller,
@@ -59,8 +60,8 @@ def race_sources(
         title=title,
         entrant=training.name,
     )
-    first, second = (ScenarioSource(parse_scenario(each, file=title, folder=policy.parent), each) for each in texts)
-    return first, second
+    first, second = (parse_scenario(each, file=title, folder=policy.parent, algorithms=app_catalog()) for each in texts)
+    return ScenarioSource(first, texts[0]), ScenarioSource(second, texts[1])
 
 
 def _kept_policy(training: Training) -> Path:

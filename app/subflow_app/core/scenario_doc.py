@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from subflow_app.core import toml_edit
 from subflow_app.core.errors import AppError
+from subflow_app.core.policies import app_catalog
 from subflow_app.core.toml_edit import TomlEditError, TomlValue
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.params import AlgorithmCatalog
@@ -92,7 +93,7 @@ class ScenarioDoc:
     Args:
         text: of the file.
         path: of the file, if it has one.
-        algorithms: the controllers and schedulers that may be named; None: those of the compiled core.
+        algorithms: the controllers, schedulers and policies that may be named; None: those of `app_catalog`.
     """
 
     def __init__(self, text: str, path: Path | None = None, *, algorithms: AlgorithmCatalog | None = None) -> None:
@@ -367,7 +368,8 @@ class ScenarioDoc:
             )
         try:
             folder = self._path.parent if self._path else None
-            return parse_scenario(text, file=self.title, algorithms=self._algorithms, folder=folder), ()
+            algorithms = self._algorithms or app_catalog()
+            return parse_scenario(text, file=self.title, algorithms=algorithms, folder=folder), ()
         except ScenarioError as error:
             return None, tuple(error.problems)
 

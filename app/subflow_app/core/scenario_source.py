@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from subflow_app.core.policies import app_catalog
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.toml_edit import Path, TomlEditError, TomlValue, read_toml, set_value
 from subflow_sim.delivery_trace import trace_content
@@ -41,7 +42,7 @@ def open_scenario(name_or_path: str, *, overrides: Sequence[str] = (), seed: int
     """
     path = find_scenario(name_or_path)
     changes = [*overrides, *([] if seed is None else [f"seed={seed}"])]
-    scenario = load_scenario(path, overrides=changes)
+    scenario = load_scenario(path, overrides=changes, algorithms=app_catalog())
     # It parsed, so it is UTF-8, is TOML, and each override has a key and a value.
     text = path.read_bytes().decode("utf-8-sig")
     return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario))

@@ -307,11 +307,12 @@ def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
     """The stored scenario; None if this version cannot read it, and then owners label themselves."""
+    from subflow_app.core.policies import app_catalog
     from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 
     try:
-        return parse_scenario(str(scenario_text))
+        return parse_scenario(str(scenario_text), algorithms=app_catalog())
     except ScenarioError:
         return None
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropE
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.policies import app_catalog
 from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.training_progress import TRAINING_ACTIONS
@@ -46,7 +47,6 @@ from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.widgets.run_status import RunStatus
 from subflow_app.qt.window_state import WindowStateFile
 from subflow_app.qt.workers import Workers
-from subflow_sim.catalog import catalog
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
@@ -117,7 +117,7 @@ class MainWindow(QMainWindow):
         self.database = DatabaseControl(self.workers, self.dialogs, self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack, current_tokens())
-        self.inspector = Inspector(doc, self.document_stack, catalog())
+        self.inspector = Inspector(doc, self.document_stack, app_catalog())
         self.plots = PlotView(self.bar["run.toggle"])
         self.history = History(self.history_stack, self.dialogs)
         self.agent = AgentPanel([self.bar[f"agent.{step}"] for step in ("first", "previous", "next", "last")])

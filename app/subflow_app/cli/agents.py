@@ -1,0 +1,47 @@
+"""``subflow agents``: the trained policies that scenarios can name, and the card of one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from subflow_app.cli.options import Json
+from subflow_app.cli.terminal import print_json, print_line, print_tables
+
+agents_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the trained policies.")
+
+
+@agents_app.callback()
+def agents(context: typer.Context, as_json: Json = False) -> None:
+    """List the trained policies that scenarios can name, or show one with the command below.
+
+    `subflow run FILE --set flows.x.controller=CONTROLLER --set flows.x.controller.policy=NAME` runs flow x with one.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from subflow_app.core.policies import policy_document, policy_records, policy_table
+
+    records = policy_records()
+    if as_json:
+        print_json([policy_document(record) for record in records])
+    elif records:
+        print_tables(policy_table(records))
+    else:
+        print_line("no policies yet: `subflow train AGENT` makes one")
+
+
+@agents_app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="Of the library, or the path of a policy file.")],
+    as_json: Json = False,
+) -> None:
+    """Show what a policy says of itself: what it sees and does, how it was made and how well it did."""
+    from subflow_app.core.policies import find_policy, policy_document, policy_lines
+
+    record = find_policy(name)
+    if as_json:
+        print_json(policy_document(record))
+        return
+    for line in policy_lines(record):
+        print_line(line)
