@@ -19,6 +19,7 @@
 #include "mplibra.h"
 #include "newreno.h"
 #include "olia.h"
+#include "rl_explore.h"
 #include "vegas.h"
 #include "vivace.h"
 #include "wvegas.h"
@@ -26,7 +27,7 @@
 namespace subflow {
 
 using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
-                                MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra>;
+                                MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore>;
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();
