@@ -66,6 +66,8 @@ _AGENTS: Mapping[str, tuple[str, str]] = {
     "drl-cc": ("drl_cc", "AGENT"),
     "dql-mptcp": ("dql_mptcp", "AGENT"),
     "clean-slate": ("clean_slate", "AGENT"),
+    "rl-explore": ("rl_explore", "AGENT"),
+    "rl-pure": ("rl_explore", "PURE"),
 }
 
 

@@ -1,0 +1,97 @@
+"""RL-explore, PPO helped by a probe of the bandwidth, and the same without the probe: pure reinforcement learning.
+
+Source: "RL-explore", sections 4 and 5. Observation, actions, reward and the probe are the controller's
+(`rl-explore` of the core); here is how its agent learns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.options import choice, integer, number
+from subflow_agents.ppo_config import PpoConfig
+from subflow_agents.registry import AgentInfo
+
+if TYPE_CHECKING:
+    from subflow_agents.learner import Learner, LearnerSetup
+
+
+@dataclass(frozen=True, slots=True)
+class RlPureConfig(PpoConfig):
+    """PPO's options, and what the agent sees and when."""
+
+    epoch: str = choice(
+        "packets",
+        "A decision after so many packets acknowledged or lost, or after each round trip.",
+        "RL-explore, section 4.3: packets follow a fast link faster, round trips are steadier",
+        choices=("packets", "rtt"),
+    )
+    epoch_packets: int = integer(50, "Packets of an epoch.", "RL-explore, section 4.3", minimum=1, maximum=1_000_000)
+    history: int = integer(
+        1, "Epochs that the agent sees.", "RL-explore, section 4.4: 1, 2, 4, 8 tried, 1 kept", minimum=1, maximum=32
+    )
+    reference_rate: float = number(
+        100e6,
+        "Throughput is shown relative to this, or to the largest seen if that is larger. Above the rates of the links "
+        "trained on, it shows how fast a link is, without which no value of it can be learned.",
+        "the paper's links are of 12 and 48 Mbit/s",
+        minimum=1e3,
+        maximum=1e12,
+        unit="bit/s",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RlExploreConfig(RlPureConfig):
+    """The same, and how often is probed."""
+
+    probe_interval: int = integer(
+        8, "Decisions from one probe to the next.", "RL-explore, section 4.1 says several", minimum=1, maximum=1000
+    )
+
+
+def _pure_options(config: RlPureConfig) -> dict[str, Any]:
+    return {
+        "probe_bw": False,
+        "epoch": config.epoch,
+        "epoch_packets": float(config.epoch_packets),
+        "history": float(config.history),
+        "reference_rate": config.reference_rate,
+    }
+
+
+def _explore_options(config: RlExploreConfig) -> dict[str, Any]:
+    return {**_pure_options(config), "probe_bw": True, "probe_interval": float(config.probe_interval)}
+
+
+def _make_learner(config: RlPureConfig, setup: LearnerSetup) -> Learner:
+    from subflow_agents.ppo import PpoLearner
+
+    return PpoLearner(config, setup)
+
+
+AGENT = AgentInfo(
+    name="rl-explore",
+    title="RL-explore",
+    summary="Raises, keeps or lowers the rate of one path and probes for more now and then; learned by PPO.",
+    source="RL-explore, sections 4 and 5",
+    controller="rl-explore",
+    scope="subflow",
+    default_recipe="rl-explore",
+    config_class=RlExploreConfig,
+    make_learner=_make_learner,
+    controller_options=_explore_options,
+)
+PURE = AgentInfo(
+    name="rl-pure",
+    title="Pure RL",
+    summary="RL-explore without its probe: what it is compared with.",
+    source="RL-explore, figure 2",
+    controller="rl-explore",
+    scope="subflow",
+    default_recipe="rl-pure",
+    config_class=RlPureConfig,
+    make_learner=_make_learner,
+    controller_options=_pure_options,
+)

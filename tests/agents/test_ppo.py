@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from tests.helpers.choice_env import ChoiceEnv, ChoiceSpec
+
+from subflow_agents.errors import CheckpointError, ConfigError
+from subflow_agents.learner import LearnerSetup
+from subflow_agents.options import options_of
+from subflow_agents.ppo import PpoLearner, advantages
+from subflow_agents.ppo_config import PpoConfig
+
+torch.set_num_threads(1)
+
+
+def learner_of(env: ChoiceEnv, config: PpoConfig | None = None, seed: int = 1) -> PpoLearner:
+    setup = LearnerSetup(spec=env.info, num_envs=env.num_envs, slots=env.slots, seed=seed)
+    return PpoLearner(config or PpoConfig(rollout=64), setup)
+
+
+def train(env: ChoiceEnv, learner: PpoLearner, steps: int) -> None:
+    for _ in range(steps):
+        learner.observe(env)
+        env.send(learner.act(env))
+        while learner.learn(0.0):
+            pass
+        env.recv()
+
+
+# ---------------------------------------------------------------------------------------------- generalised advantages
+
+
+def test_advantages_are_the_discounted_sums_of_errors() -> None:
+    # Three lanes of five decisions at most; an episode ends in the middle of the first, at the end of the third.
+    luck = np.random.default_rng(3)
+    reward, value = luck.normal(size=(5, 3)), luck.normal(size=(5, 3))
+    boundary = np.zeros((5, 3), dtype=np.bool_)
+    boundary[2, 0] = boundary[3, 2] = True
+    bootstrap = np.where(boundary, luck.normal(size=(5, 3)), 0.0)
+    count = np.array([5, 2, 4])
+    last_value = np.array([0.7, -0.3, 9.0])
+    gamma, decay = 0.9, 0.8
+
+    found = advantages(reward, value, boundary, bootstrap, count, last_value, gamma, decay)
+
+    for lane in range(3):
+        for start in range(5):
+            expected, weight = 0.0, 1.0
+            for t in range(start, count[lane]):
+                if boundary[t, lane]:
+                    following = bootstrap[t, lane]
+                else:
+                    following = value[t + 1, lane] if t + 1 < count[lane] else last_value[lane]
+                expected += weight * (reward[t, lane] + gamma * following - value[t, lane])
+                weight *= gamma * decay
+                if boundary[t, lane]:
+                    break
+            assert found[start, lane] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_constant_reward_without_an_end_is_worth_its_geometric_series() -> None:
+    # With the right value of every state nothing is better or worse than expected: V = 1 / (1 - gamma).
+    shape = (4, 2)
+    found = advantages(
+        np.ones(shape),
+        np.full(shape, 10.0),
+        np.zeros(shape, dtype=np.bool_),
+        np.zeros(shape),
+        np.full(2, 4),
+        np.full(2, 10.0),
+        0.9,
+        0.95,
+    )
+    assert found == pytest.approx(np.zeros(shape), abs=1e-12)
+
+
+# ------------------------------------------------------------------------------------------------------ bookkeeping
+
+
+def test_the_first_observation_closes_nothing_and_every_later_one_closes_one_decision_per_lane() -> None:
+    env = ChoiceEnv(4, slots=2)
+    env.reset()
+    learner = learner_of(env)
+    assert learner.observe(env) == 0
+    env.send(learner.act(env))
+    assert learner.observe(env) == 8
+
+
+def test_a_decision_whose_agent_has_gone_is_forgotten() -> None:
+    env = ChoiceEnv(2)
+    env.reset()
+    learner = learner_of(env)
+    learner.observe(env)
+    env.send(learner.act(env))
+    env.agent[0, 0] = 7  # another subflow has taken the slot
+
+    assert learner.observe(env) == 1
+    learner.act(env)
+    env.acting[1, 0] = False  # and this one is not asked
+    assert learner.observe(env) == 1
+
+
+def test_the_step_after_an_episode_is_nobodys_decision() -> None:
+    env = ChoiceEnv(1, episode_steps=2)
+    env.reset()
+    learner = learner_of(env)
+    closed = []
+    for _ in range(7):
+        closed.append(learner.observe(env))
+        env.send(learner.act(env))
+    # decide, close, close with the end; then again from the reset
+    assert closed == [0, 1, 1, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("terminated", [False, True])
+def test_a_time_limit_has_a_future_and_an_end_has_none(terminated: bool) -> None:
+    env = ChoiceEnv(1, episode_steps=1)
+    env.reset()
+    learner = learner_of(env)
+    learner.observe(env)
+    env.send(learner.act(env))
+    env.terminated[0] = terminated
+    learner.observe(env)
+
+    state = learner.state().tensors
+    assert state["rollout.boundary"][0, 0]
+    if terminated:
+        assert state["rollout.bootstrap"][0, 0] == 0
+    else:
+        assert state["rollout.bootstrap"][0, 0] == pytest.approx(value_of(learner, env.obs[0, 0]), rel=1e-5)
+
+
+def value_of(learner: PpoLearner, obs: np.ndarray) -> float:
+    """By the exported critic."""
+    return float(run_exported(learner, "critic", obs)[0])
+
+
+def run_exported(learner: PpoLearner, name: str, obs: np.ndarray) -> np.ndarray:
+    parts = learner.policy()
+    x = obs.astype(np.float64)
+    for k, layer in enumerate(parts.document[name]["layers"]):
+        if layer["type"] == "linear":
+            x = parts.tensors[f"{name}.layers.{k}.weight"] @ x + parts.tensors[f"{name}.layers.{k}.bias"]
+        else:
+            x = np.tanh(x)
+    return x
+
+
+# ------------------------------------------------------------------------------------------------------- learning
+
+
+def test_it_learns_what_it_is_shown() -> None:
+    env = ChoiceEnv(16, offset=5.0)
+    env.reset()
+    learner = learner_of(env, PpoConfig(rollout=256, entropy_weight=0.0))
+    train(env, learner, 250)
+
+    for right in range(3):
+        assert run_exported(learner, "actor", np.eye(3)[right]).argmax() == right
+    learner.metrics()
+    train(env, learner, 64)
+    # 6 for a right choice, 5 for a wrong one: a policy that knows nothing gets 5.33
+    assert learner.metrics()["return_mean"] > 5.9
+
+
+def test_values_approach_what_rewards_come_to() -> None:
+    # Every choice earns 5 or more and at most 6, for ever: values are within 5 / (1 - gamma) and 6 / (1 - gamma).
+    env = ChoiceEnv(16, offset=5.0)
+    env.reset()
+    learner = learner_of(env, PpoConfig(rollout=256, gamma=0.9))
+    train(env, learner, 250)
+    for right in range(3):
+        assert 55 < value_of(learner, np.eye(3)[right]) < 61
+
+
+def test_the_first_values_are_what_the_first_rewards_come_to() -> None:
+    env = ChoiceEnv(16, offset=5.0)
+    env.reset()
+    learner = learner_of(env, PpoConfig(rollout=64, gamma=0.99, learning_rate=1e-7))
+    train(env, learner, 6)
+    # (5 + 1/3) / (1 - 0.99), with the luck of 64 rewards
+    assert value_of(learner, np.eye(3)[0]) == pytest.approx(533, abs=30)
+
+
+def test_a_change_of_the_returns_scale_leaves_values_where_they_are() -> None:
+    env = ChoiceEnv(4)
+    env.reset()
+    learner = learner_of(env)
+    before = value_of(learner, np.eye(3)[0])
+    learner._follow_returns(np.array([100.0, 300.0]))
+    assert learner._return_mean == pytest.approx(200)
+    assert learner._return_std == pytest.approx(100)
+    assert value_of(learner, np.eye(3)[0]) == pytest.approx(before, abs=1e-4)
+
+
+def test_an_update_ends_once_the_policy_has_gone_too_far() -> None:
+    def steps_of(kl_stop: float) -> int:
+        env = ChoiceEnv(16)
+        env.reset()
+        config = PpoConfig(rollout=64, epochs=10, kl_stop=kl_stop, learning_rate=0.01, minibatches=4)
+        learner = learner_of(env, config)
+        taken = 0
+        for _ in range(6):
+            learner.observe(env)
+            env.send(learner.act(env))
+            while learner.learn(0.0):
+                taken += 1
+        return taken
+
+    assert steps_of(100.0) == 40  # 10 passes over 4 parts
+    assert 0 < steps_of(1e-4) < 10
+
+
+def test_the_learning_rate_falls_to_nothing_over_the_budget() -> None:
+    env = ChoiceEnv(16)
+    env.reset()
+    learner = learner_of(env)
+    while not learner.learn(1.0):
+        learner.observe(env)
+        env.send(learner.act(env))
+    before = learner.policy().tensors
+    assert learner.learn(1.0) == 1  # a step of length 0
+    after = learner.policy().tensors
+    assert all((before[name] == after[name]).all() for name in before)
+
+
+def test_metrics_are_means_since_the_last_time() -> None:
+    env = ChoiceEnv(16)
+    env.reset()
+    learner = learner_of(env)
+    train(env, learner, 20)
+    metrics = learner.metrics()
+    assert {"return_mean", "q_mean", "td_error", "kl", "entropy", "actor_loss", "critic_loss"} <= set(metrics)
+    assert metrics["entropy"] == pytest.approx(np.log(3), abs=0.1)
+    assert learner.metrics() == {}
+
+
+# ------------------------------------------------------------------------------------------------------- going on
+
+
+def test_it_goes_on_bit_for_bit_from_any_moment() -> None:
+    def run(stop_at: int | None) -> dict[str, np.ndarray]:
+        env = ChoiceEnv(8)
+        env.reset()
+        learner = learner_of(env)
+        for step in range(60):
+            learner.observe(env)
+            action = learner.act(env)
+            learner.learn(step / 60)  # one step of an update at a time, so that some moments are within one
+            if step == stop_at:
+                saved = learner.state()
+                saved.values = json.loads(json.dumps(saved.values))
+                learner = learner_of(env, seed=99)
+                learner.load_state(saved)
+            env.send(action)
+        return learner.state().tensors
+
+    straight = run(None)
+    for stop_at in (0, 9, 33):
+        resumed = run(stop_at)
+        assert resumed.keys() == straight.keys()
+        assert all((resumed[name] == straight[name]).all() for name in straight)
+
+
+def test_a_checkpoint_of_another_network_is_refused() -> None:
+    small, large = ChoiceEnv(2), ChoiceEnv(2)
+    state = learner_of(small, PpoConfig(hidden=8, rollout=64)).state()
+    with pytest.raises(CheckpointError, match="another network"):
+        learner_of(large).load_state(state)
+    with pytest.raises(CheckpointError, match="number of environments"):
+        learner_of(ChoiceEnv(3), PpoConfig(hidden=8, rollout=64)).load_state(state)
+
+
+def test_agents_that_act_otherwise_are_refused() -> None:
+    for spec in (ChoiceSpec(scope="connection"), ChoiceSpec(choices=())):
+        with pytest.raises(ConfigError, match="one subflow"):
+            PpoLearner(PpoConfig(), LearnerSetup(spec=spec, num_envs=1, slots=1, seed=1))
+
+
+def test_every_option_names_its_source() -> None:
+    assert all(spec.source and spec.help.endswith(".") for spec in options_of(PpoConfig))
