@@ -1,0 +1,166 @@
+"""Logs of MPCC's monitor intervals: what its kernel module logs, recorded from our own runs.
+
+Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its repository, whose column names these are.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_agents.errors import AgentError
+from subflow_sim import Intervals, Scenario, Simulation
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+COLUMNS = (
+    "time",  # s, when the fate of the interval's last packet was known
+    "session",  # counts the subflows of the run from 0
+    "rate",  # bit/s on the wire, asked for
+    "total_rate",  # bit/s, of all subflows of the connection: the last one logged of each
+    "sequences",  # counts the intervals of the subflow from 0
+    "sent",  # packets
+    "lost",  # packets
+    "util",  # MPCC's utility of the interval, in its own unit
+    "old_util",  # of the interval before; NaN for a subflow's first
+    "thpt",  # bit/s on the wire, delivered
+    "loss_rate",  # lost / sent
+    "rtt",  # s, mean of the interval's samples; the published log, which is of the same state, leaves it out
+)
+"""Columns of a log, with their units."""
+
+_SLICE_S = 1.0  # of simulated time between two collections: far less than what fills the simulator's buffer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IntervalLog:
+    """Monitor intervals in the order of time.
+
+    Attributes:
+        table: float64 [n, len(COLUMNS)], n >= 1; finite but for `old_util` and `thpt`.
+    """
+
+    table: FloatArray
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be learned from.
+
+        Raises:
+            AgentError: if there is no row, a number is missing or of no sense, or no utility is above 0.
+        """
+        if self.table.ndim != 2 or self.table.shape[1] != len(COLUMNS):
+            raise AgentError(f"a log of monitor intervals has the columns {', '.join(COLUMNS)}")
+        if len(self) == 0:
+            raise AgentError("the log holds no monitor interval")
+        for name in COLUMNS:
+            bad = ~np.isfinite(self[name])
+            if name not in ("old_util", "thpt") and bad.any():
+                raise AgentError(f"the log's row {int(bad.argmax()) + 1} has no finite {name}")
+        for name in ("rate", "rtt"):
+            if (self[name] <= 0).any():
+                raise AgentError(f"the log's row {int((self[name] <= 0).argmax()) + 1} has a {name} of 0 or less")
+        if self["util"].max() <= 0:
+            raise AgentError("the log has no interval of a utility above 0: there is nothing to aim at")
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, column: str) -> FloatArray:
+        """One column, float64 [n]; COLUMNS says its unit."""
+        return self.table[:, COLUMNS.index(column)]
+
+    def save(self, path: Path) -> None:
+        """Write it as CSV with a header line; numbers are read back exactly."""
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            writer.writerows([repr(float(value)) for value in row] for row in self.table)
+
+    @classmethod
+    def load(cls, path: Path) -> IntervalLog:
+        """Read a CSV file with these columns, in any order and among others.
+
+        Raises:
+            AgentError: if it is no such file; the text names file, line and column.
+            OSError: if it cannot be read.
+        """
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = [name.strip() for name in next(reader, [])]
+            missing = [name for name in COLUMNS if name not in header]
+            if missing:
+                raise AgentError(f"{path}: there is no column {', '.join(missing)}")
+            places = [header.index(name) for name in COLUMNS]
+            rows = [_read_row(path, reader.line_num, row, places) for row in reader if row]
+        return cls(np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS)))
+
+
+def _read_row(path: Path, line: int, row: list[str], places: list[int]) -> list[float]:
+    values = []
+    for name, place in zip(COLUMNS, places, strict=True):
+        text = row[place] if place < len(row) else ""
+        try:
+            values.append(float(text))
+        except ValueError:
+            raise AgentError(f"{path}, line {line}: {name} is {text!r}, not a number") from None
+    return values
+
+
+def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
+    """Run a scenario of MPCC flows and log their monitor intervals; several seeds one after the other.
+
+    Raises:
+        AgentError: if no flow sends by monitor intervals with a utility.
+    """
+    tables: list[FloatArray] = []
+    for seed in seeds:
+        simulation = Simulation(scenario, seed=seed)
+        taken: list[Intervals] = []
+        for k in range(1, math.ceil(scenario.duration_s / _SLICE_S) + 1):
+            simulation.run_until(min(k * _SLICE_S, scenario.duration_s))
+            taken.append(simulation.take_intervals())
+        tables.append(_rows(taken))
+    return IntervalLog(np.concatenate(tables) if tables else np.empty((0, len(COLUMNS))))
+
+
+def _rows(taken: list[Intervals]) -> FloatArray:
+    owners = taken[0].owners
+    flow_of = [owner.rpartition("/")[0] for owner in owners]
+    rates: dict[str, dict[int, float]] = {flow: {} for flow in flow_of}  # by subflow, the last one logged
+    utilities: dict[int, float] = {}
+    rows: list[list[float]] = []
+    for intervals in taken:
+        for i in range(len(intervals)):
+            owner = int(intervals.owner[i])
+            rate_bps, utility = float(intervals.rate_bps[i]), float(intervals.utility[i])
+            siblings = rates[flow_of[owner]]
+            siblings[owner] = rate_bps
+            old_utility = utilities.get(owner, math.nan)
+            utilities[owner] = utility
+            # Of an interval without a single RTT sample, or of a controller without utility, there is nothing to learn.
+            if math.isnan(utility) or math.isnan(intervals.rtt_mean_s[i]) or rate_bps <= 0:
+                continue
+            rows.append(
+                [
+                    intervals.time_ns[i] / 1e9,
+                    owner,
+                    rate_bps,
+                    sum(siblings.values()),
+                    intervals.number[i],
+                    intervals.sent_pkts[i],
+                    intervals.lost_pkts[i],
+                    utility,
+                    old_utility,
+                    intervals.throughput_bps[i],
+                    intervals.loss_ratio[i],
+                    intervals.rtt_mean_s[i],
+                ]
+            )
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))

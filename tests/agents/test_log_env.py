@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers.choice_env import ChoiceNumber, ChoiceSpec
+
+from subflow_agents.errors import AgentError
+from subflow_agents.interval_log import COLUMNS, IntervalLog, record_log
+from subflow_agents.log_env import EPISODE_STEPS, LogEnv, LogTable
+from subflow_sim import load_scenario
+
+SCENARIO = Path("assets/scenarios/t-ddpg-c.toml")
+SPEC = ChoiceSpec(
+    controller="ddpg-mpcc",
+    features=(ChoiceNumber("rate"), ChoiceNumber("rtt"), ChoiceNumber("loss")),
+    actions=(ChoiceNumber("rate_change", minimum=-1.0),),
+    choices=(),
+)
+
+
+def log_of(rates: list[float], utilities: list[float]) -> IntervalLog:
+    """Rates in Mbit/s; the RTT grows with the rate, and what is above 100 Mbit/s is lost."""
+    table = np.zeros((len(rates), len(COLUMNS)))
+    for row, rate, utility in zip(table, rates, utilities, strict=True):
+        loss = max(0.0, 1 - 100 / rate)
+        values = {"rate": rate * 1e6, "total_rate": rate * 1e6, "util": utility, "rtt": 0.04 + rate / 5e3}
+        values |= {"loss_rate": loss, "thpt": (1 - loss) * rate * 1e6, "sent": 100.0, "lost": 100 * loss}
+        for name, value in values.items():
+            row[COLUMNS.index(name)] = value
+    return IntervalLog(table)
+
+
+SMALL = log_of([20, 50, 80, 100, 120], [15, 35, 52, 63, 10])
+
+
+@pytest.fixture(scope="module")
+def recorded() -> IntervalLog:
+    return record_log(replace(load_scenario(SCENARIO), duration_s=20.0, warmup_s=0.0), seeds=[1])
+
+
+# ------------------------------------------------------------------------------------------------------- the log
+
+
+def test_a_run_of_mpcc_leaves_a_log(recorded: IntervalLog) -> None:
+    assert len(recorded) > 500
+    assert set(recorded["session"]) == {0, 1, 2, 3}  # two connections of two subflows
+    assert (np.diff(recorded["time"]) >= 0).all()
+    # Of a subflow: intervals in order, each with the utility of the one before
+    own = recorded.table[recorded["session"] == 1]
+    number, util, old = (own[:, COLUMNS.index(name)] for name in ("sequences", "util", "old_util"))
+    assert (np.diff(number) >= 1).all()
+    follows = np.flatnonzero(np.diff(number) == 1) + 1
+    assert len(follows) > 50
+    assert (old[follows] == util[follows - 1]).all()
+    assert np.allclose(recorded["lost"] / recorded["sent"], recorded["loss_rate"])
+    assert (recorded["total_rate"] >= recorded["rate"]).all()
+    assert recorded["rtt"].min() >= 0.04
+
+
+def test_utilities_of_a_log_are_mpccs(recorded: IntervalLog) -> None:
+    # Gilad et al. 2020: U = R^0.9 - 11.35 L R, R the total in Mbit/s. The siblings' rates that the controller went by
+    # are those they advertised, so only rows of a first subflow that is alone are exact: those at the very beginning.
+    alone = recorded["total_rate"] == recorded["rate"]
+    assert alone.any()
+    total = recorded["total_rate"] / 1e6
+    expected = total**0.9 - 11.35 * recorded["loss_rate"] * total
+    clean = recorded["loss_rate"] == 0
+    # Without losses it is within what probing moves the siblings' rates by.
+    assert np.median(np.abs(recorded["util"][clean] / expected[clean] - 1)) < 0.1
+
+
+def test_a_log_is_the_same_after_a_way_through_a_file(recorded: IntervalLog, tmp_path: Path) -> None:
+    recorded.save(tmp_path / "log.csv")
+    again = IntervalLog.load(tmp_path / "log.csv")
+    assert np.array_equal(again.table, recorded.table, equal_nan=True)
+
+
+def test_columns_of_a_file_may_stand_anywhere(tmp_path: Path) -> None:
+    names = ["comment", *reversed(COLUMNS)]
+    lines = [",".join(names), ",".join(["x", *(str(k + 1) for k in range(len(COLUMNS)))])]
+    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
+    log = IntervalLog.load(tmp_path / "log.csv")
+    assert log["rtt"][0] == 1
+    assert log["time"][0] == len(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no column time"),
+        ("time,rate\n1,2\n", "no column session"),
+        (",".join(COLUMNS) + "\n", "no monitor interval"),
+        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 11 + ["fast"]) + "\n", "line 2: rtt is 'fast', not a number"),
+        (",".join(COLUMNS) + "\n1,2,3\n", "line 2: total_rate is '', not a number"),
+        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 11 + ["nan"]) + "\n", "row 1 has no finite rtt"),
+        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 11 + ["0"]) + "\n", "row 1 has a rtt of 0 or less"),
+        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 7 + ["-1"] + ["1"] * 4) + "\n", "nothing to aim at"),
+    ],
+)
+def test_a_file_that_is_no_log_is_refused_with_the_reason(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text(text)
+    with pytest.raises(AgentError, match=says):
+        IntervalLog.load(tmp_path / "log.csv")
+
+
+def test_a_run_without_monitor_intervals_leaves_no_log() -> None:
+    scenario = replace(load_scenario("assets/scenarios/reno-sawtooth.toml"), duration_s=2.0, warmup_s=0.0)
+    with pytest.raises(AgentError, match="no monitor interval"):
+        record_log(scenario, seeds=[1])
+
+
+# ------------------------------------------------------------------------------------------------- the environment
+
+
+def test_the_nearest_rate_is_looked_up() -> None:
+    table = LogTable.of(SMALL)
+    rates = np.array([1, 34, 36, 64, 66, 99, 111, 500]) / 120
+    assert list(table.nearest(rates)) == [0, 0, 1, 1, 2, 3, 4, 4]
+    alone = LogTable.of(log_of([50], [10]))
+    assert list(alone.nearest(np.array([0.1, 5.0]))) == [0, 0]
+
+
+def test_of_rates_that_are_much_the_same_the_best_stands() -> None:
+    table = LogTable.of(log_of([100, 100.1, 100.2, 50], [10, 63, 20, 30]))
+    assert list(table.rate * 100.2) == pytest.approx([50, 100.1])
+    assert list(table.utility) == pytest.approx([30 / 63, 1])
+
+
+def test_the_maximum_of_a_log_stays_where_it_is(recorded: IntervalLog) -> None:
+    table = LogTable.of(recorded)
+    best = recorded["util"].argmax()
+    assert table.utility.max() == 1
+    assert table.rate[table.utility.argmax()] == pytest.approx(recorded["rate"][best] / recorded["rate"].max())
+
+
+def test_what_it_shows_and_pays_is_between_0_and_1(recorded: IntervalLog) -> None:
+    env = LogEnv(recorded, SPEC, 16, episode_steps=100)
+    env.reset()
+    luck = np.random.default_rng(1)
+    for _ in range(300):
+        assert ((env.obs >= 0) & (env.obs <= 1)).all()
+        assert ((env.reward >= 0) & (env.reward <= 1)).all()
+        env.step(luck.uniform(-2, 2, (16, 1, 1)).astype(np.float32))
+
+
+def test_episodes_begin_at_40_to_70_percent_of_the_best_utility(recorded: IntervalLog) -> None:
+    env = LogEnv(recorded, SPEC, 200)
+    env.reset()
+    starts = env.table.utility[env.table.nearest(env.obs[:, 0, 0].astype(np.float64))]
+    assert starts.min() >= 0.4
+    assert starts.max() <= 0.7
+    assert len(set(starts)) > 3
+    with pytest.raises(AgentError, match="40% to 70%"):
+        LogEnv(log_of([50, 100], [1, 60]), SPEC, 1)
+
+
+def test_an_action_moves_the_rate_by_a_quarter_at_most() -> None:
+    env = LogEnv(SMALL, SPEC, 1)
+    env.reset()  # 50 Mbit/s is the only rate with 40 to 70 % of 63
+    assert env.obs[0, 0, 0] == pytest.approx(50 / 120)
+    env.step(np.full((1, 1, 1), 1.0, dtype=np.float32))
+    assert env.obs[0, 0, 0] == pytest.approx(62.5 / 120)
+    env.step(np.full((1, 1, 1), -7.0, dtype=np.float32))
+    assert env.obs[0, 0, 0] == pytest.approx(62.5 * 0.75 / 120)
+    for _ in range(20):
+        env.step(np.full((1, 1, 1), 1.0, dtype=np.float32))
+    assert env.obs[0, 0, 0] == 1
+
+
+def test_who_knows_the_log_gets_its_maximum(recorded: IntervalLog) -> None:
+    env = LogEnv(recorded, SPEC, 8)
+    env.reset()
+    best = env.table.rate[env.table.utility.argmax()]
+    for _ in range(20):
+        env.step(((best / env.obs[:, :, :1] - 1) / 0.25).astype(np.float32))
+    assert env.reward[:, 0] == pytest.approx(np.ones(8))
+
+
+def test_an_episode_is_cut_off_and_the_next_begins_with_the_step_after() -> None:
+    env = LogEnv(SMALL, SPEC, 2, episode_steps=3)
+    env.reset()
+    keep = np.zeros((2, 1, 1), dtype=np.float32)
+    for _ in range(2):
+        env.step(keep)
+        assert not env.truncated.any()
+    env.step(keep)
+    assert env.truncated.all()
+    assert not env.terminated.any()
+    assert (env.reward[:, 0] > 0).all()
+    metrics = env.episode_metrics(0)
+    assert metrics["goodput_bps"] == pytest.approx(50e6)
+    assert metrics["rtt_inflation"] == pytest.approx(0.05 / 0.044 - 1)
+    assert metrics["duration_s"] == pytest.approx(3 * 1.5 * 0.05)
+    env.step(keep)
+    assert not env.truncated.any()
+    assert (env.reward == 0).all()
+    assert list(env.episode) == [1, 1]
+
+
+def test_environments_that_are_not_sent_to_stay_as_they_are() -> None:
+    env = LogEnv(SMALL, SPEC, 3)
+    env.reset()
+    env.send(np.ones((3, 1, 1), dtype=np.float32), [1])
+    assert list(env.obs[:, 0, 0] > 0.5) == [False, True, False]
+
+
+def test_luck_follows_from_seed_environment_and_episode(recorded: IntervalLog) -> None:
+    def first_rates(seed: int, num_envs: int, episode: int) -> list[float]:
+        env = LogEnv(recorded, SPEC, num_envs)
+        env.reset(seed, episodes=[episode] * num_envs)
+        return [float(x) for x in env.obs[:, 0, 0]]
+
+    assert first_rates(5, 8, 3)[:4] == first_rates(5, 4, 3)
+    assert first_rates(5, 8, 3) != first_rates(6, 8, 3)
+    assert first_rates(5, 8, 3) != first_rates(5, 8, 4)
+
+
+def test_agents_that_see_something_else_are_refused() -> None:
+    with pytest.raises(AgentError, match="sees 3 numbers"):
+        LogEnv(SMALL, ChoiceSpec(), 1)
+
+
+def test_the_papers_episode_has_a_thousand_steps() -> None:
+    assert LogEnv(SMALL, SPEC, 1).episode_steps == EPISODE_STEPS == 1000
+    assert math.isclose(LogEnv(SMALL, SPEC, 1).table.rtt_s[1], 0.05)
