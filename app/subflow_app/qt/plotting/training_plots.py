@@ -127,8 +127,8 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
     def resizeEvent(self, event: Any) -> None:
         """Lays the legend out for the new width."""
         super().resizeEvent(event)
-        # The base class calls this while it is being made.
-        if getattr(self, "_legend_key", None) is None:
+        # The base class calls this while it is being made, and while it closes, when the layout is gone.
+        if self.closed or getattr(self, "_legend_key", None) is None:
             return
         if self._best_columns() != self._columns:
             self._place()
