@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests.cli.conftest import Subflow
 
+from subflow_app.core import bench_training
 from subflow_sim import bench, bench_batch, bench_instructions, bench_learning
 
 
@@ -118,9 +119,12 @@ def test_learning_is_measured_beside_its_targets(subflow: Subflow, monkeypatch: 
         return bench_learning.LearningFigure(name, "so it is", 7.5, "us", 15.0 if len(asked) == 1 else 5.0, True)
 
     monkeypatch.setattr(bench_learning, "run_figure", run_figure)
+    monkeypatch.setattr(bench_training, "measure", run_figure)
+    on_card = bench_learning.LearningFigure("recipe:mine", "by its card", 2.0, "min", 4.0, is_limit=True)
+    monkeypatch.setattr(bench_training, "recipes_on_cards", lambda: [on_card])
     figures = subflow("bench", "--learning", "--json").document["learning"]
-    assert asked == list(bench_learning.FIGURES)
-    assert [figure["is_met"] for figure in figures] == [True, *[False] * (len(asked) - 1)]
+    assert asked == [*bench_learning.FIGURES, "pause", "checkpoint"]
+    assert [figure["is_met"] for figure in figures] == [True, *[False] * (len(asked) - 1), True]
     assert "7.5 us" in subflow("bench", "policy_mlp", "--learning").out
     answer = subflow("bench", "A", "--learning")
     assert answer.code == 2

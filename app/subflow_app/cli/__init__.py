@@ -18,6 +18,7 @@ from subflow_app.cli import (
     explain,
     export,
     history,
+    promote,
     run,
     train,
     trainings,
@@ -86,6 +87,7 @@ app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
+agents.agents_app.command()(promote.promote)
 app.add_typer(agents.agents_app, name="agents")
 app.command()(catalogue.controllers)
 app.command()(catalogue.schedulers)

@@ -1,4 +1,4 @@
-"""``subflow agents``: the trained policies that scenarios can name, and the card of one."""
+"""``subflow agents``: the trained policies that scenarios can name, and the card of one; `promote` adds one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ agents_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, hel
 
 @agents_app.callback()
 def agents(context: typer.Context, as_json: Json = False) -> None:
-    """List the trained policies that scenarios can name, or show one with the command below.
+    """List the trained policies that scenarios can name, show one, or add one.
 
     `subflow run FILE --set flows.x.controller=CONTROLLER --set flows.x.controller.policy=NAME` runs flow x with one.
     """

@@ -34,7 +34,11 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure packets per CPU-second for each named workload; `bench store` measures the database."""
+    """Measure packets per CPU-second for each named workload; `bench store` measures the database.
+
+    With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
+    which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
+    """
     if learning:
         _learning(workloads, instructions or decisions, as_json=as_json)
         return
@@ -69,20 +73,25 @@ def bench(
 
 def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool) -> None:
     """Measure figures of learning, all of them if none is named, beside their targets."""
+    from subflow_app.core import bench_training
     from subflow_app.core.errors import InputError
     from subflow_app.core.summary_text import TextColumn, TextTable
-    from subflow_sim.bench_learning import FIGURES, run_figure
+    from subflow_sim import bench_learning
 
     if has_others:
         raise InputError("--learning goes with neither --instructions nor --decisions")
-    names = list(dict.fromkeys(figures or FIGURES))
+    known = (*bench_learning.FIGURES, *bench_training.figure_names())
+    names = list(dict.fromkeys(figures or (*bench_learning.FIGURES, *bench_training.ANSWERS)))
     for name in names:
-        if name not in FIGURES:
-            raise InputError(f'there is no figure "{name}" of learning; allowed are {", ".join(FIGURES)}')
+        if name not in known:
+            raise InputError(f'there is no figure "{name}" of learning; allowed are {", ".join(known)}')
     measured = []
     for name in names:
         print_note(f"measuring {name} ...")
+        run_figure = bench_learning.run_figure if name in bench_learning.FIGURES else bench_training.measure
         measured.append(run_figure(name))
+    if not figures:
+        measured += bench_training.recipes_on_cards()
     if as_json:
         print_json({"learning": [asdict(figure) | {"is_met": figure.is_met} for figure in measured]})
         return

@@ -1,0 +1,72 @@
+"""``subflow agents promote``: what a training has learned gets a name that any scenario can use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subflow_app.cli.options import Database, opened_store
+from subflow_app.cli.terminal import print_line
+
+
+def promote(
+    training: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRAINING|DIR|FILE", help="Number of a training or `last`, its folder, or a policy file."
+        ),
+    ],
+    name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="What scenarios call it; left out: the training's name.")
+    ] = None,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Goes onto its card.")] = "",
+    database: Database = None,
+) -> None:
+    """Copy the best policy of a training into your library.
+
+    It is the one that was best in the evaluations, or the latest where nothing was evaluated. Scenarios then use it by
+    its name: controller = { name = "drl-cc", policy = "NAME" }.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.promotion import promote as copy_to_library
+    from subflow_sim.errors import PolicyError
+    from subflow_sim.policy import Policy
+
+    source, called = _source(training, database)
+    try:
+        controller = Policy.load(source).controller
+    except PolicyError as error:
+        raise InputError(str(error)) from error
+    card = {"note": note} if note else {}
+    path = copy_to_library(source, name or called, {**card, "training": called})
+    print_line(f"wrote {path}")
+    print_line(f'scenarios use it by controller = {{ name = "{controller}", policy = "{path.stem}" }}')
+
+
+def _source(training: str, database: Path | None) -> tuple[Path, str]:
+    """The policy file that is meant, and the name of what it is from.
+
+    Raises:
+        InputError: if there is none.
+        RunNotFound: if there is no such training.
+    """
+    from subflow_app.cli.trainings import training_number
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.paths import file_stem
+    from subflow_app.core.training_folder import BEST_POLICY, LATEST_POLICY
+
+    given = Path(training)
+    if given.is_file():
+        return given, file_stem(given.stem)
+    if given.is_dir():
+        folder, called = given, given.resolve().name
+    else:
+        with opened_store(database, read_only=True) as store:
+            row = store.trainings.get(training_number(store, training))
+        folder, called = Path(row.folder), row.name
+    for file in (BEST_POLICY, LATEST_POLICY):
+        if (folder / file).is_file():
+            return folder / file, file_stem(called)
+    raise InputError(f"{folder} has no policy yet")

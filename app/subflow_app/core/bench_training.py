@@ -1,0 +1,153 @@
+"""How a training answers, and how long the recipes take: what `subflow bench --learning` tells beside the core's part.
+
+A recipe takes minutes, so it is trained only where it is asked for by name; else its policy's card tells how long it
+took when it was made.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from subflow_agents import ReportKind, TrainingConfig
+from subflow_app.core.errors import TrainingError
+from subflow_app.core.recipes import load_recipe, recipe_names
+from subflow_app.core.training import JobState, TrainingJob
+from subflow_app.core.training_setup import TrainingRequest, check_torch, prepare, request_of
+from subflow_sim.bench_learning import LearningFigure
+
+RECIPE_PREFIX = "recipe:"
+
+ANSWERS = ("pause", "checkpoint")
+"""What a training is asked for, and how long it may take to obey."""
+
+TARGET_MINUTES: Mapping[str, float] = {"drl-cc": 4, "dql-mptcp": 3, "rl-explore": 4, "ddpg-mpcc-offline": 15}
+"""What recipes may take on two cores; of others it is what they say themselves."""
+
+_TIMES = 5
+_PATIENCE_S = 120.0
+_PAUSE_S, _CHECKPOINT_S = 0.1, 0.2
+# A budget that is not spent: the training ends when all is measured.
+_SETTINGS = {"steps": 10**9, "num_envs": 4, "evaluation_every": 0, "checkpoint_minutes": 1e3}
+_LEARNED = 2000
+
+
+def figure_names() -> tuple[str, ...]:
+    """Names of the figures that can be measured here."""
+    return (*ANSWERS, *(f"{RECIPE_PREFIX}{name}" for name in recipe_names()))
+
+
+def measure(name: str) -> LearningFigure:
+    """Measure one of `figure_names`.
+
+    Raises:
+        TrainingError: if training is not possible here, or fails.
+    """
+    check_torch()
+    return measure_recipe(name.removeprefix(RECIPE_PREFIX)) if name.startswith(RECIPE_PREFIX) else measure_answer(name)
+
+
+def measure_answer(name: str, trainer: str | None = None) -> LearningFigure:
+    """How long DRL-CC takes to obey while it learns on its scenario 1: the median of some times.
+
+    Args:
+        name: "pause" or "checkpoint".
+        trainer: module that trains; None: the real one.
+
+    Raises:
+        TrainingError: if the training fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        config = prepare(TrainingRequest("drl-cc", "drlcc-sc1", settings=_SETTINGS), Path(folder, "training"))
+        job = TrainingJob(config) if trainer is None else TrainingJob(config, trainer=trainer)
+        job.start()
+        try:
+            _wait(job, lambda: job.metrics.get("step", 0) >= _LEARNED)
+            times = [_pause_s(job) if name == "pause" else _checkpoint_s(job) for _ in range(_TIMES)]
+        finally:
+            job.kill()
+            job.wait(_PATIENCE_S)
+    limit_s = _PAUSE_S if name == "pause" else _CHECKPOINT_S
+    text = f"from asking for a {name} until it is told of: DRL-CC, {_LEARNED} decisions after its start"
+    return LearningFigure(name, text, 1e3 * statistics.median(times), "ms", 1e3 * limit_s, is_limit=True)
+
+
+def measure_recipe(name: str) -> LearningFigure:
+    """Train a recipe and take the time.
+
+    Raises:
+        TrainingError: if the training does not come to its end.
+        InputError: if there is no such recipe.
+    """
+    recipe = load_recipe(name)
+    with tempfile.TemporaryDirectory() as folder:
+        config: TrainingConfig = prepare(request_of(recipe), Path(folder, "training"))
+        job = TrainingJob(config)
+        started = time.monotonic()
+        job.start()
+        try:
+            job.wait()
+        except BaseException:
+            job.kill()
+            job.wait(_PATIENCE_S)
+            raise
+        taken_s = time.monotonic() - started
+        if job.state is not JobState.FINISHED:
+            raise TrainingError(f"the recipe {name} was not trained to its end: {job.message or job.state.value}")
+    return _recipe_figure(name, taken_s / 60, "training it from its recipe, evaluations included")
+
+
+def recipe_on_card(name: str) -> LearningFigure | None:
+    """How long a recipe took when its shipped policy was made; None if there is no policy or it does not say."""
+    from subflow_sim.errors import PolicyError
+    from subflow_sim.policy import Policy
+    from subflow_sim.policy_library import PolicyLibrary, shipped_policies
+
+    path = PolicyLibrary((shipped_policies(),)).paths().get(name)
+    if path is None:
+        return None
+    try:
+        minutes = Policy.load(path).document.get("card", {}).get("minutes")
+    except PolicyError:
+        return None
+    if not isinstance(minutes, int | float):
+        return None
+    return _recipe_figure(name, float(minutes), "training it took so long when it was made, by its card")
+
+
+def recipes_on_cards() -> list[LearningFigure]:
+    """How long the recipes took whose policies ship, by their cards."""
+    return [figure for name in recipe_names() if (figure := recipe_on_card(name)) is not None]
+
+
+def _recipe_figure(name: str, minutes: float, text: str) -> LearningFigure:
+    expected_s = load_recipe(name).expected_s
+    limit = TARGET_MINUTES.get(name) or (math.inf if expected_s is None else expected_s / 60)
+    return LearningFigure(f"{RECIPE_PREFIX}{name}", text, minutes, "min", limit, is_limit=True)
+
+
+def _pause_s(job: TrainingJob) -> float:
+    asked = time.perf_counter()
+    job.pause()
+    _wait(job, lambda: job.state is JobState.PAUSED)
+    taken_s = time.perf_counter() - asked
+    job.resume()
+    _wait(job, lambda: job.state is JobState.RUNNING)
+    return taken_s
+
+
+def _checkpoint_s(job: TrainingJob) -> float:
+    before = job.last(ReportKind.CHECKPOINT)
+    asked = time.perf_counter()
+    job.checkpoint()
+    _wait(job, lambda: job.last(ReportKind.CHECKPOINT) != before)
+    return time.perf_counter() - asked
+
+
+def _wait(job: TrainingJob, until: Callable[[], bool]) -> None:
+    if not job.wait(_PATIENCE_S, until=until):
+        raise TrainingError(f"the training does not answer: {job.message or job.state.value}")
