@@ -247,8 +247,8 @@ class HostEnv(_LearnerEnv):
 
     Reward, at the end of the epoch that an action begins, and 0 where the flows of the learner end within it:
 
-        drl-cc: sum over the flows of ln(max(goodput in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt / min_rtt
-            - 1)
+        drl-cc: sum over the flows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight
+        (rtt / min_rtt - 1)
 
     Episode end: truncated when its time is over, with the observation and reward of then; terminated instead when every
     flow that learns has delivered all its data.
@@ -308,8 +308,8 @@ class ConnectionEnv(_LearnerEnv):
 
     Reward, as in `HostEnv`:
 
-        dql-mptcp: sum over the subflows of ln(max(goodput in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt /
-            min_rtt - 1)
+        dql-mptcp: sum over the subflows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss -
+        delay_weight (rtt / min_rtt - 1)
         clean-slate: ln(max(goodput of the connection in Mbit/s, 0.01))
 
     Episode end and info: as in `HostEnv`; "learner" is the connection.

@@ -137,11 +137,11 @@ def test_an_agent_without_decisions_has_nothing_near() -> None:
 # Of real runs
 
 
-def learning(controller: str, policy: str | None = None, count: int = 2, duration_s: float = 5.0) -> Scenario:
+def learning(controller: str, policy: str = "neutral", count: int = 2, duration_s: float = 5.0) -> Scenario:
     """Flows of a learning controller over two lossy paths, beside a NewReno flow of the same host on the first."""
     learner = replace(
         mptcp("wide", ["one", "two"]),
-        controller=Choice(controller, {} if policy is None else {"policy": policy}),
+        controller=Choice(controller, {"policy": policy}),
         count=count,
     )
     links = [link("one", loss=0.01), link("two", rate_bps=4e6, delay_s=0.02, queue_pkts=20)]

@@ -63,7 +63,7 @@ def option_values(algorithm: Algorithm) -> list[Choice]:
     ids=lambda choice: f"{choice.name}-{choice.options}",
 )
 def test_every_value_of_every_controller_option_runs_through_a_storm(controller: Choice) -> None:
-    if controller.options.get("beta") == 0.0:
+    if controller.options.get("beta") == 0.0 and controller.name != "mplibra":
         controller = Choice(controller.name, {**controller.options, "alpha": 0.0})  # beta is not below alpha
     flow = run(storm(controller, MINRTT)).summary()["flows"][0]
     assert flow["goodput_bps"] > 1e5

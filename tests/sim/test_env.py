@@ -62,7 +62,9 @@ def test_the_docstring_is_the_specification(id_, controller):
 
 @pytest.mark.parametrize(("id_", "controller"), CASES)
 def test_gymnasium_has_nothing_against_it(id_, controller):
-    check_env(make(id_, controller).unwrapped)
+    longer = SHORT.replace('duration = "4s"', 'duration = "12s"')  # than the slow start of those that act after it
+    text = SHORT if id_ == "Subflow/Path-v0" else longer
+    check_env(make(id_, controller, text).unwrapped)
 
 
 @pytest.mark.parametrize("id_", sorted({id_ for id_, _ in CASES}))

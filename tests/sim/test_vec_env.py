@@ -34,14 +34,14 @@ queue = "40pkt"
 kind = "mptcp"
 from = "a"
 to = "b"
-controller = "drl-cc"
+controller = { name = "drl-cc", policy = "neutral" }
 paths = [["one"], ["two"]]
 stop = "2s"
 [flows.late]
 kind = "mptcp"
 from = "a"
 to = "b"
-controller = "drl-cc"
+controller = { name = "drl-cc", policy = "neutral" }
 paths = [["one"], ["two"]]
 start = "1s"
 [flows.reno]
@@ -150,7 +150,11 @@ def test_flows_and_subflows_come_and_go() -> None:
 def test_a_subflow_that_opens_again_is_measured_from_then_on(controller: str) -> None:
     """Counted over no time at all, its rate would be huge, and rates and windows relative to it nothing."""
     again = '[[events]]\nat = "3.2s"\nflow = "late"\nsubflow = 2\nopen = true\n'
-    env = VecEnv(lambda n, k: parse_scenario(CHANGING.replace("drl-cc", controller) + again), controller, 1)
+    env = VecEnv(
+        lambda n, k: with_learner(parse_scenario(CHANGING.replace("drl-cc", controller) + again), controller),
+        controller,
+        1,
+    )
     names = [feature.name for feature in env.info.features]
     rate, rtt = names.index("sending_rate"), names.index("rtt")
     env.reset()
@@ -166,7 +170,9 @@ def test_a_subflow_that_opens_again_is_measured_from_then_on(controller: str) ->
 
 
 def test_what_is_finished_is_no_longer_there() -> None:
-    env = VecEnv(lambda n, k: parse_scenario(CHANGING.replace("drl-cc", "dql-mptcp")), "dql-mptcp", 1)
+    env = VecEnv(
+        lambda n, k: with_learner(parse_scenario(CHANGING.replace("drl-cc", "dql-mptcp")), "dql-mptcp"), "dql-mptcp", 1
+    )
     env.reset()
     while not env.truncated[0]:
         # slots: early 0 and 1, late 2 and 3; what was in flight at 2 s arrives within some round trips

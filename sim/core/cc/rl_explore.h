@@ -108,15 +108,15 @@ public:
         .numbers = {"choice", "rate_pps", "throughput_max_pps"},
     };
     static constexpr RuleInfo kSafetyCap{
-        .name = "safety_cap",
-        .formula = "cwnd = max(2.5 rate srtt, 4)",
+        .name = "agent_rate_cap",
+        .formula = "cwnd = max(2.5 rate srtt, 4): room for what is sent at the agent's rate",
         .source = "as in vivace (PCC-Uspace)",
         .numbers = {"rate_pps", "srtt_s"},
     };
     // DEVIATION: in the emulator every loss is told to the sender, so the paper knows no silence. An agent that decides
     // by returned packets would be asked long after it began.
     static constexpr RuleInfo kSilence{
-        .name = "silence",
+        .name = "agent_silence",
         .formula = "rate / 2, not below rate_floor: nothing was heard for a retransmission timeout",
         .source = "RFC 8085 section 3.1.1",
         .numbers = {"rate_pps"},
