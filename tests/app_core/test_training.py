@@ -65,6 +65,8 @@ def test_a_training_runs_to_the_end_of_its_budget_and_tells_all_the_way(start: S
     job = start(steps=100, on_report=seen.append, noise=True)  # what is printed gets between no reports
     assert job.wait(PATIENCE_S)
     assert (job.state, job.message, job.pid) == (JobState.FINISHED, "", 0)
+    assert job.exit_code == 0
+    assert [line for line in (folder / "log.txt").read_text().splitlines() if "kind" not in line] == []
     reports = job.take_reports()
     assert reports == seen
     assert job.take_reports() == []
@@ -126,7 +128,7 @@ def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, pa
     job.stop()
     assert job.state in (JobState.STOPPING, JobState.STOPPED)
     assert job.wait(PATIENCE_S)
-    assert (job.state, job.state.can_be_resumed) == (JobState.STOPPED, True)
+    assert (job.state, job.state.can_be_resumed, job.exit_code) == (JobState.STOPPED, True, 0)
     checkpoint = job.last(ReportKind.CHECKPOINT)
     assert checkpoint is not None
     assert checkpoint["step"] == steps(job)
@@ -194,6 +196,7 @@ def test_a_training_that_fails_says_why(start: Start, folder: Path, error: str, 
     assert job.wait(PATIENCE_S)
     assert (job.state, job.message) == (JobState.FAILED, message)
     assert TrainingJob.attach(folder).message == message  # also for whoever comes later
+    assert job.exit_code == 1
     traceback = (folder / "log.txt").read_text()
     assert ("Traceback" in traceback) == (error in ("bug", "memory"))  # the others are no mistakes of the program
 

@@ -143,6 +143,11 @@ class TrainingJob:
         return 0 if self._state.is_over else self._pid
 
     @property
+    def exit_code(self) -> int | None:
+        """Of its process; None while that lives, and of one that another program has started."""
+        return None if self._process is None else self._process.returncode
+
+    @property
     def is_attached(self) -> bool:
         """Whether another program has started it."""
         return self._process is None and self._state is not JobState.WAITING

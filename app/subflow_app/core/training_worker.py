@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -57,7 +57,8 @@ def main() -> int:
     A job is ``{"config": {...}, "trainer": module, "detached": flag}``.
     """
     pipe = _take_stdout()
-    job = json.loads(sys.stdin.buffer.readline())
+    lines = stdin_lines()
+    job = json.loads(next(lines))
     outbox = Outbox(pipe)
     try:
         config = TrainingConfig.from_json(job["config"])
@@ -71,7 +72,7 @@ def main() -> int:
         outbox.send(_failure(error))
         outbox.close()
         return 2
-    control = PipeControl(folder, detached=bool(job.get("detached")))
+    control = PipeControl(folder, lines, detached=bool(job.get("detached")))
     try:
         return _train(config, str(job.get("trainer", TRAINER)), control, outbox)
     finally:
@@ -97,6 +98,14 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
 def _failure(error: Exception) -> Report:
     text = str(error) or type(error).__name__
     return Report(ReportKind.FAILED, {"error": type(error).__name__, "message": text})
+
+
+def stdin_lines() -> Iterator[bytes]:
+    """The lines of stdin as they come. Not through `sys.stdin`: Python could not end while a thread waits there."""
+    rest = b""
+    while content := os.read(0, 1 << 16):
+        *whole, rest = (rest + content).split(b"\n")
+        yield from whole
 
 
 def _take_stdout() -> BinaryIO:
@@ -145,11 +154,12 @@ class Outbox:
 class PipeControl:
     """Commands from the parent's pipe, from the folder, and from signals; a `subflow_agents.Control`."""
 
-    def __init__(self, folder: Path, *, detached: bool = False) -> None:
+    def __init__(self, folder: Path, lines: Iterator[bytes], *, detached: bool = False) -> None:
         """Begin to listen.
 
         Args:
             folder: of the training.
+            lines: from the parent, as they come.
             detached: go on when the parent is gone.
         """
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
@@ -157,7 +167,7 @@ class PipeControl:
         self._file = CommandFile(folder)
         self._next_check = self._next_sign_of_life = 0.0
         self._detached = detached
-        threading.Thread(target=self._listen, name="subflow-commands", daemon=True).start()
+        threading.Thread(target=self._listen, args=(lines,), name="subflow-commands", daemon=True).start()
 
     def poll(self) -> Command:
         """The next command not yet obeyed, or NONE."""
@@ -192,8 +202,8 @@ class PipeControl:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _listen(self) -> None:
-        for line in sys.stdin.buffer:
+    def _listen(self, lines: Iterator[bytes]) -> None:
+        for line in lines:
             self._put(command_of(line))
         if not self._detached:
             self._commands.put(Command.STOP)
