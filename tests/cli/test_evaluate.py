@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import signal
 import statistics
 import subprocess
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
+from subflow_app.core import policies
 from subflow_app.core.evaluations import EvaluationJob
 from subflow_app.core.scenario_source import open_scenario
+from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 
 def test_means_and_intervals_are_those_of_the_single_runs(subflow: Subflow, scenario: Path, database: Path) -> None:
@@ -67,6 +70,19 @@ def test_a_controller_may_come_with_options_and_a_scenario_with_changes(subflow:
     assert answer.code == 0, answer.err
     assert answer.document["best_baseline"] is None
     assert answer.document["controllers"][0]["loss_ratio"]["ci95"] is None  # one seed allows none
+
+
+def test_a_policy_of_the_library_is_found_by_its_name(
+    subflow: Subflow, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = PolicyLibrary((tmp_path / "library",))
+    monkeypatch.setattr(policies, "policy_library", lambda: library)
+    (tmp_path / "library").mkdir()
+    shutil.copy(shipped_policies() / "drl-cc.safetensors", tmp_path / "library" / "mine.safetensors")
+    answer = subflow("evaluate", "mine", "--scenario", scenario, "--seeds", 1, "--baselines", "", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.document["controllers"][0]["controller"] == "drl-cc"
+    assert answer.document["controllers"][0]["label"].endswith("library/mine.safetensors")
 
 
 @pytest.mark.parametrize(

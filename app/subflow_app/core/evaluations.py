@@ -43,7 +43,8 @@ class EvaluationJob:
         """Check what is asked for; nothing runs yet.
 
         Args:
-            contenders: policy files, agents, controllers; see `subflow_agents.evaluation.read_contender`.
+            contenders: policy files, names of the policy library, agents, controllers; see
+                `subflow_agents.evaluation.read_contender`.
             source: the scenario.
             seeds: of the runs.
             baselines: controllers to compare with; None: the classics that suit the scenario.
@@ -56,7 +57,7 @@ class EvaluationJob:
             ConfigError: if a contender is none, or the scenario has no flow for it.
             ScenarioError: if the scenario is not usable with it.
         """
-        self._contenders = tuple(contenders)
+        self._contenders = tuple(map(_contender_text, contenders))
         self._source = source
         self._seeds = tuple(seeds)
         self._baselines = None if baselines is None else tuple(baselines)
@@ -143,3 +144,18 @@ class EvaluationJob:
         self._tasks.append((scenario, names, seed))
         nan = math.nan
         return RunFigures(seed, nan, nan, nan, nan, nan, nan, nan)
+
+
+def _contender_text(text: str) -> str:
+    """A contender as `read_contender` knows it: a policy of the library becomes its file.
+
+    Names of controllers and agents come first: they stand for the policy that ships with them.
+    """
+    from subflow_agents import agent_names
+    from subflow_app.core.policies import policy_library
+    from subflow_sim.catalog import controllers
+
+    if text in agent_names() or any(text == each.name for each in controllers()):
+        return text
+    path = policy_library().paths().get(text)
+    return text if path is None else str(path)
