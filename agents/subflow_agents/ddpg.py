@@ -152,7 +152,7 @@ class DdpgLearner:
 
     def observe(self, env: TrainingEnv) -> int:
         """Remember the transitions that ended."""
-        now = read_decisions(env, team_reward=self.config.reward == "team")
+        now = read_decisions(env)
         if len(now):
             require_room(self.spec, now.rows.shape[1], now.acting.shape[1])
         ended = env.terminated | env.truncated

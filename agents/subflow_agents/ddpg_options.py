@@ -61,12 +61,6 @@ class DdpgConfig:
         "Xu et al. 2019 (DRL-CC), Algorithm 1: the policy gradient alone",
         choices=("actor", "critic", "both"),
     )
-    reward: str = choice(
-        "own",
-        "own: as the agent's paper has it; team: sum over all flows of the simulation of ln(goodput in Mbit/s).",
-        "the agent's paper",
-        choices=("own", "team"),
-    )
     reward_scale: float = number(
         1.0, "Rewards are multiplied by this before they are learned from.", RULING, minimum=1e-6, maximum=1e6
     )

@@ -43,13 +43,8 @@ class Decisions:
         return Decisions(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def read_decisions(env: TrainingEnv, *, team_reward: bool = False) -> Decisions:
-    """The decisions that are open in the environments now, ordered by environment and agent; copies.
-
-    Args:
-        env: whose arrays are read.
-        team_reward: rewards of all flows of the simulation together in place of the agent's own.
-    """
+def read_decisions(env: TrainingEnv) -> Decisions:
+    """The decisions that are open in the environments now, ordered by environment and agent; copies."""
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]
     acts = env.acting & env.mask
@@ -75,7 +70,6 @@ def read_decisions(env: TrainingEnv, *, team_reward: bool = False) -> Decisions:
     acting_slots[acting_group, ordinal] = slots[is_acting]
 
     env_of = keys // max(agents, 1)
-    reward = env.team_reward[env_of] if team_reward else env.reward[acts][first]
     return Decisions(
         env=env_of,
         agent=keys % max(agents, 1),
@@ -83,7 +77,7 @@ def read_decisions(env: TrainingEnv, *, team_reward: bool = False) -> Decisions:
         count=count.astype(np.int16),
         acting=acting,
         slots=acting_slots,
-        reward=reward.astype(np.float32),
+        reward=env.reward[acts][first],
         terminated=env.terminated[env_of],
     )
 

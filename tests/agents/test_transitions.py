@@ -47,14 +47,13 @@ def test_nobody_acting_is_no_decision() -> None:
     assert Stitcher().close(now, env.truncated) == {}
 
 
-def test_rewards_are_the_agents_own_or_the_teams() -> None:
+def test_rewards_are_the_agents_own() -> None:
     env = LevelEnv(1, rows=1, agents=2)
     env.reset(1)
     env.reward[0] = 2, 3
     env.team_reward[0] = 9
 
     assert read_decisions(env).reward.tolist() == [2, 3]
-    assert read_decisions(env, team_reward=True).reward.tolist() == [9, 9]
 
 
 def stitched(env: LevelEnv, stitcher: Stitcher):
