@@ -99,7 +99,8 @@ class RunFigures:
         rtt_s: mean RTT over the flows under evaluation; NaN without a sample.
         loss_ratio: packets lost over packets sent, mean over those flows.
         jain: Jain's index over the goodputs of all flows with congestion control.
-        score: sum over all those flows of ln(goodput in Mbit/s), at least LEAST_MBPS: proportional fairness.
+        score: sum over all those flows of ln(goodput in Mbit/s times the share of its packets that was not lost), at
+            least LEAST_MBPS: proportional fairness, in which capacity that is wasted counts as taken from others.
         flows: goodput of each flow under evaluation, bit/s.
     """
 
@@ -283,7 +284,9 @@ def run_once(
         rtt_s=_mean(flow["mean_rtt_s"] for flow in steered if flow["mean_rtt_s"] is not None),
         loss_ratio=_mean(flow["loss_ratio"] for flow in steered),
         jain=math.nan if jain is None else float(jain),
-        score=math.fsum(math.log(max(flow["active_goodput_bps"] / 1e6, LEAST_MBPS)) for flow in flows),
+        score=math.fsum(
+            math.log(max((1 - flow["loss_ratio"]) * flow["active_goodput_bps"] / 1e6, LEAST_MBPS)) for flow in flows
+        ),
         flows={flow["name"]: float(flow["active_goodput_bps"]) for flow in steered},
     )
 
