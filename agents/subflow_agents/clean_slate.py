@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.ddpg_options import RULING, WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import integer, number
 from subflow_agents.registry import AgentInfo
@@ -19,7 +19,7 @@ PAPER = "Yu et al. (MPLibra), section II"
 
 
 @dataclass(frozen=True, slots=True)
-class CleanSlateConfig(DdpgConfig):
+class CleanSlateConfig(WindowConfig):
     """DDPG over the concatenated states of a fixed number of subflows."""
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
@@ -54,6 +54,7 @@ def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:
         "epoch_time": config.epoch_time,
         "history": config.history,
         "action_range": config.action_range,
+        **config.window_options(),
     }
 
 

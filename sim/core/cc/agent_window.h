@@ -37,7 +37,38 @@ public:
 
     static constexpr bool kGovernsRecovery = true;
 
-    explicit AgentWindow(const Options& options) : plan_(read_epoch_plan(options)) {}
+    // Terms that the papers' rewards do not have. With them alone, windows far beyond what the queues hold look nearly
+    // as good as those that just fill the links, and agents learn to overload.
+    static constexpr std::array kRewardOptions{
+        OptionInfo{
+            .key = "loss_weight",
+            .kind = OptionKind::Number,
+            .help = "What the share of lost packets costs in the reward, for each subflow. The paper has no such term.",
+            .default_number = 0,
+            .minimum = 0,
+            .maximum = 100,
+        },
+        OptionInfo{
+            .key = "delay_weight",
+            .kind = OptionKind::Number,
+            .help = "What RTT / lowest RTT - 1 costs in the reward, for each subflow. The paper has no such term.",
+            .default_number = 0,
+            .minimum = 0,
+            .maximum = 100,
+        },
+    };
+    static constexpr auto options_for(const EpochDefaults& defaults) {
+        constexpr std::size_t kCommon = agent_options({}).size();
+        std::array<OptionInfo, kCommon + kRewardOptions.size()> all;
+        std::ranges::copy(agent_options(defaults), all.begin());
+        std::ranges::copy(kRewardOptions, all.begin() + kCommon);
+        return all;
+    }
+
+    explicit AgentWindow(const Options& options)
+        : plan_(read_epoch_plan(options)),
+          loss_weight_(options.number("loss_weight")),
+          delay_weight_(options.number("delay_weight")) {}
 
     EpochPlan epoch_plan() const { return plan_; }
 
@@ -69,6 +100,16 @@ protected:
         window.cwnd_pkts = cwnd_pkts;
     }
 
+    // What losses and queues cost.
+    double price(std::span<const EpochSample> samples) const {
+        double price = 0;
+        for (const EpochSample& sample : samples) {
+            price += loss_weight_ * sample.loss_ratio;
+            if (delay_weight_ > 0) price += delay_weight_ * (sample.rtt_s / sample.min_rtt_s - 1);
+        }
+        return price;
+    }
+
     // BDP_ref, what windows are measured by.
     static double reference_bdp_pkts(const ActionMoment& moment) {
         return moment.reference_pps * to_seconds(moment.min_rtt);
@@ -76,6 +117,8 @@ protected:
 
 private:
     EpochPlan plan_;
+    double loss_weight_;
+    double delay_weight_;
     bool has_acted_ = false;
 };
 
@@ -91,38 +134,7 @@ public:
         .numbers = {"action", "cwnd_pkts", "reference_bdp_pkts"},
     };
 
-    // Terms that the papers' rewards do not have. With them alone, windows far beyond what the queues hold look nearly
-    // as good as those that just fill the links, and agents learn to overload.
-    static constexpr std::array kRewardOptions{
-        OptionInfo{
-            .key = "loss_weight",
-            .kind = OptionKind::Number,
-            .help = "What the share of lost packets costs in the reward, for each subflow. The paper has no such term.",
-            .default_number = 0,
-            .minimum = 0,
-            .maximum = 100,
-        },
-        OptionInfo{
-            .key = "delay_weight",
-            .kind = OptionKind::Number,
-            .help = "What RTT / lowest RTT - 1 costs in the reward, for each subflow. The paper has no such term.",
-            .default_number = 0,
-            .minimum = 0,
-            .maximum = 100,
-        },
-    };
-    static constexpr auto options_for(const EpochDefaults& defaults) {
-        constexpr std::size_t kCommon = agent_options({}).size();
-        std::array<OptionInfo, kCommon + kRewardOptions.size()> all;
-        std::ranges::copy(agent_options(defaults), all.begin());
-        std::ranges::copy(kRewardOptions, all.begin() + kCommon);
-        return all;
-    }
-
-    explicit RelativeWindow(const Options& options)
-        : AgentWindow(options),
-          loss_weight_(options.number("loss_weight")),
-          delay_weight_(options.number("delay_weight")) {}
+    using AgentWindow::AgentWindow;
 
     static double changed_pkts(double cwnd_pkts, double action, double reference_bdp_pkts) {
         const double most = std::max(kMostBdps * reference_bdp_pkts, 2.0);
@@ -130,26 +142,12 @@ public:
     }
 
 protected:
-    // What losses and queues cost.
-    double price(std::span<const EpochSample> samples) const {
-        double price = 0;
-        for (const EpochSample& sample : samples) {
-            price += loss_weight_ * sample.loss_ratio;
-            if (delay_weight_ > 0) price += delay_weight_ * (sample.rtt_s / sample.min_rtt_s - 1);
-        }
-        return price;
-    }
-
     void change_window(Window& window, double action, const ActionMoment& moment) {
         const double before = window.cwnd_pkts;
         const double bdp_pkts = reference_bdp_pkts(moment);
         if (moment.why != nullptr) moment.why->set(kWindowChange, {action, before, bdp_pkts});
         steer(window, changed_pkts(before, action, bdp_pkts));
     }
-
-private:
-    double loss_weight_;
-    double delay_weight_;
 };
 
 }  // namespace subflow

@@ -14,7 +14,7 @@ namespace subflow {
 class CleanSlate : public AgentWindow {
 public:
     static constexpr auto kOptions = [] {
-        constexpr auto common = agent_options({.kind = EpochKind::Rtt, .time_s = 0.01, .history = 10});
+        constexpr auto common = options_for({.kind = EpochKind::Rtt, .time_s = 0.01, .history = 10});
         std::array<OptionInfo, common.size() + 1> all;
         std::ranges::copy(common, all.begin());
         all.back() = {
@@ -58,7 +58,9 @@ public:
         .scope = AgentScope::Connection,
         .features = kFeatures,
         .actions = kActions,
-        .reward = "ln(max(goodput of the connection in Mbit/s, 0.01))",
+        .reward =
+            "ln(max(goodput of the connection in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt / lowest "
+            "rtt - 1), the prices summed over the subflows",
     };
     static constexpr double kMostBdps = 4;
 
@@ -75,7 +77,7 @@ public:
     double reward(std::span<const EpochSample> samples) const {
         double goodput_bps = 0;
         for (const EpochSample& sample : samples) goodput_bps += sample.goodput_bps();
-        return log_goodput(goodput_bps);
+        return log_goodput(goodput_bps) - price(samples);
     }
 
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
