@@ -65,6 +65,8 @@ class AgentInfo:
 _AGENTS: Mapping[str, tuple[str, str]] = {
     "drl-cc": ("drl_cc", "AGENT"),
     "dql-mptcp": ("dql_mptcp", "AGENT"),
+    "ddpg-mpcc": ("ddpg_mpcc", "AGENT"),
+    "mplibra": ("mplibra", "AGENT"),
     "clean-slate": ("clean_slate", "AGENT"),
     "rl-explore": ("rl_explore", "AGENT"),
     "rl-pure": ("rl_explore", "PURE"),

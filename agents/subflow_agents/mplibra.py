@@ -1,0 +1,73 @@
+"""MPLibra's learning half: an agent per subflow proposes a rate, which the controller weighs against the classic one.
+
+Stages, utilities and the choice among the candidates are the core's (sim/core/cc/mplibra.h). Source: Yu, Xu, Zhao,
+Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.learner import Learner, LearnerSetup
+from subflow_agents.options import choice, integer, number
+from subflow_agents.registry import AgentInfo
+
+PAPER = "Yu et al. (MPLibra), section IV"
+MOTIVATION = "a ruling: the width that section II uses"
+
+
+@dataclass(frozen=True, slots=True)
+class MplibraConfig(DdpgConfig):
+    """DDPG with the paper's constants; where it gives none, those of the DDPG paper."""
+
+    hidden: int = integer(
+        256, "Width of the two hidden layers of actor and critic.", MOTIVATION, minimum=1, maximum=4096
+    )
+    history: int = integer(10, "Records of the past that the agent sees.", PAPER, minimum=1, maximum=32)
+    classic: str = choice(
+        "olia",
+        "The classic controller that it works with while it learns.",
+        PAPER,
+        choices=("olia", "lia", "balia", "wvegas"),
+    )
+    action_range: float = number(
+        5.0,
+        "The window is multiplied by 2 to at most this; Orca, which the paper names as its source, has 2.",
+        PAPER,
+        minimum=0.01,
+        maximum=5,
+    )
+    squash_penalty: float = number(
+        0.001,
+        "Weight of the mean square of what the actor puts out before its tanh.",
+        RULING,
+        minimum=0,
+        maximum=10,
+    )
+
+
+def _make_learner(config: MplibraConfig, setup: LearnerSetup) -> Learner:
+    from subflow_agents.ddpg import DdpgLearner
+
+    return DdpgLearner(config, setup, head="slot")
+
+
+def _controller_options(config: MplibraConfig) -> Mapping[str, Any]:
+    return {"classic": config.classic, "history": config.history, "action_range": config.action_range}
+
+
+AGENT = AgentInfo(
+    name="mplibra",
+    title="MPLibra",
+    summary="An agent per subflow proposes rates beside a classic controller; the utility of both decides.",
+    source="Yu et al., MPLibra",
+    controller="mplibra",
+    scope="subflow",
+    default_recipe="mplibra",
+    config_class=MplibraConfig,
+    make_learner=_make_learner,
+    controller_options=_controller_options,
+)
