@@ -55,7 +55,8 @@ def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile:
     """
     policy = _policy(file)
     shown = f'"{file.name}"'
-    learner = str(given.get("base", algorithm.name))  # `uncoupled` runs its base on each subflow
+    # `uncoupled` runs its base on each subflow; of others a base is something else.
+    learner = str(given.get("base", algorithm.name)) if algorithm.name == "uncoupled" else algorithm.name
     if policy.controller != learner:
         raise ParamError(f"{shown} was trained for {policy.controller}", f"a policy for {learner}")
     wanted = given.get("history", policy.history)

@@ -11,12 +11,20 @@ from dataclasses import replace
 from tests.helpers.networks import link, scenario, tcp
 
 from subflow_sim import controllers, schedulers
-from subflow_sim.scenario_model import Choice, Event, Flow, FlowKind, Scenario
+from subflow_sim.params import Algorithm
+from subflow_sim.scenario_model import Choice, Event, Flow, FlowKind, OptionValue, Scenario
+
+
+def _choice(algorithm: Algorithm, **options: OptionValue) -> Choice:
+    # Policies are made anew while what runs them stays: controllers are tried without.
+    if any(option.key == "policy" for option in algorithm.options):
+        options["policy"] = "neutral"
+    return Choice(algorithm.name, options)
 
 
 def single_path_choices() -> dict[str, Choice]:
     """The controllers for a flow over one path, by what they are called."""
-    return {each.name: Choice(each.name) for each in controllers() if not each.is_coupled}
+    return {each.name: _choice(each) for each in controllers() if not each.is_coupled}
 
 
 def multipath_choices() -> dict[str, Choice]:
@@ -25,9 +33,9 @@ def multipath_choices() -> dict[str, Choice]:
     for each in controllers():
         bases = next((option.choices for option in each.options if option.key == "base"), ())
         if bases:
-            choices |= {f"{each.name} {base}": Choice(each.name, {"base": base}) for base in bases}
+            choices |= {f"{each.name} {base}": _choice(each, base=base) for base in bases}
         elif each.is_coupled:
-            choices[each.name] = Choice(each.name)
+            choices[each.name] = _choice(each)
     return choices
 
 
