@@ -27,6 +27,17 @@ if TYPE_CHECKING:
     from subflow_sim import Simulation
 
 
+def with_evaluation(policy: bytes, evaluation: dict[str, Any]) -> bytes:
+    """The content of a policy file whose card tells how the policy did."""
+    from safetensors.numpy import load
+
+    from subflow_sim.policy import Policy, policy_bytes
+
+    document = Policy.from_bytes(policy).document
+    card = {**document["card"], "evaluation": evaluation}
+    return policy_bytes({**document, "card": card}, load(policy))
+
+
 class Evaluator:
     """Runs policies on seeds that no training has seen, beside the baselines, whose runs are made once.
 
@@ -100,8 +111,8 @@ class Evaluator:
         is_best = self.best is None or not score <= self.best["score"]
         values = evaluation.to_json()
         if is_best and not self._ends.is_set():
-            write_atomically(self._folder / "best.safetensors", policy)
             self.best = {"step": step, "score": score, **values}
+            write_atomically(self._folder / "best.safetensors", with_evaluation(policy, self.best))
         path.unlink(missing_ok=True)
         return {"step": step, "is_best": is_best, "score": None if math.isnan(score) else score, **values}
 

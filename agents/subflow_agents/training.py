@@ -359,7 +359,6 @@ class _Training:
             "updates": self.updates,
             "minutes": round(self._elapsed() / 60, 2),
             "versions": {"torch": torch.__version__, "python": platform.python_version()},
-            "evaluation": self.evaluator.best,
         }
 
     def _write_policy(self) -> None:
