@@ -1,0 +1,66 @@
+"""What the shipped policies are there to show, on seeds that neither their training nor its evaluations have seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subflow_agents.config import FIRST_EVALUATION_SEED
+from subflow_agents.evaluation import Evaluation, evaluate
+from subflow_sim import parse_scenario
+from subflow_sim.policy import Policy
+
+ASSETS = Path(__file__).parents[2] / "assets"
+POLICIES = sorted(path.stem for path in (ASSETS / "agents").glob("*.safetensors"))
+SEEDS = range(FIRST_EVALUATION_SEED + 500, FIRST_EVALUATION_SEED + 503)
+
+
+def run(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...]) -> Evaluation:
+    text = (ASSETS / f"scenarios/{scenario}.toml").read_text(encoding="utf-8")
+    return evaluate([policy], text, SEEDS, baselines=baselines, name=scenario, overrides=overrides)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_shipped_policy_has_the_recipe_that_makes_it_and_says_how_it_did(name: str) -> None:
+    policy = Policy.load(ASSETS / f"agents/{name}.safetensors")
+
+    assert (ASSETS / f"agents/recipes/{name}.toml").exists()
+    assert policy.card["agent"] == name
+    assert policy.card["seed"] < FIRST_EVALUATION_SEED
+    assert min(policy.card["evaluation"]["seeds"]) >= FIRST_EVALUATION_SEED
+
+
+def test_dql_mptcp_beats_the_kernels_controllers_under_loss() -> None:
+    for overrides in (
+        (),
+        ("links.path1.loss=5%", "links.path2.loss=5%", "links.path2.delay=10ms", "links.path1.delay=50ms"),
+        ("links.path1.loss=4%", "links.path2.loss=4%", "links.path2.delay=75ms", "links.path1.rate=30Mbit/s"),
+    ):
+        told = run("dql-mptcp", "t-dql", "duration=30s", *overrides, baselines=("lia", "olia", "balia"))
+        assert told.ratio(told.results[0]) > 1.25, overrides
+
+
+def test_mplibra_uses_lossy_paths_and_lets_reno_live() -> None:
+    told = run("mplibra", "t-2link", "links.top.loss=0.5%", "links.bottom.loss=0.5%", baselines=("olia",))
+    assert told.ratio(told.results[0]) > 3
+    told = run("mplibra", "t-1link", baselines=("olia",))
+    assert told.results[0].figure("other_goodput_bps").mean > 1.5e6  # an equal share would be 2.4
+
+
+def test_clean_slate_fills_any_path_and_starves_reno() -> None:
+    told = run("clean-slate", "t-2link", "links.top.loss=0.5%", "links.bottom.loss=0.5%", baselines=("olia",))
+    assert told.results[0].figure("goodput_bps").mean > 9e6  # of 9.65
+    told = run("clean-slate", "t-1link", baselines=("olia",))
+    assert told.results[0].figure("other_goodput_bps").mean < 0.8e6  # a sixth of the link
+
+
+def test_ddpg_mpcc_moves_either_mpcc() -> None:
+    text = (ASSETS / "scenarios/t-ddpg-c.toml").read_text(encoding="utf-8")
+    flows = list(parse_scenario(text).flows)
+    for base in ("loss", "latency"):
+        changes = [f'flows.{name}.controller={{ name = "ddpg-mpcc", base = "{base}" }}' for name in flows]
+        scenario = parse_scenario(text, overrides=changes)
+        choices = [scenario.flows[name].controller for name in flows]
+        assert all(choice.policy is not None and choice.policy.name == "ddpg-mpcc" for choice in choices)
+        assert [choice.options["base"] for choice in choices] == [base] * len(choices)
