@@ -31,6 +31,13 @@ class RlPureConfig(PpoConfig):
     history: int = integer(
         1, "Epochs that the agent sees.", "RL-explore, section 4.4: 1, 2, 4, 8 tried, 1 kept", minimum=1, maximum=32
     )
+    throughput_epochs: int = integer(
+        5,
+        "Epochs of which throughput_max is the largest. Of 5, an agent is paid five times for one at the full rate.",
+        "RL-explore, section 4.1",
+        minimum=1,
+        maximum=5,
+    )
     reference_rate: float = number(
         100e6,
         "Throughput is shown relative to this, or to the largest seen if that is larger. Above the rates of the links "
@@ -57,6 +64,7 @@ def _pure_options(config: RlPureConfig) -> dict[str, Any]:
         "epoch": config.epoch,
         "epoch_packets": float(config.epoch_packets),
         "history": float(config.history),
+        "throughput_epochs": float(config.throughput_epochs),
         "reference_rate": config.reference_rate,
     }
 

@@ -20,7 +20,7 @@ namespace subflow {
 class RlExplore {
 public:
     static constexpr double kRateFactor = 1.25;            // of an increase, of a decrease and of a probe
-    static constexpr std::uint32_t kThroughputEpochs = 5;  // throughput_max is the largest of so many
+    static constexpr std::uint32_t kThroughputEpochs = 5;  // throughput_max is the largest of so many, or of fewer
     static constexpr double kLatencyWeight = 10;           // of the mean latency in s
     static constexpr double kLossWeight = 10;              // of the loss ratio
     static constexpr double kStartingRate_bps = 6e6;       // the emulator's demonstration: 500 packets of 1500 bytes
@@ -62,6 +62,15 @@ public:
                 .default_number = kProbeInterval,
                 .minimum = 1,
                 .maximum = 1000,
+            },
+            OptionInfo{
+                .key = "throughput_epochs",
+                .kind = OptionKind::Number,
+                .help = "Epochs of which throughput_max, which the agent sees and is paid for, is the largest. With "
+                        "the paper's 5 it is paid five times for one epoch at the full rate.",
+                .default_number = kThroughputEpochs,
+                .minimum = 1,
+                .maximum = kThroughputEpochs,
             },
             OptionInfo{
                 .key = "rate_factor",
@@ -164,6 +173,7 @@ public:
           rate_factor_(options.number("rate_factor")),
           starting_rate_pps_(options.number("starting_rate") / kBitsPerPacket),
           rate_floor_pps_(options.number("rate_floor") / kBitsPerPacket),
+          throughput_epochs_(static_cast<std::uint32_t>(options.number("throughput_epochs"))),
           probe_interval_(static_cast<std::uint32_t>(options.number("probe_interval"))),
           probes_(options.number("probe_bw") != 0) {}
 
@@ -195,7 +205,7 @@ public:
 
     void observe(const EpochSample& sample, std::span<float> record) {
         const double length_s = std::max(sample.length_s, kShortestEpoch_s);
-        throughputs_pps_[epochs_++ % kThroughputEpochs] = sample.delivered_pps * (sample.length_s / length_s);
+        throughputs_pps_[epochs_++ % throughput_epochs_] = sample.delivered_pps * (sample.length_s / length_s);
         const double throughput_pps = throughput_max_pps();
         record[0] = scaled(throughput_pps / sample.reference_pps);
         record[1] = static_cast<float>(sample.loss_ratio);
@@ -238,6 +248,7 @@ private:
     double rate_factor_;
     double starting_rate_pps_;
     double rate_floor_pps_;
+    std::uint32_t throughput_epochs_;
     std::uint32_t probe_interval_;
     bool probes_;
 
