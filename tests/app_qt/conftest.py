@@ -85,7 +85,7 @@ def close_window(qtbot: QtBot, window: MainWindow) -> None:
     window.deleteLater()
     delete_later_now()
     assert not shiboken6.isValid(window)
-    left = [t for t in gc.get_objects() if isinstance(t, QTimer) and shiboken6.isValid(t) and t.isActive()]
+    left = [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
     assert left == []
 
 
