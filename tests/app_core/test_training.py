@@ -154,6 +154,7 @@ def test_killed_at_any_moment_it_says_so_and_goes_on_from_its_last_checkpoint(
 ) -> None:
     job = start(wait=False, checkpoint_every=20)
     time.sleep(after_s)
+    assert job.pid > 0  # 0 would be everybody here
     os.kill(job.pid, signal.SIGKILL)
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.INTERRUPTED

@@ -111,6 +111,7 @@ def test_a_killed_training_is_told_as_interrupted_and_resumed_under_its_number(
     number = service.submit(config(tmp_path / "a", checkpoint_every=20))
     job = service.job(number)
     wait(lambda: job.metrics.get("step", 0) > 100)
+    assert job.pid > 0  # 0 would be everybody here
     os.kill(job.pid, signal.SIGKILL)
     assert job.wait(PATIENCE_S)
     wait(lambda: "SIGKILL" in store.trainings.get(number).message)

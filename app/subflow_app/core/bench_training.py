@@ -33,7 +33,7 @@ _PATIENCE_S = 120.0
 _PAUSE_S, _CHECKPOINT_S = 0.1, 0.2
 # A budget that is not spent: the training ends when all is measured.
 _SETTINGS = {"steps": 10**9, "num_envs": 4, "evaluation_every": 0, "checkpoint_minutes": 1e3}
-_LEARNED = 2000
+_LEARNED = 1000
 
 
 def figure_names() -> tuple[str, ...]:
