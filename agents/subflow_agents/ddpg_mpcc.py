@@ -1,19 +1,27 @@
 """DDPG-MPCC: an agent per subflow moves the rate of MPCC.
 
 Source: DDPG-MPCC (Future Internet 2024), sections 2 and 3; the utility and the probing are MPCC's (sim/core/cc/mpcc.h).
-The paper gives no sizes, learning rates or discount.
+The paper gives no sizes, learning rates or discount. It trains over a log of MPCC's intervals, which is no network
+(log_env.py); the default here is the simulator itself. What one shows is never to be mixed with the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from subflow_agents.ddpg_options import RULING, DdpgConfig
 from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import choice, integer
 from subflow_agents.registry import AgentInfo
+
+if TYPE_CHECKING:
+    from subflow_agents.config import TrainingConfig
+    from subflow_agents.learner import TrainingEnv
+
+LOGGED_RUNS = 3
+"""Runs of MPCC that the log of an offline training is recorded from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +30,42 @@ class DdpgMpccConfig(DdpgConfig):
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", RULING, minimum=1, maximum=4096)
     base: str = choice("loss", "Which MPCC it moves.", RULING, choices=("loss", "latency"))
+    mode: str = choice(
+        "closed_loop",
+        "closed_loop: learn in the simulator; offline_log: over a log of MPCC's own runs of the scenario, where the "
+        "nearest rate logged gives what was logged of it.",
+        "DDPG-MPCC, section 2.2, is offline; what it learns there says little of a network",
+        choices=("closed_loop", "offline_log"),
+    )
 
 
 def _make_learner(config: DdpgMpccConfig, setup: LearnerSetup) -> Learner:
     from subflow_agents.ddpg import DdpgLearner
 
     return DdpgLearner(config, setup, head="slot")
+
+
+def _make_environment(training: TrainingConfig, config: DdpgMpccConfig) -> TrainingEnv | None:
+    if config.mode == "closed_loop":
+        return None
+    from subflow_agents.interval_log import record_log
+    from subflow_agents.log_env import LogEnv
+    from subflow_agents.scenarios import read_scenario, require_paths
+    from subflow_sim.scenario_model import Choice
+    from subflow_sim.vec_env import agent_spec
+
+    scenario = read_scenario(training.scenario, training.scenario_name, training.scenario_folder, training.overrides)
+    require_paths(scenario, AGENT)
+    flows = {
+        name: replace(flow, controller=Choice(f"mpcc-{config.base}", {}), scheduler=Choice("mpcc-rate", {}))
+        if flow.kind == "mptcp"
+        else flow
+        for name, flow in scenario.flows.items()
+    }
+    log = record_log(replace(scenario, flows=flows), range(training.seed, training.seed + LOGGED_RUNS))
+    spec = agent_spec("ddpg-mpcc", _controller_options(config))
+    assert spec is not None
+    return LogEnv(log, spec, training.num_envs, seed=training.seed)
 
 
 def _controller_options(config: DdpgMpccConfig) -> Mapping[str, Any]:
@@ -45,4 +83,5 @@ AGENT = AgentInfo(
     config_class=DdpgMpccConfig,
     make_learner=_make_learner,
     controller_options=_controller_options,
+    make_environment=_make_environment,
 )

@@ -18,9 +18,7 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
             const bool has_reached = recorder_.run_until(network_, until, left);
             max_events -= allowed - left;
             if (has_reached || max_events <= 0 || network_.is_waiting()) {
-                end = has_reached             ? RunEnd::Reached
-                      : network_.is_waiting() ? RunEnd::Waiting
-                                              : RunEnd::Exhausted;
+                end = has_reached ? RunEnd::Reached : network_.is_waiting() ? RunEnd::Waiting : RunEnd::Exhausted;
                 break;
             }
         }

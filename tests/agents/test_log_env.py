@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from tests.helpers.choice_env import ChoiceNumber, ChoiceSpec
 
+from subflow_agents.config import TrainingConfig
 from subflow_agents.errors import AgentError
 from subflow_agents.interval_log import COLUMNS, IntervalLog, record_log
 from subflow_agents.log_env import EPISODE_STEPS, LogEnv, LogTable
-from subflow_sim import load_scenario
+from subflow_agents.registry import agent
+from subflow_agents.scenarios import make_environment
+from subflow_sim import VecEnv, load_scenario
 
 SCENARIO = Path("assets/scenarios/t-ddpg-c.toml")
 SPEC = ChoiceSpec(
@@ -227,3 +230,31 @@ def test_agents_that_see_something_else_are_refused() -> None:
 def test_the_papers_episode_has_a_thousand_steps() -> None:
     assert LogEnv(SMALL, SPEC, 1).episode_steps == EPISODE_STEPS == 1000
     assert math.isclose(LogEnv(SMALL, SPEC, 1).table.rtt_s[1], 0.05)
+
+
+# --------------------------------------------------------------------------------------------------- as a training
+
+
+def offline(tmp_path: Path, mode: str = "offline_log") -> TrainingConfig:
+    return TrainingConfig(
+        agent="ddpg-mpcc",
+        scenario=SCENARIO.read_text(encoding="utf-8"),
+        overrides=("duration=10s", "warmup=0s"),
+        options={"mode": mode},
+        num_envs=4,
+        steps=100,
+        folder=str(tmp_path),
+    )
+
+
+def test_an_offline_training_learns_from_a_log_and_another_from_the_simulator(tmp_path: Path) -> None:
+    info = agent("ddpg-mpcc")
+    config = offline(tmp_path)
+    env = make_environment(config, info, info.config(config.options))
+    assert isinstance(env, LogEnv)
+    assert env.num_envs == 4
+    assert env.table.utility.max() == 1
+    env.reset(1)
+    assert env.obs.shape == (4, 1, 3)
+    config = offline(tmp_path, "closed_loop")
+    assert isinstance(make_environment(config, info, info.config(config.options)), VecEnv)

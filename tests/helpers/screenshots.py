@@ -24,7 +24,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from tests.helpers.window import make_window
 
-from subflow_app.core.training_draft import NO_RECIPE
 from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
 from subflow_app.qt.main_window import MainWindow
@@ -32,7 +31,7 @@ from subflow_app.qt.main_window import MainWindow
 SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "screenshots"
 _TIMEOUT_MS = 60_000
-_TRAINING_MINUTES = 2
+_TRAINING_STEPS = 300_000  # of each training
 _TRAINING_TIMEOUT_MS = 20 * 60_000  # two trainings and their evaluations, on a busy computer
 
 
@@ -107,19 +106,18 @@ def _problems(window: MainWindow, folder: Path) -> None:
 
 
 def _training(window: MainWindow, folder: Path) -> None:
-    """Two seeds of DRL-CC that have learned for some minutes: curves, policy, and a race against LIA."""
+    """Two seeds of RL-explore by its recipe: curves, policy, and a race against a classic."""
     window.document_stack.undo()
-    window.documents.open_example("drlcc-sc1")
+    window.documents.open_example("rlx-alternating")
     for topic in window.banners.topics():
         window.banners.close_banner(topic)
     window.docks.set_open("train", True)
     _wait_for(lambda: window.train.form is not None)
     form = window.train.form
     assert form is not None
-    form.draft.set_value("agent", "drl-cc")
-    form.draft.set_value("recipe", NO_RECIPE)
-    form.draft.set_value("minutes", _TRAINING_MINUTES)
-    form.draft.set_value("evaluation_every", 2000)
+    form.draft.set_value("agent", "rl-explore")
+    form.draft.set_value("recipe", "rl-explore")
+    form.draft.set_value("steps", _TRAINING_STEPS)
     for seed in (1, 2):
         form.draft.set_value("seed", seed)
         form.show_draft()

@@ -1,5 +1,5 @@
 // RL-explore: what actions make of the rate and what the agent sees; then in networks, where nobody has learned
-// anything. What a trained policy does is in tests/sim/test_oracles_rl_explore.py.
+// anything.
 #include "cc/rl_explore.h"
 
 #include <gtest/gtest.h>
