@@ -2,7 +2,7 @@
 
     python -m tests.helpers.screenshots [FOLDER]
 
-Writes `window-light.png`, `window-dark.png`, `window-overlay.png`, `window-problems.png`, `train-curves.png`,
+Writes `window-light.png`, `window-dark.png`, `window-overlay.png`, `window-problems.png`, `train.png`,
 `train-policy.png` and `train-race.png` to `assets/screenshots`, or to another folder. Nothing is compared: look at
 them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and
 take a few minutes.
@@ -125,7 +125,7 @@ def _training(window: MainWindow, folder: Path) -> None:
     trainings = window.trainings.trainings
     _wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
     window.train.select([training.id for training in trainings])
-    _save(window, folder / "train-curves.png")
+    _save(window, folder / "train.png")
     window.bar.trigger("view.theme_dark")
     window.train.select([trainings[0].id])
     window.train.tabs.setCurrentWidget(window.train.policy)
