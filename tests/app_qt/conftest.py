@@ -21,6 +21,15 @@ from subflow_app.qt.main_window import MainWindow
 HARMLESS = ("This plugin does not support propagateSizeHints",)
 
 
+@pytest.fixture(scope="package", autouse=True)
+def others_objects() -> Iterator[None]:
+    """What the tests of other packages have left, PyTorch's objects above all, is not gone through after each test."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(autouse=True)
 def _no_qt_warnings(qtlog) -> Iterator[None]:
     """A warning of Qt is a bug of ours until it is shown to be harmless."""
