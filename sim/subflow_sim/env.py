@@ -310,7 +310,8 @@ class ConnectionEnv(_LearnerEnv):
 
         dql-mptcp: sum over the subflows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss -
         delay_weight (rtt / min_rtt - 1)
-        clean-slate: ln(max(goodput of the connection in Mbit/s, 0.01))
+        clean-slate: ln(max(goodput of the connection in Mbit/s, 0.01)) - loss_weight loss - delay_weight (rtt /
+            lowest rtt - 1), the prices summed over the subflows
 
     Episode end and info: as in `HostEnv`; "learner" is the connection.
 
