@@ -65,6 +65,8 @@ def option_values(algorithm: Algorithm) -> list[Choice]:
 def test_every_value_of_every_controller_option_runs_through_a_storm(controller: Choice) -> None:
     if controller.options.get("beta") == 0.0 and controller.name != "mplibra":
         controller = Choice(controller.name, {**controller.options, "alpha": 0.0})  # beta is not below alpha
+    if "history" in controller.options:  # for one of which a policy that ships is made
+        controller = Choice(controller.name, {**controller.options, "policy": "neutral"})
     flow = run(storm(controller, MINRTT)).summary()["flows"][0]
     assert flow["goodput_bps"] > 1e5
     assert flow["controller_options"].items() >= controller.options.items()

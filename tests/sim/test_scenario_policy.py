@@ -14,6 +14,7 @@ from subflow_sim.lowering import lower
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import PolicyLibrary, is_policy_name, read_policy_file
 from subflow_sim.scenario import Choice, Scenario, load_scenario, parse_scenario
+from subflow_sim.scenario_model import OptionValue
 from subflow_sim.simulation import Simulation
 from subflow_sim.vec_env import with_learner
 
@@ -134,9 +135,12 @@ def test_without_a_policy_the_one_that_ships_decides_or_none() -> None:
         param = next((option for option in algorithm.options if option.key == "policy"), None)
         if param is None:
             continue
-        ships = algorithm.name in catalog().policies.paths()
-        assert param.default == (algorithm.name if ships else "neutral")
-        choice = resolved(Choice(algorithm.name), "linux")
+        # `uncoupled` has the option of the base that learns.
+        learner = param.applies_to[0] if param.applies_to else algorithm.name
+        ships = learner in catalog().policies.paths()
+        assert param.default == (learner if ships else "neutral")
+        base: dict[str, OptionValue] = {"base": learner} if param.applies_to else {}
+        choice = resolved(Choice(algorithm.name, base), "linux")
         assert (choice.policy is not None) == ships
 
 
