@@ -98,6 +98,12 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     begin_measurement();  // what a run stopped within its warm-up reports
 }
 
+Network::Network(const Network&) = default;
+Network::Network(Network&&) noexcept = default;
+Network& Network::operator=(const Network&) = default;
+Network& Network::operator=(Network&&) noexcept = default;
+Network::~Network() = default;
+
 void Network::build_timeline() {
     const Scenario& scenario = *scenario_;
     for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {

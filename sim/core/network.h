@@ -98,6 +98,13 @@ public:
     // Throws ScenarioError if the scenario is not usable.
     Network(const Scenario& scenario, std::uint64_t seed);
 
+    // Compiled once, in network.cpp, and not by each file that has a network.
+    Network(const Network&);
+    Network(Network&&) noexcept;
+    Network& operator=(const Network&);
+    Network& operator=(Network&&) noexcept;
+    ~Network();
+
     // Processes every event up to and including `until`; the clock then stands there.
     void run_until(Nanos until) {
         std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();

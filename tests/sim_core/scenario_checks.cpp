@@ -4,10 +4,10 @@
 #include <bit>
 #include <sstream>
 
+#include "estimate.h"
 #include "simulation.h"
 
 namespace subflow::testing {
-
 namespace {
 
 void require(bool condition, const std::string& what) {

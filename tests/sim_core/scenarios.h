@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "network.h"
 
@@ -17,66 +18,17 @@ struct PathOptions {
 };
 
 // Adds a link whose way back is a pure delay. Returns the path over it.
-inline PathSpec add_path(Scenario& scenario, const PathOptions& options = {}) {
-    const std::string name = "link" + std::to_string(scenario.links.size() / 2);
-    LinkSpec forward;
-    forward.name = name + "/forward";
-    forward.rate = options.rate;
-    forward.delay = options.one_way;
-    forward.queue_limit_pkts = options.queue_pkts;
-    forward.loss = options.loss;
-    LinkSpec reverse;
-    reverse.name = name + "/reverse";
-    reverse.delay = options.one_way;
-    const auto index = static_cast<std::uint32_t>(scenario.links.size());
-    scenario.links.push_back(forward);
-    scenario.links.push_back(reverse);
-    return {{index}, {index + 1}};
-}
+PathSpec add_path(Scenario& scenario, const PathOptions& options = {});
 
-inline FlowSpec& add_tcp(Scenario& scenario, const PathSpec& path, const std::string& name = "tcp") {
-    FlowSpec flow;
-    flow.name = name;
-    flow.kind = FlowKind::Tcp;
-    flow.controller.name = "newreno";
-    flow.paths = {path};
-    scenario.flows.push_back(flow);
-    return scenario.flows.back();
-}
+FlowSpec& add_tcp(Scenario& scenario, const PathSpec& path, const std::string& name = "tcp");
 
-inline FlowSpec& add_mptcp(Scenario& scenario, const std::vector<PathSpec>& paths, const std::string& controller,
-                           const std::string& name = "mptcp") {
-    FlowSpec flow;
-    flow.name = name;
-    flow.kind = FlowKind::Mptcp;
-    flow.controller.name = controller;
-    flow.scheduler.name = "minrtt";
-    flow.paths = paths;
-    scenario.flows.push_back(flow);
-    return scenario.flows.back();
-}
+FlowSpec& add_mptcp(Scenario& scenario, const std::vector<PathSpec>& paths, const std::string& controller,
+                    const std::string& name = "mptcp");
 
 // Textbook transport: an ACK per packet, the window cut at once.
-inline Scenario textbook(Nanos duration, Nanos warmup = Nanos(0)) {
-    Scenario scenario;
-    scenario.duration = duration;
-    scenario.warmup = warmup;
-    return scenario;
-}
+Scenario textbook(Nanos duration, Nanos warmup = Nanos(0));
 
 // The current Linux behaviour, as far as the core has it.
-inline Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0)) {
-    Scenario scenario = textbook(duration, warmup);
-    scenario.transport.loss_detection = LossDetection::Rack;
-    scenario.transport.dsack = true;
-    scenario.transport.rto_rule = RtoRule::Linux;
-    scenario.transport.rto_max = 120_s;
-    scenario.transport.delayed_ack = DelayedAck::Linux;
-    scenario.transport.prr = Prr::Linux;
-    scenario.transport.undo = true;
-    scenario.transport.cwnd_validation = CwndValidation::Decay;
-    scenario.transport.idle_restart = IdleRestart::Linux;
-    return scenario;
-}
+Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0));
 
 }  // namespace subflow::testing

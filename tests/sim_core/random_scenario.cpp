@@ -1,0 +1,319 @@
+#include "random_scenario.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "cc/controllers.h"
+#include "estimate.h"
+#include "scenarios.h"
+#include "sched/schedulers.h"
+#include "traffic.h"
+
+namespace subflow::testing {
+namespace {
+
+std::optional<std::int64_t> random_queue(Draws& draw) {
+    return draw.chance(0.1) ? std::nullopt : std::optional(draw.between(1, 200));
+}
+
+GilbertOptions random_bursts(Draws& draw) {
+    GilbertOptions model{.p = draw.scale(1e-4, 1), .r = draw.scale(1e-2, 1)};
+    if (draw.chance(0.3)) model.good = draw.scale(1e-4, 0.1);
+    if (draw.chance(0.3)) model.bad = draw.scale(1e-2, 1);
+    return model;
+}
+
+CodelOptions random_codel(Draws& draw) {
+    return {.target = Nanos(draw.between(100'000, 20'000'000)),
+            .interval = Nanos(draw.between(1'000'000, 200'000'000))};
+}
+
+Discipline random_discipline(Draws& draw) {
+    switch (draw.between(0, 4)) {
+        case 0: {
+            const double min = draw.scale(0.5, 50);
+            return RedOptions{.min_pkts = min,
+                              .max_pkts = min * draw.scale(1.1, 5),
+                              .max_p = draw.scale(0.01, 1),
+                              .gentle = draw.chance(0.5),
+                              .weight = draw.chance(0.5) ? 1 : draw.scale(1e-3, 1),
+                              .spreads = draw.chance(0.5)};
+        }
+        case 1:
+            return random_codel(draw);
+        case 2:
+            return FqCodelOptions{.codel = random_codel(draw),
+                                  .quantum = Bytes(draw.between(300, 3000)),
+                                  .flows = static_cast<std::uint32_t>(draw.between(1, 1024))};
+        default:
+            return {};
+    }
+}
+
+// Up to 200 delivery opportunities, some of them at once, with gaps of up to 30 ms.
+std::vector<std::uint32_t> random_trace(Draws& draw) {
+    std::vector<std::uint32_t> times;
+    std::int64_t ms = draw.between(0, 10);
+    for (std::int64_t i = draw.between(1, 200); i > 0; --i) {
+        times.push_back(static_cast<std::uint32_t>(ms));
+        if (draw.chance(0.8)) ms += draw.chance(0.1) ? draw.between(1, 30) : 1;
+    }
+    times.push_back(static_cast<std::uint32_t>(ms + 1));
+    return times;
+}
+
+BitsPerSec mean_rate(const std::vector<std::uint32_t>& times_ms) {
+    return BitsPerSec(static_cast<double>(times_ms.size()) * 12e6 / times_ms.back());
+}
+
+void add_random_link(Scenario& scenario, Draws& draw) {
+    for (const char* direction : {"forward", "reverse"}) {
+        LinkSpec link;
+        link.name = "link" + std::to_string(scenario.links.size() / 2) + "/" + direction;
+        link.rate = BitsPerSec(draw.scale(1e5, 1e8));
+        link.delay = Nanos(draw.between(0, 100'000'000));
+        link.queue_limit_pkts = random_queue(draw);
+        if (draw.chance(0.2)) link.queue_limit_bytes = Bytes(draw.between(1500, 100'000));
+        if (draw.chance(0.5)) link.loss = draw.scale(1e-4, 0.3);
+        if (draw.chance(0.2)) link.loss_model = random_bursts(draw);
+        link.discipline = random_discipline(draw);
+        if (draw.chance(0.2)) {
+            link.opportunities_ms = random_trace(draw);
+            link.rate = mean_rate(link.opportunities_ms);
+        }
+        link.reorder = draw.chance(0.2);
+        scenario.links.push_back(link);
+    }
+}
+
+PathSpec random_path(const Scenario& scenario, Draws& draw) {
+    PathSpec path;
+    const auto links = static_cast<std::int64_t>(scenario.links.size() / 2);
+    for (std::int64_t hop = draw.between(1, 4); hop > 0; --hop) {
+        const auto link = static_cast<std::uint32_t>(2 * draw.between(0, links - 1));
+        path.forward.push_back(link);
+        path.reverse.insert(path.reverse.begin(), link + 1);
+    }
+    return path;
+}
+
+// Some of the options an algorithm declares, within their ranges.
+std::vector<OptionValue> random_options(const AlgorithmInfo& info, Draws& draw) {
+    std::vector<OptionValue> options;
+    for (const OptionInfo& option : info.options) {
+        if (option.kind == OptionKind::Policy || !draw.chance(0.3)) continue;
+        OptionValue value{std::string(option.key), 0.0};
+        if (option.kind == OptionKind::Choice) {
+            value.value =
+                std::string(option.choices[static_cast<std::size_t>(draw.between(0, std::ssize(option.choices) - 1))]);
+        } else if (option.kind == OptionKind::Flag) {
+            value.value = draw.chance(0.5);
+        } else if (option.kind == OptionKind::Rate) {
+            value.value = draw.scale(option.minimum, option.maximum);
+        } else {
+            value.value = draw.number(option.minimum, option.maximum);
+        }
+        options.push_back(value);
+    }
+    return options;
+}
+
+// Options that do not go together, as those of a base that was not chosen, are left out.
+template <class Make>
+AlgorithmChoice random_choice(const AlgorithmInfo& info, Draws& draw, Make make) {
+    AlgorithmChoice choice{std::string(info.name), random_options(info, draw)};
+    try {
+        make(choice);
+    } catch (const ScenarioError&) {
+        choice.options.clear();
+    }
+    return choice;
+}
+
+FlowKind random_kind(Draws& draw) {
+    if (draw.chance(0.3)) return draw.chance(0.5) ? FlowKind::Cbr : FlowKind::OnOff;
+    return draw.chance(0.6) ? FlowKind::Mptcp : FlowKind::Tcp;
+}
+
+DatagramSpec random_datagrams(Draws& draw) {
+    DatagramSpec spec;
+    spec.rate = BitsPerSec(draw.scale(1e4, 2e7));
+    spec.packet = Bytes(draw.between(64, 1500));
+    if (draw.chance(0.4)) spec.spacing = Spacing::Poisson;
+    spec.mean_on = from_seconds(draw.scale(1e-4, 20));
+    spec.mean_off = from_seconds(draw.scale(1e-4, 20));
+    return spec;
+}
+
+void add_random_flow(Scenario& scenario, Draws& draw) {
+    const auto infos = controller_infos();
+    const auto schedulers = scheduler_infos();
+    FlowSpec flow;
+    flow.name = "flow" + std::to_string(scenario.flows.size());
+    flow.kind = random_kind(draw);
+    const AlgorithmInfo& info = *infos[static_cast<std::size_t>(draw.between(0, std::ssize(infos) - 1))];
+    flow.controller = random_choice(info, draw, make_controller);
+    flow.scheduler.name = schedulers[static_cast<std::size_t>(draw.between(0, std::ssize(schedulers) - 1))]->name;
+    const std::int64_t paths = flow.kind == FlowKind::Mptcp ? draw.between(1, 5) : 1;
+    for (std::int64_t i = 0; i < paths; ++i) flow.paths.push_back(random_path(scenario, draw));
+    flow.start = Nanos(draw.between(0, 2'000'000'000));
+    if (draw.chance(0.3)) flow.stop = flow.start + Nanos(draw.between(1, 8'000'000'000));
+    if (draw.chance(0.2)) flow.lifetime = from_seconds(draw.scale(1e-6, 20));
+    if (sends_datagrams(flow.kind)) {
+        flow.datagrams = random_datagrams(draw);
+    } else {
+        if (draw.chance(0.5)) flow.size = Bytes(draw.between(1, 2'000'000));
+        if (draw.chance(0.4)) flow.recv_buffer = Bytes(draw.between(1448, 300'000));
+    }
+    scenario.flows.push_back(flow);
+}
+
+// Copies of a flow that arrive one after the other, as the scenario file's `arrivals` makes them.
+void add_random_arrivals(Scenario& scenario, Draws& draw) {
+    add_random_flow(scenario, draw);
+    FlowSpec flow = scenario.flows.back();
+    scenario.flows.pop_back();
+    ArrivalSpec spec;
+    spec.mean_gap = from_seconds(draw.scale(0.1, 10));
+    spec.from = flow.start;
+    spec.until = flow.stop;
+    spec.limit = draw.between(1, 30);
+    if (draw.chance(0.7)) spec.lifetime = from_seconds(draw.scale(1e-3, 10));
+    spec.is_lifetime_exponential = draw.chance(0.5);
+    const std::string name = flow.name;
+    for (const Arrival& arrival : poisson_arrivals(spec, scenario.seed, name)) {
+        flow.name = name + "." + std::to_string(scenario.flows.size());
+        flow.start = arrival.at;
+        flow.lifetime = arrival.lifetime;
+        scenario.flows.push_back(flow);
+    }
+}
+
+void add_random_event(Scenario& scenario, Draws& draw, Nanos at) {
+    EventSpec event;
+    event.at = at;
+    if (draw.chance(0.3)) {
+        event.flow = static_cast<std::uint32_t>(draw.between(0, std::ssize(scenario.flows) - 1));
+        if (draw.chance(0.7))
+            event.subflow =
+                static_cast<std::uint32_t>(draw.between(0, std::ssize(scenario.flows[*event.flow].paths) - 1));
+        event.open = draw.chance(0.5);
+    } else {
+        event.link = static_cast<std::uint32_t>(draw.between(0, std::ssize(scenario.links) - 1));
+        if (draw.chance(0.4)) event.rate = BitsPerSec(draw.scale(1e5, 1e8));
+        if (draw.chance(0.4)) event.delay = Nanos(draw.between(0, 100'000'000));
+        if (draw.chance(0.3)) event.loss = draw.chance(0.1) ? 1.0 : draw.scale(1e-4, 0.3);
+        if (draw.chance(0.1)) event.loss_model = random_bursts(draw);
+        if (draw.chance(0.3)) event.up = draw.chance(0.6);
+        event.sets_queue = draw.chance(0.3);
+        if (event.sets_queue) event.queue_limit_pkts = random_queue(draw);
+    }
+    scenario.events.push_back(event);
+}
+
+void add_random_events(Scenario& scenario, Draws& draw) {
+    Nanos at{};
+    for (std::int64_t i = draw.between(0, 12); i > 0; --i) {
+        at += Nanos(draw.between(0, 2'000'000'000));
+        add_random_event(scenario, draw, at);
+    }
+}
+
+// What a connection of several subflows has beside its controller. Drawn last, so that the inputs kept from earlier
+// fuzzing stay the networks that they were.
+void add_random_choices_of_mptcp(Scenario& scenario, Draws& draw) {
+    for (EventSpec& event : scenario.events)
+        if (event.flow && draw.chance(0.3)) event.backup = draw.chance(0.5);
+    for (FlowSpec& flow : scenario.flows) {
+        if (flow.kind != FlowKind::Mptcp) continue;
+        if (draw.chance(0.2)) flow.send_buffer = Bytes(draw.between(1448, 300'000));
+        for (PathSpec& path : flow.paths) path.is_backup = draw.chance(0.15);
+        for (const AlgorithmInfo* info : scheduler_infos())
+            if (info->name == flow.scheduler.name) flow.scheduler = random_choice(*info, draw, make_scheduler);
+    }
+}
+
+// Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
+// detours, paths that use a link twice.
+Scenario random_scenario(Draws& draw) {
+    Scenario scenario = draw.chance(0.7) ? linux_profile(10_s) : textbook(10_s);
+    scenario.warmup = Nanos(draw.between(0, 3'000'000'000));
+    if (draw.chance(0.5)) scenario.start_jitter = 1_s;
+    for (std::int64_t i = draw.between(1, 6); i > 0; --i) add_random_link(scenario, draw);
+    for (std::int64_t i = draw.between(1, 8); i > 0; --i) add_random_flow(scenario, draw);
+    if (draw.chance(0.2)) add_random_arrivals(scenario, draw);
+    add_random_events(scenario, draw);
+    add_random_choices_of_mptcp(scenario, draw);
+    return scenario;
+}
+
+// Four hosts' worth of flows through one bottleneck, queued both ways, as papers draw it; some of them end to end over
+// all three kinds of links, some over the bottleneck alone.
+Scenario random_dumbbell(Draws& draw) {
+    Scenario scenario = draw.chance(0.7) ? linux_profile(10_s) : textbook(10_s);
+    for (int i = 0; i < 5; ++i) add_random_link(scenario, draw);
+    const auto over = [](std::initializer_list<std::uint32_t> links) {
+        PathSpec path;
+        for (const std::uint32_t link : links) {
+            path.forward.push_back(2 * link);
+            path.reverse.insert(path.reverse.begin(), 2 * link + 1);
+        }
+        return path;
+    };
+    const PathSpec routes[] = {over({1, 0, 3}), over({2, 0, 4}), over({1, 0, 4}),
+                               over({0}),       over({1, 0}),    over({0, 3})};
+    for (std::int64_t i = draw.between(1, 10); i > 0; --i) {
+        add_random_flow(scenario, draw);
+        for (PathSpec& path : scenario.flows.back().paths)
+            path = routes[static_cast<std::size_t>(draw.between(0, std::ssize(routes) - 1))];
+    }
+    add_random_events(scenario, draw);
+    add_random_choices_of_mptcp(scenario, draw);
+    return scenario;
+}
+
+// The rates that a controller is given times a factor, those it has by default included.
+void slow_down(AlgorithmChoice& choice, double factor) {
+    for (const AlgorithmInfo* info : controller_infos()) {
+        if (info->name != choice.name) continue;
+        const std::vector<OptionValue> given_before = choice.options;
+        const Options options(*info, given_before);
+        for (const OptionInfo& option : info->options) {
+            const bool applies = option.base.empty() || option.base == options.choice("base");
+            if (option.kind != OptionKind::Rate || !applies) continue;
+            const double rate = std::max(option.minimum, factor * options.number(option.key));
+            std::erase_if(choice.options, [&](const OptionValue& given) { return given.key == option.key; });
+            choice.options.push_back({std::string(option.key), rate});
+        }
+    }
+}
+
+}  // namespace
+
+Scenario random_network(Draws& draw) {
+    return draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
+}
+
+void slow_down(Scenario& scenario, double crossings) {
+    double told_before = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < 20; ++round) {
+        const double told = estimate(scenario, scenario.duration).link_crossings;
+        // Where controllers have the least rates there are, slower links make no difference.
+        if (told <= crossings || told > 0.95 * told_before) return;
+        told_before = told;
+        const double factor = std::max(0.9 * crossings / told, 0.01);
+        for (LinkSpec& link : scenario.links) {
+            link.rate.value *= factor;
+            for (std::uint32_t& ms : link.opportunities_ms) ms = static_cast<std::uint32_t>(std::min(ms / factor, 1e9));
+            if (!link.opportunities_ms.empty()) link.rate = mean_rate(link.opportunities_ms);
+        }
+        for (FlowSpec& flow : scenario.flows) {
+            flow.datagrams.rate.value *= factor;
+            slow_down(flow.controller, factor);
+        }
+        for (EventSpec& event : scenario.events)
+            if (event.rate) event.rate->value *= factor;
+    }
+}
+
+}  // namespace subflow::testing
