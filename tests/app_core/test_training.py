@@ -203,7 +203,7 @@ def test_a_training_that_fails_says_why(start: Start, folder: Path, error: str, 
 
 
 def test_a_process_that_ends_without_a_word_is_told_with_its_exit_code(start: Start) -> None:
-    job = start(exit_at=5)
+    job = start(exit_at=5, wait=False)
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.FAILED
     assert "exit code 3" in job.message
