@@ -415,17 +415,28 @@ def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
     ]
 
 
-def checks() -> list[Check]:
-    """Everything but the Python tests, quick ones first."""
-    signatures = [BUILD / folder / "signatures" for folder in ("tests", "asan")]
+def built_core() -> Path:
+    """The folder in which pip has built the core for .venv, named after the wheel as pyproject.toml says."""
+    return max((cache.parent for cache in BUILD.glob("cp*/CMakeCache.txt")), key=lambda folder: folder.stat().st_mtime)
+
+
+def checks(full: bool) -> list[Check]:
+    """Everything but the Python tests, quick ones first.
+
+    Args:
+        full: the C++ tests also as the optimiser compiles them, not only under sanitizers.
+    """
+    builds = [built_core(), BUILD / "asan"]
+    signatures = [[BIN / "cmake", "--build", build, "--target", "signatures"] for build in builds]
+    compare = [PYTHON, ROOT / "tests/sim_core/compare_signatures.py", *(build / "signatures" for build in builds)]
     return [
         Check("ruff", [[BIN / "ruff", "check"], [BIN / "ruff", "format", "--check"]]),
         Check("clang-format", [[BIN / "clang-format", "--dry-run", "-Werror", *cpp_files()]]),
         Check("import-linter", [[BIN / "lint-imports"]]),
         Check("mypy", [[BIN / "mypy"]]),
-        Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release")),
+        *([Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release"))] if full else []),
         Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
-        Check("debug and release agree", [[PYTHON, ROOT / "tests/sim_core/compare_signatures.py", *signatures]]),
+        Check("debug and release agree", [*signatures, compare]),
     ]
 
 
@@ -436,7 +447,7 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     if full:
         os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_random_networks.cpp
     with only_one():
-        for check in [] if expression else checks():
+        for check in [] if expression else checks(full):
             started = time.monotonic()
             failure = run_logged(check.name.replace(" ", "-"), *check.commands, shown_lines=100)
             say(f"{check.name:<28}{'FAILED' if failure else 'ok':<8}{time.monotonic() - started:6.1f} s")
@@ -446,6 +457,8 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
     selection = [
+        # A file's tests share what they have set up, so that one process runs them all.
+        *("--numprocesses", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"),
         *(["--full", "--timeout=1800"] if full else []),
         *(["-k", expression] if expression else []),
         *pytest_arguments,

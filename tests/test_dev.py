@@ -388,7 +388,7 @@ def test_every_check_runs_after_one_failed_and_pytest_has_the_last_word(
     (dev.ROOT / "bin/pytest").chmod(0o755)
     monkeypatch.setattr(dev, "BIN", dev.ROOT / "bin")
     monkeypatch.setattr(dev, "set_up", lambda for_tests: None)
-    monkeypatch.setattr(dev, "checks", lambda: [dev.Check("first", [failing]), dev.Check("second", [passing])])
+    monkeypatch.setattr(dev, "checks", lambda _full: [dev.Check("first", [failing]), dev.Check("second", [passing])])
     assert dev.test(full=False, expression=None, pytest_arguments=[]) == 1
     lines = capfd.readouterr().out.splitlines()
     assert any(line.split()[:2] == ["first", "FAILED"] for line in lines)
