@@ -52,7 +52,7 @@ def _make_environment(training: TrainingConfig, config: DdpgMpccConfig) -> Train
     from subflow_agents.log_env import LogEnv
     from subflow_agents.scenarios import read_scenario, require_paths
     from subflow_sim.scenario_model import Choice
-    from subflow_sim.vec_env import agent_spec
+    from subflow_sim.vec_env import learner_spec
 
     scenario = read_scenario(training.scenario, training.scenario_name, training.scenario_folder, training.overrides)
     require_paths(scenario, AGENT)
@@ -63,8 +63,7 @@ def _make_environment(training: TrainingConfig, config: DdpgMpccConfig) -> Train
         for name, flow in scenario.flows.items()
     }
     log = record_log(replace(scenario, flows=flows), range(training.seed, training.seed + LOGGED_RUNS))
-    spec = agent_spec("ddpg-mpcc", _controller_options(config))
-    assert spec is not None
+    spec = learner_spec("ddpg-mpcc", _controller_options(config))
     return LogEnv(log, spec, training.num_envs, seed=training.seed)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from subflow_sim.policy import Policy, policy_bytes
 from subflow_sim.scenario import Scenario, parse_scenario
-from subflow_sim.vec_env import VecEnv, agent_spec, with_learner
+from subflow_sim.vec_env import VecEnv, learner_spec, with_learner
 
 _OBSERVATIONS = 500
 _ROUNDS = 20
@@ -133,8 +133,7 @@ def environment_rate(steps: int = 400, envs: int = _ENVS) -> float:
 
 def _content(encoder: str) -> bytes:
     """A policy of DRL-CC's shape with random weights."""
-    spec = agent_spec("drl-cc")
-    assert spec is not None  # it learns
+    spec = learner_spec("drl-cc")
     width, slots, actions = len(spec.features), 2, len(spec.actions)
     luck = np.random.default_rng(1)
     tensors: dict[str, Any] = {}

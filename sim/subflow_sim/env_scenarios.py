@@ -13,7 +13,7 @@ from subflow_sim.lowering import lower
 from subflow_sim.scenario import load_scenario
 from subflow_sim.scenario_model import Scenario
 from subflow_sim.training import Distribution
-from subflow_sim.vec_env import AgentSpec, agent_spec, episode_seed, with_learner
+from subflow_sim.vec_env import AgentSpec, episode_seed, learner_spec, with_learner
 
 ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
 """What an environment can be made of: a file, the name of a shipped scenario, a scenario, a distribution."""
@@ -85,10 +85,7 @@ class EnvScenarios:
         self._distribution = distribution_of(scenario)
         self.largest = self._with_learner(self._distribution.largest())
         having = [flow for flow in self.largest.flows.values() if flow.controller.name == controller]
-        spec = agent_spec(controller, having[0].controller.options)
-        if spec is None:
-            raise SimulationError(f'the controller "{controller}" has no learning agent')
-        self.spec: AgentSpec = spec
+        self.spec: AgentSpec = learner_spec(controller, having[0].controller.options)
         self.slots = self._distribution.slots(controller, self._options, self._flows)
         self.most_paths = max(len(flow.paths) for flow in having)
 

@@ -20,7 +20,7 @@ from subflow_sim.lowering import Lowered, lower, nanos
 from subflow_sim.scenario import Choice, Scenario
 from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
-from subflow_sim.vec_env import agent_spec
+from subflow_sim.vec_env import learner_spec
 
 Snapshot: TypeAlias = _core.Snapshot
 
@@ -316,8 +316,7 @@ class Simulation:
         agents = []
         for told in self._core.agents():
             name, flow = self._lowered.flows[told["flow"]]
-            spec = agent_spec(flow.controller.name, flow.controller.options)
-            assert spec is not None
+            spec = learner_spec(flow.controller.name, flow.controller.options)
             places = {"host": flow.source, "connection": name, "subflow": self._subflow_names[told["subflow"]]}
             place = places[spec.scope]
             taken[place] += 1

@@ -114,6 +114,18 @@ def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> Age
     )
 
 
+def learner_spec(controller: str, options: Mapping[str, Any] | None = None) -> AgentSpec:
+    """The same of a controller that is known to learn.
+
+    Raises:
+        SimulationError: if it has no agent, or the core does not know an option.
+    """
+    spec = agent_spec(controller, options)
+    if spec is None:
+        raise SimulationError(f'the controller "{controller}" has no learning agent')
+    return spec
+
+
 def _number(info: _core.NumberInfo) -> AgentNumber:
     return AgentNumber(info.name, info.unit, info.help, info.minimum, info.maximum)
 
@@ -225,7 +237,8 @@ class VecEnv:
         self.num_envs = num_envs
         self.seed = seed
         first = make_scenario(first_env, 0)
-        self.info = self._spec(first, controller)
+        learning = (flow.controller for flow in first.flows.values() if flow.controller.name == controller)
+        self.info = learner_spec(controller, next(learning, Choice(controller)).options)
         self.slots = slots or _core.agent_slots(lower(first, seed).core, controller)
         if self.slots == 0:
             raise SimulationError(f'no flow of the scenario has the controller "{controller}"')
@@ -245,14 +258,6 @@ class VecEnv:
         self.episode: NDArray[np.int64] = np.full(num_envs, -1, np.int64)
         self._all = list(range(num_envs))
         self._under_way = 0
-
-    @staticmethod
-    def _spec(scenario: Scenario, controller: str) -> AgentSpec:
-        options = next((f.controller.options for f in scenario.flows.values() if f.controller.name == controller), {})
-        spec = agent_spec(controller, options)
-        if spec is None:
-            raise SimulationError(f'the controller "{controller}" has no learning agent')
-        return spec
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> None:
         """Begin new episodes everywhere and run each to its first decision.

@@ -94,10 +94,9 @@ def test_the_core_does_what_the_exported_network_says(tmp_path, encoder: Encoder
     from safetensors.numpy import save_file
 
     from subflow_sim.policy import Policy
-    from subflow_sim.vec_env import agent_spec
+    from subflow_sim.vec_env import learner_spec
 
-    agent = agent_spec("dql-mptcp")
-    assert agent is not None
+    agent = learner_spec("dql-mptcp")
     spec = NetSpec(agent.width, 2, head, slots, (16, 8), encoder)
     actor_encoder, actor = (
         SetEncoder(agent.width, encoder, luck()),

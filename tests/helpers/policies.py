@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_sim.policy import write_policy
-from subflow_sim.vec_env import agent_spec
+from subflow_sim.vec_env import learner_spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,12 @@ class Plan:
 
 def make_plan(controller: str, **wanted: Any) -> Plan:
     """A plan for that controller with the history it has by itself."""
-    spec = agent_spec(controller)
-    assert spec is not None
-    return Plan(controller, **{"history": spec.history, **wanted})
+    return Plan(controller, **{"history": learner_spec(controller).history, **wanted})
 
 
 def plan_document(plan: Plan) -> dict[str, Any]:
     """The document of such a policy, with small layers."""
-    spec = agent_spec(plan.controller)
-    assert spec is not None
+    spec = learner_spec(plan.controller)
     width = len(spec.features) * plan.history
     outputs = len(spec.choices) or len(spec.actions)
     answers = 1 if plan.input == "slot" else plan.slots
