@@ -8,61 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from subflow_sim import AgentSpec
+
 FloatArray: TypeAlias = NDArray[np.float32]
 IntArray: TypeAlias = NDArray[np.int32]
 BoolArray: TypeAlias = NDArray[np.bool_]
-
-
-class NumberSpec(Protocol):
-    """A feature or an action of an agent: name, unit and bounds, as the core has them."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def unit(self) -> str: ...  # noqa: D102
-    @property
-    def help(self) -> str: ...  # noqa: D102
-    @property
-    def minimum(self) -> float: ...  # noqa: D102
-    @property
-    def maximum(self) -> float: ...  # noqa: D102
-
-
-class AgentSpec(Protocol):
-    """What the agents of an environment see and do.
-
-    Attributes:
-        controller: whose agents they are.
-        scope: "host", "connection" or "subflow": what decides together.
-        features: of each record of a subflow, in order.
-        actions: of each subflow that acts; empty where `choices` are not.
-        choices: names of the choices, where an action is one of several.
-        history: records in an observation, the latest first.
-        action_width: A: numbers of an action per subflow, 1 for choices.
-        width: F: features x history.
-    """
-
-    @property
-    def controller(self) -> str: ...  # noqa: D102
-    @property
-    def scope(self) -> str: ...  # noqa: D102
-    @property
-    def features(self) -> Sequence[NumberSpec]: ...  # noqa: D102
-    @property
-    def actions(self) -> Sequence[NumberSpec]: ...  # noqa: D102
-    @property
-    def choices(self) -> Sequence[str]: ...  # noqa: D102
-    @property
-    def history(self) -> int: ...  # noqa: D102
-    @property
-    def action_width(self) -> int: ...  # noqa: D102
-    @property
-    def width(self) -> int: ...  # noqa: D102
 
 
 class TrainingEnv(Protocol):

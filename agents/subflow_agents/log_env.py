@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from subflow_agents.errors import AgentError
 from subflow_agents.interval_log import IntervalLog
-from subflow_agents.learner import AgentSpec
+from subflow_sim import AgentSpec
 
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from subflow_agents.errors import CheckpointError, ConfigError
-from subflow_agents.learner import (
-    AgentSpec,
-    BoolArray,
-    FloatArray,
-    LearnerSetup,
-    LearnerState,
-    PolicyParts,
-    TrainingEnv,
-)
+from subflow_agents.learner import BoolArray, FloatArray, LearnerSetup, LearnerState, PolicyParts, TrainingEnv
 from subflow_agents.ppo_config import PpoConfig
 
 IndexArray: TypeAlias = NDArray[np.int64]
@@ -160,7 +152,7 @@ class PpoLearner:
         if spec.scope != "subflow" or len(spec.choices) < 2:
             raise ConfigError("agent", f"PPO chooses for one subflow; the agent of {spec.controller} does not")
         self.config = config
-        self.spec: AgentSpec = spec
+        self.spec = spec
         self._lanes = setup.num_envs * setup.slots
         self._slots = setup.slots
         torch_luck = torch.Generator().manual_seed(setup.seed)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.helpers.toy_env import LevelEnv, Number, Spec
+from tests.helpers.toy_env import LEVELS, LevelEnv, number
 
 from subflow_agents.ddpg import DdpgLearner
 from subflow_agents.ddpg_options import DdpgConfig
@@ -112,7 +112,7 @@ def test_targets_are_bootstrapped_unless_the_episode_is_over() -> None:
 
 
 def test_actions_stay_within_their_bounds_and_are_spread_over_them() -> None:
-    spec = Spec(actions=(Number("push", minimum=0, maximum=10),))
+    spec = replace(LEVELS, actions=(number("push", minimum=0, maximum=10),))
     learner, env = learner_of(replace(SMALL, ou_sigma=5.0), LevelEnv(2, spec=spec))
     env.reset(1)
     seen = []
@@ -252,4 +252,4 @@ def test_more_subflows_than_the_network_has_room_for_are_refused_by_name() -> No
 
 def test_choices_are_not_for_this_learner() -> None:
     with pytest.raises(ConfigError, match="choices"):
-        learner_of(SMALL, LevelEnv(1, spec=Spec(choices=("less", "more"), actions=())))
+        learner_of(SMALL, LevelEnv(1, spec=replace(LEVELS, choices=("less", "more"), actions=())))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.choice_env import ChoiceNumber, ChoiceSpec
+from tests.helpers.choice_env import SHOWN_CHOICE
 
 from subflow_agents.config import TrainingConfig
 from subflow_agents.errors import AgentError
@@ -15,14 +15,10 @@ from subflow_agents.log_env import EPISODE_STEPS, LogEnv, LogTable
 from subflow_agents.registry import agent
 from subflow_agents.scenarios import make_environment
 from subflow_sim import VecEnv, load_scenario
+from subflow_sim.vec_env import learner_spec
 
 SCENARIO = Path("assets/scenarios/t-ddpg-c.toml")
-SPEC = ChoiceSpec(
-    controller="ddpg-mpcc",
-    features=(ChoiceNumber("rate"), ChoiceNumber("rtt"), ChoiceNumber("loss")),
-    actions=(ChoiceNumber("rate_change", minimum=-1.0),),
-    choices=(),
-)
+SPEC = learner_spec("ddpg-mpcc")
 
 
 def log_of(rates: list[float], utilities: list[float]) -> IntervalLog:
@@ -224,7 +220,7 @@ def test_luck_follows_from_seed_environment_and_episode(recorded: IntervalLog) -
 
 def test_agents_that_see_something_else_are_refused() -> None:
     with pytest.raises(AgentError, match="sees 3 numbers"):
-        LogEnv(SMALL, ChoiceSpec(), 1)
+        LogEnv(SMALL, SHOWN_CHOICE, 1)
 
 
 def test_the_papers_episode_has_a_thousand_steps() -> None:

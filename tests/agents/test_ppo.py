@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from tests.helpers.choice_env import ChoiceEnv, ChoiceSpec
+from tests.helpers.choice_env import SHOWN_CHOICE, ChoiceEnv
 
 from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.learner import LearnerSetup
@@ -275,7 +276,7 @@ def test_a_checkpoint_of_another_network_is_refused() -> None:
 
 
 def test_agents_that_act_otherwise_are_refused() -> None:
-    for spec in (ChoiceSpec(scope="connection"), ChoiceSpec(choices=())):
+    for spec in (replace(SHOWN_CHOICE, scope="connection"), replace(SHOWN_CHOICE, choices=())):
         with pytest.raises(ConfigError, match="one subflow"):
             PpoLearner(PpoConfig(), LearnerSetup(spec=spec, num_envs=1, slots=1, seed=1))
 

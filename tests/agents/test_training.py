@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers.toy_env import LevelEnv, Number, Spec
+from tests.helpers.toy_env import LevelEnv
 
 from subflow_agents import checkpoint as checkpoints
 from subflow_agents import registry, training
@@ -19,15 +19,10 @@ from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.registry import AgentInfo
 from subflow_agents.reports import METRICS, Command, NoControl, Report, ReportKind, TrainingState
 from subflow_agents.training import run_training
+from subflow_sim.vec_env import learner_spec
 
-# The numbers of an agent that the core knows, so that what is learned is a policy file that it can read.
-SPEC = Spec(
-    controller="dql-mptcp",
-    features=tuple(
-        Number(name) for name in ("sending_rate", "throughput", "rtt", "cwnd_change", "schedule", "rtt_change")
-    ),
-    actions=(Number("window_change"), Number("schedule_change")),
-)
+# An agent that the core knows, so that what is learned is a policy file that it can read.
+SPEC = learner_spec("dql-mptcp")
 OPTIONS = {"hidden": 8, "encoder": "lstm", "encoder_hidden": 4, "batch": 8, "warmup": 20, "replay": 500}
 
 

@@ -3,40 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_agents.learner import AgentSpec
+from subflow_sim.vec_env import AgentNumber, AgentSpec
 
-
-@dataclass(frozen=True)
-class ChoiceNumber:
-    name: str
-    unit: str = "1"
-    help: str = ""
-    minimum: float = 0.0
-    maximum: float = 1.0
-
-
-@dataclass(frozen=True)
-class ChoiceSpec:
-    controller: str = "rl-explore"
-    scope: str = "subflow"
-    features: Sequence[ChoiceNumber] = (ChoiceNumber("a"), ChoiceNumber("b"), ChoiceNumber("c"))
-    actions: Sequence[ChoiceNumber] = ()
-    choices: Sequence[str] = ("decrease", "keep", "increase")
-    history: int = 1
-    action_width: int = 1
-    width: int = 3
+SHOWN_CHOICE = AgentSpec(
+    controller="rl-explore",
+    scope="subflow",
+    features=tuple(AgentNumber(name, "1", "the choice is right", 0.0, 1.0) for name in "abc"),
+    actions=(),
+    choices=("decrease", "keep", "increase"),
+    neutral_choice=1,
+    reward="1 for the right choice",
+    history=1,
+    epoch="time",
+    epoch_time_s=1.0,
+    epoch_packets=0,
+)
 
 
 class ChoiceEnv:
     """Shows which of three choices is right; rewards the one that was shown, plus `offset`. Episodes are cut off."""
 
     def __init__(self, num_envs: int, *, slots: int = 1, seed: int = 1, episode_steps: int = 20, offset: float = 0.0):
-        self.info: AgentSpec = ChoiceSpec()
+        self.info = SHOWN_CHOICE
         self.num_envs = num_envs
         self.slots = slots
         self.episode_steps = episode_steps

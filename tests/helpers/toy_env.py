@@ -3,36 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Number:
-    name: str
-    unit: str = "1"
-    help: str = ""
-    minimum: float = -1.0
-    maximum: float = 1.0
+from subflow_sim.vec_env import AgentNumber, AgentSpec
 
 
-@dataclass(frozen=True)
-class Spec:
-    controller: str = "toy"
-    scope: str = "connection"
-    features: tuple[Number, ...] = (Number("level"), Number("is_second"))
-    actions: tuple[Number, ...] = (Number("push", minimum=-1, maximum=1),)
-    choices: tuple[str, ...] = ()
-    history: int = 1
+def number(name: str, minimum: float = -1.0, maximum: float = 1.0) -> AgentNumber:
+    """One that an agent sees or sets, without a word about it."""
+    return AgentNumber(name, "1", "", minimum, maximum)
 
-    @property
-    def action_width(self) -> int:
-        return 1 if self.choices else len(self.actions)
 
-    @property
-    def width(self) -> int:
-        return len(self.features) * self.history
+LEVELS = AgentSpec(
+    controller="toy",
+    scope="connection",
+    features=(number("level"), number("is_second")),
+    actions=(number("push"),),
+    choices=(),
+    neutral_choice=0,
+    reward="1 - (level - 0.5)^2",
+    history=1,
+    epoch="time",
+    epoch_time_s=1.0,
+    epoch_packets=0,
+)
 
 
 class LevelEnv:
@@ -50,10 +44,10 @@ class LevelEnv:
         agents: int = 1,
         episode_steps: int = 20,
         seed: int = 1,
-        spec: Spec | None = None,
+        spec: AgentSpec = LEVELS,
         on_step: Callable[[LevelEnv], None] | None = None,
     ) -> None:
-        self.info = spec or Spec()
+        self.info = spec
         self.num_envs = num_envs
         self.slots = rows * agents
         self._rows = rows
