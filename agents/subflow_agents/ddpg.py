@@ -143,8 +143,7 @@ class DdpgLearner:
         self._updates = 0
         self._progress = 0.0
         self._sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-        low = np.array([action.minimum for action in setup.spec.actions], dtype=np.float32)
-        high = np.array([action.maximum for action in setup.spec.actions], dtype=np.float32)
+        low, high = setup.spec.action_bounds()
         self._middle, self._half = (low + high) / 2, (high - low) / 2
         self._out = np.zeros((setup.num_envs, setup.slots, self.spec.actions), dtype=np.float32)
 

@@ -44,7 +44,7 @@ def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
     if info.choices:
         count = len(info.choices)
         return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
-    low, high = (np.array([getattr(each, end) for each in info.actions], np.float32) for end in ("minimum", "maximum"))
+    low, high = info.action_bounds()
     if most_acting is None:
         return spaces.Box(low, high, dtype=np.float32)
     return spaces.Box(np.tile(low, (most_acting, 1)), np.tile(high, (most_acting, 1)), dtype=np.float32)

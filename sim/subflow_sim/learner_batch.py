@@ -294,7 +294,7 @@ def simple_action(info: AgentSpec, count: int, draws: np.random.Generator | None
             else draws.integers(len(info.choices), size=(count, 1))
         )
         return chosen.astype(np.float32)
-    low, high = (np.array([getattr(each, end) for each in info.actions]) for end in ("minimum", "maximum"))
+    low, high = info.action_bounds()
     values = (
         np.clip(np.zeros((count, len(low))), low, high)
         if draws is None

@@ -81,6 +81,11 @@ class AgentSpec:
         """Numbers in the action on one subflow."""
         return 1 if self.choices else len(self.actions)
 
+    def action_bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The least and the largest of each number of an action, [A] each; of one that is no choice."""
+        low = np.array([action.minimum for action in self.actions], np.float32)
+        return low, np.array([action.maximum for action in self.actions], np.float32)
+
 
 def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> AgentSpec | None:
     """What the agent of a controller with these options is; None: it has none.
