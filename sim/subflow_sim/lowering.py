@@ -229,9 +229,9 @@ def _add_flow(
         kind=_KINDS[flow.kind],
         paths=routes,
         controller=flow.controller.name,
-        controller_options=_options(flow.controller),
+        controller_options=core_options(flow.controller.options),
         scheduler=flow.scheduler.name,
-        scheduler_options=_options(flow.scheduler),
+        scheduler_options=core_options(flow.scheduler.options),
         start_ns=instance.start_ns,
         stop_ns=None if flow.stop_s is None else nanos(flow.stop_s),
         size_bytes=flow.size_bytes,
@@ -249,10 +249,11 @@ def _add_flow(
     _use_decider(core, index, flow.controller)
 
 
-def _options(choice: Choice) -> dict[str, bool | float | str]:
+def core_options(options: Mapping[str, Any]) -> dict[str, bool | float | str]:
+    """Options of a controller or scheduler as the core takes them; whose policy decides it is told by itself."""
     return {
         key: value if isinstance(value, bool | str) else float(value)
-        for key, value in choice.options.items()
+        for key, value in options.items()
         if key != "policy"
     }
 

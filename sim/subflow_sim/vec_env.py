@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from subflow_sim import _core
 from subflow_sim.catalog import controllers
 from subflow_sim.errors import SimulationError
-from subflow_sim.lowering import lower, nanos
+from subflow_sim.lowering import core_options, lower, nanos
 from subflow_sim.policy_library import NEUTRAL
 from subflow_sim.scenario import Scenario
 from subflow_sim.scenario_model import Choice
@@ -93,13 +93,8 @@ def agent_spec(controller: str, options: Mapping[str, Any] | None = None) -> Age
     Raises:
         SimulationError: if the core does not know the controller or an option.
     """
-    given = {
-        key: value if isinstance(value, bool | str) else float(value)
-        for key, value in (options or {}).items()
-        if key != "policy"
-    }
     try:
-        told = _core.agent_info(controller, given)
+        told = _core.agent_info(controller, core_options(options or {}))
     except _core.CoreScenarioError as error:
         raise SimulationError(str(error)) from error
     if told is None:
