@@ -245,12 +245,16 @@ def contender_scenario(
         ScenarioError: if the contender's options do not go with it.
         ConfigError: if it has no flow for it.
     """
+    from subflow_sim.vec_env import scheduler_beside
+
     plain = read_scenario(text, name, folder, overrides)
     changes: list[str] = []
     for flow in steered_flows(plain, contender.name):
         changes.append(f"flows.{flow}.controller={contender.controller}")
-        if contender.name == "dql-mptcp" and plain.flows[flow].scheduler.name == "minrtt":
-            changes.append(f'flows.{flow}.scheduler="goodput"')  # what its agent says to the scheduler is heard there
+        before = plain.flows[flow].scheduler.name
+        scheduler = scheduler_beside(contender.name, before)
+        if scheduler != before:
+            changes.append(f"flows.{flow}.scheduler={json.dumps(scheduler)}")
     return read_scenario(text, name, folder, [*overrides, *changes])
 
 

@@ -165,10 +165,16 @@ def with_learner(
         # Whoever trains decides: another policy, with a history of its own, has no say.
         before = flow.controller.options if flow.controller.name == controller else {}
         flow = replace(flow, controller=Choice(controller, {**before, **(options or {}), "policy": NEUTRAL}))
-        if controller == "dql-mptcp" and flow.scheduler.name == "minrtt":
-            flow = replace(flow, scheduler=Choice("goodput", {}))
+        scheduler = scheduler_beside(controller, flow.scheduler.name)
+        if scheduler != flow.scheduler.name:
+            flow = replace(flow, scheduler=Choice(scheduler))
         changed[name] = flow
     return replace(scenario, flows=changed)
+
+
+def scheduler_beside(controller: str, scheduler: str) -> str:
+    """The scheduler for a flow that gets the controller: where minrtt would not hear what its agent says, another."""
+    return "goodput" if controller == "dql-mptcp" and scheduler == "minrtt" else scheduler
 
 
 class VecEnv:
