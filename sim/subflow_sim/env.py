@@ -20,9 +20,6 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.learner_batch import LearnerBatch, Others
 from subflow_sim.vec_env import AgentScope, AgentSpec
 
-MAX_SEED = 2**31 - 1
-"""Of the seeds that an environment which is given none draws for itself."""
-
 
 def row_space(info: AgentSpec) -> spaces.Box:
     """What an agent sees of one subflow: float32 [F]; all zeros stand for a subflow that is not there."""
@@ -116,14 +113,9 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         reward: str = "own",
         render_mode: str | None = None,
     ) -> None:
-        if reward not in ("own", "team"):
-            raise SimulationError(f'there is no reward "{reward}"; rewards: "own", "team"')
         if render_mode not in (None, "ansi"):
             raise SimulationError(f'nothing is drawn as "{render_mode}"; render_mode: "ansi"')
         self.render_mode = render_mode
-        self._seed = seed
-        self._is_seeded = False
-        self._reward = reward
         self._batch = learner_batch(
             self.scope,
             self.default_controller,
@@ -133,8 +125,10 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             options=options,
             learner=learner,
             first_env=number,
+            seed=seed,
             episode_s=episode_s,
             others=others,
+            reward=reward,
         )
         self.info: AgentSpec = self._batch.info
         self.observation_space, self.action_space = spaces_of(self._batch)
@@ -147,9 +141,6 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             options: {"episode": number} to begin with that one.
         """
         super().reset(seed=seed)
-        if seed is None and not self._is_seeded:
-            seed = int(self.np_random.integers(MAX_SEED)) if self._seed is None else self._seed
-        self._is_seeded = True
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._info()
 
@@ -160,13 +151,12 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
             SimulationError: if the action has another shape or is not finite, or the episode is over.
         """
         batch = self._batch
-        if not self._is_seeded or batch.terminated[0] or batch.truncated[0]:
+        if not batch.is_begun or batch.terminated[0] or batch.truncated[0]:
             raise SimulationError("there is no episode to make a step in: reset() begins one")
         batch.step(actions_of(batch, action))
-        reward = batch.reward if self._reward == "own" else batch.team_reward
         return (
             self._observation(),
-            float(reward[0]),
+            float(batch.paid[0]),
             bool(batch.terminated[0]),
             bool(batch.truncated[0]),
             self._info(),

@@ -8,12 +8,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from subflow_sim.errors import SimulationError
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import load_scenario
 from subflow_sim.scenario_model import Scenario
 from subflow_sim.training import Distribution
 from subflow_sim.vec_env import AgentSpec, episode_seed, learner_spec, with_learner
+
+_MAX_SEED = 2**31 - 1  # of the random ones
 
 ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
 """What an environment can be made of: a file, the name of a shipped scenario, a scenario, a distribution."""
@@ -49,6 +53,11 @@ def _shipped_scenarios() -> tuple[Path, ...]:
     folders += [here.parents[1] / "subflow_app" / "assets", here.parents[2] / "assets"]
     found = (sorted((folder / "scenarios").glob("*.toml")) for folder in folders)
     return tuple(next((paths for paths in found if paths), ()))
+
+
+def first_seed(own: int | None) -> int:
+    """The seed of the first reset of an environment if that is given none: its own, else a random one."""
+    return int(np.random.default_rng().integers(_MAX_SEED)) if own is None else own
 
 
 class EnvScenarios:

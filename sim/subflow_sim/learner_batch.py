@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from subflow_sim.catalog import catalog
-from subflow_sim.env_scenarios import EnvScenarios
+from subflow_sim.env_scenarios import EnvScenarios, first_seed
 from subflow_sim.errors import ParamError, PolicyError, SimulationError
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import NEUTRAL, RANDOM
@@ -45,12 +45,13 @@ class LearnerBatch:
         scenarios: the episodes.
         num_envs: N.
         first_env: number of the first of them.
-        seed: of everything random.
+        seed: of everything random, if the first reset is given none; None: a random one.
         threads: that simulate; 0: the caller's.
         episode_s: the longest duration of an episode, s; None: the scenario's.
         learner: a flow of the runs ("download.3"), where subflows learn also its subflow ("download.3/2"); None: the
             first of them.
         others: who decides for the other agents.
+        reward: "own" or "team": which of the two is `paid`.
 
     Attributes:
         slots: S, subflows that the learner sees at most.
@@ -60,11 +61,12 @@ class LearnerBatch:
         acting: bool [N, S], it has to act.
         reward: float32 [N], of the epoch that ended; 0 in the first step of an episode.
         team_reward: float32 [N], mean over that time of the sum over all flows of ln(max(goodput in Mbit/s, 0.01)).
+        paid: float32 [N], the one of these two that was asked for.
         terminated: bool [N], every flow that learns has delivered what it had.
         truncated: bool [N], the time of the episode is over.
 
     Raises:
-        SimulationError: if there is no such learner, or nobody who could decide for the others.
+        SimulationError: if there is no such learner or reward, or nobody who could decide for the others.
     """
 
     def __init__(
@@ -73,22 +75,24 @@ class LearnerBatch:
         num_envs: int,
         *,
         first_env: int = 0,
-        seed: int = 1,
+        seed: int | None = None,
         threads: int = 0,
         episode_s: float | None = None,
         learner: str | None = None,
         others: Others = "neutral",
+        reward: str = "own",
     ) -> None:
+        if reward not in ("own", "team"):
+            raise SimulationError(f'there is no reward "{reward}"; rewards: "own", "team"')
         self._scenarios = scenarios
+        self._seed = seed
         self._first_env = first_env
         self._learner = learner
         self._others = _others(others, scenarios.spec)
-        scenarios.seed = seed
         self.vec = VecEnv(
             scenarios.make,
             scenarios.controller,
             num_envs,
-            seed=seed,
             threads=threads,
             slots=scenarios.slots,
             episode_s=episode_s,
@@ -116,6 +120,7 @@ class LearnerBatch:
         self.acting = np.zeros(shape, np.bool_)
         self.reward = np.zeros(num_envs, np.float32)
         self.team_reward = np.zeros(num_envs, np.float32)
+        self.paid = self.reward if reward == "own" else self.team_reward
         self.terminated = self.vec.terminated
         self.truncated = self.vec.truncated
 
@@ -124,10 +129,17 @@ class LearnerBatch:
         """N."""
         return self.vec.num_envs
 
+    @property
+    def is_begun(self) -> bool:
+        """There was a reset."""
+        return bool(self.vec.episode[0] >= 0)
+
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
         """Begin an episode everywhere: that one, else the first one if a seed is given, else the next one."""
         if episode is not None and episode < 0:
             raise SimulationError(f"there is no episode {episode}: they are counted from 0")
+        if seed is None and not self.is_begun:
+            seed = first_seed(self._seed)
         first = episode if episode is not None else None if seed is None else 0
         episodes = (self.vec.episode + 1).tolist() if first is None else [first] * self.num_envs
         if seed is not None:

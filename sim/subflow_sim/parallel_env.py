@@ -10,8 +10,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped]
 
-from subflow_sim.env import MAX_SEED, action_space, row_space, set_space
-from subflow_sim.env_scenarios import EnvScenarios, ScenarioLike
+from subflow_sim.env import action_space, row_space, set_space
+from subflow_sim.env_scenarios import EnvScenarios, ScenarioLike, first_seed
 from subflow_sim.errors import SimulationError
 from subflow_sim.learner_batch import simple_action
 from subflow_sim.vec_env import AgentSpec, VecEnv
@@ -72,7 +72,6 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
             raise SimulationError(f'one agent of "{controller}" steers all flows of a host: use HostEnv')
         self._number = number
         self._seed = seed
-        self._is_seeded = False
         self._vec = VecEnv(
             self._scenarios.make,
             controller,
@@ -107,9 +106,8 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         """Begin an episode: the first one of that seed, or without a seed the one after the last."""
         vec = self._vec
         episode = int(vec.episode[0]) + 1
-        if seed is None and not self._is_seeded:
-            seed = int(np.random.default_rng().integers(MAX_SEED)) if self._seed is None else self._seed
-        self._is_seeded = True
+        if seed is None and episode == 0:
+            seed = first_seed(self._seed)
         if seed is not None:
             self._scenarios.seed = seed
             episode = 0

@@ -11,7 +11,6 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from subflow_sim.env import (
-    MAX_SEED,
     ConnectionEnv,
     HostEnv,
     PathEnv,
@@ -61,14 +60,9 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         reward: str = "own",
         render_mode: str | None = None,
     ) -> None:
-        if reward not in ("own", "team"):
-            raise SimulationError(f'there is no reward "{reward}"; rewards: "own", "team"')
         if render_mode is not None:
             raise SimulationError(f'nothing is drawn as "{render_mode}" here; make one environment for that')
         self.num_envs = num_envs
-        self._seed = seed
-        self._is_seeded = False
-        self._reward = reward
         self._batch = learner_batch(
             self.single.scope,
             self.single.default_controller,
@@ -77,9 +71,11 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             controller=controller,
             options=options,
             learner=learner,
+            seed=seed,
             threads=threads,
             episode_s=episode_s,
             others=others,
+            reward=reward,
         )
         self.info: AgentSpec = self._batch.info
         self.single_observation_space, self.single_action_space = spaces_of(self._batch)
@@ -89,9 +85,6 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode everywhere: the first ones of that seed, or without a seed those after the last."""
         super().reset(seed=seed)
-        if seed is None and not self._is_seeded:
-            seed = int(self.np_random.integers(MAX_SEED)) if self._seed is None else self._seed
-        self._is_seeded = True
         self._batch.reset(seed, (options or {}).get("episode"))
         return self._observation(), self._infos()
 
@@ -104,13 +97,12 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             SimulationError: if actions have another shape or are not finite, or `reset` was never called.
         """
         batch = self._batch
-        if not self._is_seeded:
+        if not batch.is_begun:
             raise SimulationError("there is no episode to make a step in: reset() begins one")
         batch.step(actions_of(batch, actions))
-        reward = batch.reward if self._reward == "own" else batch.team_reward
         return (
             self._observation(),
-            reward.astype(np.float64),
+            batch.paid.astype(np.float64),
             batch.terminated.copy(),
             batch.truncated.copy(),
             self._infos(),
