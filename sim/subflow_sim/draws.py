@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import MAX_INTEGER, either, kind_name
+from subflow_sim.parameter import MAX_INTEGER, either, is_number, kind_name
 from subflow_sim.report import Report
 from subflow_sim.section_reader import Noted
 from subflow_sim.toml_lines import Path
@@ -218,8 +218,7 @@ def _refuse_other_keys(report: Report, path: Path, table: Mapping[str, Any], kno
 def _read_factor(report: Report, path: Path, value: object) -> Independent:
     draw = read_independent(report, path, value)
     for number in draw.trials():
-        is_number = isinstance(number, int | float) and not isinstance(number, bool)
-        if not is_number or not 0 < number < math.inf:
+        if not is_number(number) or not 0 < number < math.inf:
             report.add(path, "not a factor", "a number greater than 0, or a draw of such numbers")
             raise Noted
     return draw
@@ -238,8 +237,7 @@ def _read_choice(report: Report, path: Path, table: Mapping[str, Any]) -> Pick:
         report.add(place, "not a weight for each value", f"a list of {len(options)} numbers")
         raise Noted
     for index, weight in enumerate(weights):
-        is_number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not is_number or not 0 <= weight <= 1e9:
+        if not is_number(weight) or not 0 <= weight <= 1e9:
             report.add((*place, index), "not a weight", "a number from 0 to 1e9")
             raise Noted
     total = math.fsum(weights)
@@ -298,7 +296,7 @@ def _end(value: object) -> tuple[float, Dimension]:
             if split is not None and split[1] and split[1] in units:
                 return _finite(parse_quantity(value, dimension)), dimension
         raise ParamError("this is not a number with a unit", 'e.g. "2Mbit/s", "50ms", "67pkt", "8MB" or "2%"')
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not is_number(value):
         raise ParamError(f"this is {kind_name(value)}, not a number", 'a number, with a unit if it has one: "50ms"')
     return _finite(float(value)), Dimension.NUMBER
 

@@ -258,7 +258,7 @@ class Param:
                 value = parse_quantity(value, self.dimension)
             except ParamError as error:
                 raise self._with_unlimited(error) from None
-        elif self.dimension is Dimension.RATIO and self.maximum == 1 and _is_number(value) and 1 < value <= 100:
+        elif self.dimension is Dimension.RATIO and self.maximum == 1 and is_number(value) and 1 < value <= 100:
             raise self._refuse(f'too large, did you mean "{format_quantity(value, Dimension.NUMBER)}%"?')
         return self._in_range(value)
 
@@ -267,7 +267,7 @@ class Param:
 
     def _in_range(self, value: object) -> float:
         noun = _NOUNS.get(self.dimension, "a number")
-        if not _is_number(value):
+        if not is_number(value):
             raise self._refuse(f"this is {kind_name(value)}, not {noun}")
         if math.isnan(value) if isinstance(value, float) else abs(value) > MAX_INTEGER:
             raise self._refuse("not a number" if isinstance(value, float) else "too large")
@@ -375,7 +375,8 @@ def _too_small(value: float, minimum: float) -> str:
     return "must not be negative" if value < 0 else "must not be zero"
 
 
-def _is_number(value: object) -> TypeGuard[int | float]:
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether it is a number: true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
