@@ -136,7 +136,9 @@ class DdpgLearner:
         self._temperature_optimiser = torch.optim.Adam([self.log_temperature], lr=config.critic_lr)
         self.replay = self._make_replay()
         self._noise_luck = np.random.Generator(np.random.PCG64(noise))
-        self._noise = self._make_noise()
+        self._noise = OrnsteinUhlenbeck(
+            (self.spec.actions,), theta=config.ou_theta, sigma=config.ou_sigma, luck=self._noise_luck
+        )
         self._stitcher = Stitcher()
         self._now: Decisions | None = None
         self._due = 0.0
@@ -404,16 +406,6 @@ class DdpgLearner:
             epsilon=config.priority_epsilon,
             fillers=FILLERS,
             delete_after_sampling=config.delete_after_sampling,
-        )
-
-    def _make_noise(self) -> OrnsteinUhlenbeck:
-        config = self.config
-        return OrnsteinUhlenbeck(
-            (self.spec.actions,),
-            theta=config.ou_theta,
-            sigma=config.ou_sigma,
-            dt=1.0,
-            luck=self._noise_luck,
         )
 
     def _note(self, metric: str, total: float, count: int = 1) -> None:

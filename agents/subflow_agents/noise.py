@@ -9,26 +9,22 @@ from numpy.typing import NDArray
 class OrnsteinUhlenbeck:
     """Noise that returns to 0, one process for each of many agents.
 
-    n <- n + theta (0 - n) dt + sigma sqrt(dt) N(0, 1); with dt = 1 its stationary standard deviation is
+    n <- n + theta (0 - n) + sigma N(0, 1): a decision is its unit of time. Its stationary standard deviation is
     sigma / sqrt(2 theta - theta^2), which is 0.380 for theta = 0.15 and sigma = 0.2.
 
     Args:
         shape: of one process.
         theta: how fast it returns.
         sigma: how far it is driven.
-        dt: time between two draws.
         luck: where draws come from.
 
     Source: Uhlenbeck, Ornstein 1930; Lillicrap 2015 section 7.
     """
 
-    def __init__(
-        self, shape: tuple[int, ...], *, theta: float, sigma: float, dt: float, luck: np.random.Generator
-    ) -> None:
+    def __init__(self, shape: tuple[int, ...], *, theta: float, sigma: float, luck: np.random.Generator) -> None:
         self._shape = shape
         self._theta = theta
         self._sigma = sigma
-        self._dt = dt
         self._luck = luck
         self.values: NDArray[np.float64] = np.zeros((0, *shape))
 
@@ -37,7 +33,7 @@ class OrnsteinUhlenbeck:
         self._make_room(which)
         before = self.values[which]
         step = self._luck.standard_normal(before.shape)
-        after: NDArray[np.float64] = before - self._theta * self._dt * before + self._sigma * np.sqrt(self._dt) * step
+        after: NDArray[np.float64] = before - self._theta * before + self._sigma * step
         self.values[which] = after
         return after
 

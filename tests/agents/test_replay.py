@@ -156,7 +156,7 @@ def test_a_memory_without_priorities_is_no_prioritised_one() -> None:
 
 
 def test_noise_has_the_standard_deviation_that_its_equation_gives() -> None:
-    noise = OrnsteinUhlenbeck((2,), theta=0.15, sigma=0.2, dt=1.0, luck=np.random.default_rng(6))
+    noise = OrnsteinUhlenbeck((2,), theta=0.15, sigma=0.2, luck=np.random.default_rng(6))
     which = np.arange(500)
     for _ in range(60):  # 0.85^60 = 6e-5: the start is forgotten
         noise.draw(which)
@@ -170,7 +170,7 @@ def test_noise_has_the_standard_deviation_that_its_equation_gives() -> None:
 
 
 def test_noise_of_an_agent_begins_at_zero_with_each_episode() -> None:
-    noise = OrnsteinUhlenbeck((1,), theta=0.15, sigma=0.2, dt=1.0, luck=np.random.default_rng(7))
+    noise = OrnsteinUhlenbeck((1,), theta=0.15, sigma=0.2, luck=np.random.default_rng(7))
     for _ in range(5):
         noise.draw(np.array([0, 3]))
 
