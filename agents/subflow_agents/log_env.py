@@ -50,14 +50,14 @@ class LogTable:
     loss_ratio: FloatArray
 
     @classmethod
-    def of(cls, log: IntervalLog, resolution: float = RESOLUTION) -> LogTable:
-        """Condense a log: of rates within `resolution` of each other the row of the largest utility stands.
+    def of(cls, log: IntervalLog) -> LogTable:
+        """Condense a log: of rates within RESOLUTION of each other the row of the largest utility stands.
 
         A log has many rows at much the same rate, and what they say differs with what the others sent at the time. A
         lookup can give but one of them; the best keeps the log's maximum where it is.
         """
-        # Rates fall into bins that are `resolution` wide, in the logarithm.
-        bins = np.rint(np.log(log["rate"] / log["rate"].max()) / np.log1p(resolution)).astype(np.int64)
+        # Rates fall into bins of that width, in the logarithm.
+        bins = np.rint(np.log(log["rate"] / log["rate"].max()) / np.log1p(RESOLUTION)).astype(np.int64)
         order = np.lexsort((log["time"], -log["util"], bins))
         _, first = np.unique(bins[order], return_index=True)
         rows = order[first]
@@ -125,7 +125,6 @@ class LogEnv:
         *,
         seed: int = 1,
         episode_steps: int = EPISODE_STEPS,
-        resolution: float = RESOLUTION,
     ) -> None:
         """Episodes over `log` for an agent that sees rate, RTT and loss and changes the rate.
 
@@ -139,7 +138,7 @@ class LogEnv:
             )
         self.info = spec
         self.num_envs = num_envs
-        self.table = LogTable.of(log, resolution)
+        self.table = LogTable.of(log)
         self.episode_steps = episode_steps
         self._starts = self.table.starts()
         self._seed = seed
