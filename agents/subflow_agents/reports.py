@@ -61,7 +61,7 @@ class ReportKind(StrEnum):
     EVALUATION = "evaluation"  # values: step, is_best, and Evaluation.to_json()
     CHECKPOINT = "checkpoint"  # values: step, path, seconds
     STATE = "state"  # values: state (of TrainingState), step, and why
-    POLICY = "policy_view"  # values: step, path of the latest policy file, observation_median [width], action_mean
+    POLICY = "policy_view"  # values: step, path of the latest policy file
     FAILED = "failed"  # values: error (its kind), message, step, checkpoint (path of the last good one, or null)
 
 

@@ -23,7 +23,7 @@ from subflow_agents.config import TrainingConfig
 from subflow_agents.episode_log import EpisodeLog
 from subflow_agents.errors import AgentError, CheckpointError, ConfigError, DivergenceError
 from subflow_agents.evaluator import Evaluator
-from subflow_agents.learner import FloatArray, Learner, LearnerSetup, LearnerState, TrainingEnv
+from subflow_agents.learner import Learner, LearnerSetup, LearnerState, TrainingEnv
 from subflow_agents.registry import AgentInfo, agent
 from subflow_agents.reports import Command, Control, Report, ReportKind, TrainingState
 from subflow_agents.scenarios import make_environment
@@ -34,7 +34,6 @@ POLICY_S = 10.0
 """Time between two policy files, s."""
 
 _POLL_S = 0.02  # while paused or waiting
-_SEEN = 256  # observations kept for the policy view
 # What has to be the same for a training to go on from a checkpoint
 _FIXED = ("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s")
 
@@ -112,7 +111,6 @@ class _Training:
         self._simulated_s = 0.0
         self._time_before = np.zeros(self.env.num_envs)
         self._ended: list[dict[str, float]] = []
-        self._seen: list[FloatArray] = []
         self._next_evaluation = config.evaluation_every
         self._stops = False
         self._wants_checkpoint = False
@@ -159,10 +157,6 @@ class _Training:
         action = self.learner.act(env)
         if not np.isfinite(action).all():
             raise DivergenceError("action", self.step)
-        acting = env.acting & env.mask
-        if acting.any():
-            self._seen.append(env.obs[acting][:8].copy())
-            del self._seen[:-_SEEN]
         self.log.send(action)
 
     def _note_episodes(self) -> None:
@@ -365,16 +359,7 @@ class _Training:
         path = self.folder / "policy.safetensors"
         write_atomically(path, self._policy_bytes())
         self._policy_at = time.monotonic()
-        seen = np.concatenate(self._seen) if self._seen else np.zeros((0, self.env.info.width), dtype=np.float32)
-        points = seen[:: max(1, len(seen) // 64)][:64]
-        median = np.median(seen, axis=0) if len(seen) else np.zeros(self.env.info.width)
-        self._tell(
-            ReportKind.POLICY,
-            step=self.step,
-            path=str(path),
-            observation_median=[float(value) for value in median],
-            observations=[[float(value) for value in point] for point in points],
-        )
+        self._tell(ReportKind.POLICY, step=self.step, path=str(path))
 
     def _evaluate(self) -> None:
         """Begin to evaluate the policy as it is now; the one before has to be through with it."""

@@ -142,9 +142,7 @@ def test_the_policy_file_is_one_that_the_core_runs(tmp_path: Path, told: Told) -
     action, value = policy.act(np.zeros((2, 6), np.float32), np.ones(2, np.bool_))
     assert np.abs(action).max() <= 1
     assert np.isfinite(value)
-    view = told.of(ReportKind.POLICY)[-1]
-    assert view["path"] == str(result.policy)
-    assert len(view["observation_median"]) == 6
+    assert told.of(ReportKind.POLICY)[-1] == {"step": result.step, "path": str(result.policy)}
 
 
 def test_two_trainings_of_a_seed_are_equal_and_of_two_seeds_are_not(tmp_path: Path, told: Told) -> None:
