@@ -217,10 +217,7 @@ class _Training:
         self.env.recv()  # nobody simulates any more
         if not self._stops and self.config.evaluation_every:
             self._evaluate()
-        while self.evaluator.is_busy and not self._stops:
-            self._obey(self.control.poll())
-            time.sleep(_POLL_S)
-        self._collect_evaluations()
+        self._await_evaluation()
         stopped = self._stops and not self._is_spent()
         self._enter(TrainingState.STOPPED if stopped else TrainingState.FINISHED)
 
@@ -363,12 +360,15 @@ class _Training:
 
     def _evaluate(self) -> None:
         """Begin to evaluate the policy as it is now; the one before has to be through with it."""
+        self._await_evaluation()
+        if not self._stops:
+            self.evaluator.start(self._policy_bytes(), self.step)
+
+    def _await_evaluation(self) -> None:
         while self.evaluator.is_busy and not self._stops:
             self._obey(self.control.poll())
             time.sleep(_POLL_S)
         self._collect_evaluations()
-        if not self._stops:
-            self.evaluator.start(self._policy_bytes(), self.step)
 
     def _collect_evaluations(self) -> None:
         for values in self.evaluator.collect():
