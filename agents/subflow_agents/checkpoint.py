@@ -46,6 +46,12 @@ class Checkpoint:
     tensors: dict[str, NDArray[Any]]
 
 
+def tensors_under(name: str, tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Those whose dotted names begin with that one, by what follows it."""
+    prefix = f"{name}."
+    return {key.removeprefix(prefix): tensor for key, tensor in tensors.items() if key.startswith(prefix)}
+
+
 def checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, the latest last."""
     found = [(int(match[1]), path) for path in folder.glob("checkpoint-*") if (match := _NAME.fullmatch(path.name))]

@@ -10,13 +10,13 @@ import copy
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from subflow_agents.checkpoint import tensors_under
 from subflow_agents.ddpg_options import DdpgConfig
 from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.learner import FloatArray, LearnerSetup, LearnerState, PolicyParts, TrainingEnv
@@ -35,6 +35,7 @@ from subflow_agents.nets import (
 from subflow_agents.noise import OrnsteinUhlenbeck
 from subflow_agents.replay import PrioritisedReplay, Replay, Sample
 from subflow_agents.reports import SATURATED
+from subflow_agents.torch_state import load_module, load_optimiser, module_tensors, optimiser_tensors
 from subflow_agents.transitions import FILLERS, Decisions, Stitcher, read_decisions
 
 # Haarnoja et al. 2018: bounds of the logarithm of a stochastic actor's standard deviation
@@ -338,12 +339,9 @@ class DdpgLearner:
         """All of it."""
         state = LearnerState()
         for name, module in (("networks", self.networks), ("targets", self.targets)):
-            for key, tensor in module.state_dict().items():
-                state.tensors[f"{name}.{key}"] = tensor.numpy().copy()
+            state.tensors |= module_tensors(name, module)
         for name, optimiser in self._optimisers().items():
-            for index, entry in optimiser.state_dict()["state"].items():
-                for key, tensor in entry.items():
-                    state.tensors[f"{name}.{index}.{key}"] = tensor.numpy().copy()
+            state.tensors |= optimiser_tensors(name, optimiser)
         state.tensors["log_temperature"] = self.log_temperature.detach().numpy().copy()
         state.tensors["drawing"] = self._drawing.get_state().numpy().copy()
         state.tensors["noise"] = self._noise.values.copy()
@@ -366,28 +364,21 @@ class DdpgLearner:
         if state.values.get("algorithm") != self.config.algorithm:
             raise CheckpointError(f"it is of {state.values.get('algorithm')!r}, not {self.config.algorithm!r}")
         for name, module in (("networks", self.networks), ("targets", self.targets)):
-            module.load_state_dict(_tensors_of(state, name, module.state_dict()))
+            load_module(name, module, state.tensors)
         for name, optimiser in self._optimisers().items():
-            self._load_optimiser(state, name, optimiser)
+            load_optimiser(name, optimiser, state.tensors)
         with torch.no_grad():
             self.log_temperature.copy_(torch.from_numpy(state.tensors["log_temperature"]))
         self._drawing.set_state(torch.from_numpy(state.tensors["drawing"]))
         self._noise.values = state.tensors["noise"].copy()
         self.replay = self._make_replay()
-        self.replay.load(_part(state, "replay"), state.values["replay"])
-        self._stitcher.load(_part(state, "open"))
+        self.replay.load(tensors_under("replay", state.tensors), state.values["replay"])
+        self._stitcher.load(tensors_under("open", state.tensors))
         self._sampling.bit_generator.state = state.values["sampling"]
         self._noise_luck.bit_generator.state = state.values["noise"]
         self._due = float(state.values["due"])
         self._updates = int(state.values["updates"])
         self._progress = float(state.values["progress"])
-
-    def _load_optimiser(self, state: LearnerState, name: str, optimiser: torch.optim.Optimizer) -> None:
-        entries: dict[int, dict[str, Tensor]] = defaultdict(dict)
-        for key, tensor in _part(state, name).items():
-            index, _, part = key.partition(".")
-            entries[int(index)][part] = torch.from_numpy(tensor.copy())
-        optimiser.load_state_dict({**optimiser.state_dict(), "state": dict(entries)})
 
     def _optimisers(self) -> dict[str, torch.optim.Optimizer]:
         return {
@@ -424,17 +415,3 @@ def _clip(weights: list[nn.Parameter], bound: float) -> float:
     if bound > 0:
         return float(nn.utils.clip_grad_norm_(weights, bound))
     return float(nn.utils.get_total_norm([weight.grad for weight in weights if weight.grad is not None]))
-
-
-def _part(state: LearnerState, name: str) -> dict[str, NDArray[Any]]:
-    prefix = f"{name}."
-    return {key.removeprefix(prefix): value for key, value in state.tensors.items() if key.startswith(prefix)}
-
-
-def _tensors_of(state: LearnerState, name: str, expected: dict[str, Tensor]) -> dict[str, Tensor]:
-    given = _part(state, name)
-    for key, tensor in expected.items():
-        if key not in given or given[key].shape != tuple(tensor.shape):
-            shape = given[key].shape if key in given else "missing"
-            raise CheckpointError(f"{name}.{key} is {shape}, this training's network has {tuple(tensor.shape)}")
-    return {key: torch.from_numpy(value.copy()) for key, value in given.items()}

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.learner import BoolArray, FloatArray, LearnerSetup, LearnerState, PolicyParts, TrainingEnv
 from subflow_agents.ppo_config import PpoConfig
+from subflow_agents.torch_state import load_module, load_optimiser, module_tensors, optimiser_tensors
 
 IndexArray: TypeAlias = NDArray[np.int64]
 
@@ -267,11 +268,8 @@ class PpoLearner:
         """Weights, Adam's moments, what was gathered, and the luck."""
         state = LearnerState()
         for name, net in (("actor", self._actor), ("critic", self._critic)):
-            for key, weight in net.state_dict().items():
-                state.tensors[f"{name}.{key}"] = weight.numpy().copy()
-        for index, moments in self._optimizer.state_dict()["state"].items():
-            for key, value in moments.items():
-                state.tensors[f"adam.{index}.{key}"] = value.numpy().copy()
+            state.tensors |= module_tensors(name, net)
+        state.tensors |= optimiser_tensors("adam", self._optimizer)
         for name, part in (("rollout", self._rollout), ("open", self._open), ("batch", self._batch)):
             if part is not None:
                 for item in fields(part):
@@ -299,14 +297,8 @@ class PpoLearner:
             if name not in tensors or tensors[name].shape != here.shape:
                 raise CheckpointError(f"the checkpoint's {name} is of another network or number of environments")
         for name, net in (("actor", self._actor), ("critic", self._critic)):
-            net.load_state_dict({key: torch.from_numpy(tensors[f"{name}.{key}"].copy()) for key in net.state_dict()})
-        optimizer = self._optimizer.state_dict()
-        optimizer["state"] = {}
-        for name in tensors:
-            if name.startswith("adam."):
-                _, index, key = name.split(".")
-                optimizer["state"].setdefault(int(index), {})[key] = torch.from_numpy(tensors[name].copy())
-        self._optimizer.load_state_dict(optimizer)
+            load_module(name, net, tensors)
+        load_optimiser("adam", self._optimizer, tensors)
         for prefix, part in (("rollout", self._rollout), ("open", self._open)):
             for item in fields(part):
                 setattr(part, item.name, tensors[f"{prefix}.{item.name}"].copy())

@@ -18,7 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from subflow_agents.checkpoint import Checkpoint, load_latest, save_checkpoint, write_atomically, write_json
+from subflow_agents.checkpoint import (
+    Checkpoint,
+    load_latest,
+    save_checkpoint,
+    tensors_under,
+    write_atomically,
+    write_json,
+)
 from subflow_agents.config import TrainingConfig
 from subflow_agents.episode_log import EpisodeLog
 from subflow_agents.errors import AgentError, CheckpointError, ConfigError, DivergenceError
@@ -435,16 +442,10 @@ class _Training:
             raise CheckpointError(f"{path}: is of the agent {checkpoint.agent!r}")
         for problem in problems:
             self._tell(ReportKind.STATE, state=self.state.value, step=checkpoint.step, why=str(problem))
-
-        def part(name: str) -> dict[str, Any]:
-            prefix = f"{name}."
-            given = checkpoint.tensors.items()
-            return {key.removeprefix(prefix): value for key, value in given if key.startswith(prefix)}
-
         document = checkpoint.document
         try:
-            self.learner.load_state(LearnerState(part("learner"), document["learner"]))
-            self.log.restore(part("envs"), self.config.seed)
+            self.learner.load_state(LearnerState(tensors_under("learner", checkpoint.tensors), document["learner"]))
+            self.log.restore(tensors_under("envs", checkpoint.tensors), self.config.seed)
             self.updates = int(document["updates"])
             self.episodes = int(document["episodes"])
             self._elapsed_s = float(document["elapsed_s"])
