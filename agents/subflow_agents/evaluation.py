@@ -238,8 +238,8 @@ def default_baselines(scenario: Scenario) -> tuple[str, ...]:
 
 def contender_scenario(
     contender: Contender, text: str, name: str, folder: str = "", overrides: Sequence[str] = ()
-) -> Scenario:
-    """The scenario with the contender on the flows under evaluation.
+) -> tuple[Scenario, tuple[str, ...]]:
+    """The scenario with the contender on the flows under evaluation, and the names of these.
 
     Raises:
         ScenarioError: if the contender's options do not go with it.
@@ -249,13 +249,14 @@ def contender_scenario(
 
     plain = read_scenario(text, name, folder, overrides)
     changes: list[str] = []
-    for flow in steered_flows(plain, contender.name):
+    names = steered_flows(plain, contender.name)
+    for flow in names:
         changes.append(f"flows.{flow}.controller={contender.controller}")
         before = plain.flows[flow].scheduler.name
         scheduler = scheduler_beside(contender.name, before)
         if scheduler != before:
             changes.append(f"flows.{flow}.scheduler={json.dumps(scheduler)}")
-    return read_scenario(text, name, folder, [*overrides, *changes])
+    return read_scenario(text, name, folder, [*overrides, *changes]), names
 
 
 def run_once(
@@ -265,7 +266,7 @@ def run_once(
 
     Args:
         scenario: from `contender_scenario`.
-        names: keys of the flows under evaluation.
+        names: of the flows under evaluation, from there, too.
         seed: of the run.
         simulations: gets the simulation while it runs, so that another thread can interrupt it.
     """
@@ -331,8 +332,7 @@ def evaluate(
     ]
     results = []
     for contender in everybody:
-        changed = contender_scenario(contender, scenario, name, folder, overrides)
-        names = steered_flows(plain, contender.name)
+        changed, names = contender_scenario(contender, scenario, name, folder, overrides)
         results.append(ControllerResult(contender, tuple(run(changed, names, seed) for seed in seeds)))
     return Evaluation(plain.name, tuple(seeds), tuple(results))
 

@@ -19,7 +19,7 @@ from subflow_agents.evaluation import (
     read_contender,
     run_once,
 )
-from subflow_agents.scenarios import read_scenario, steered_flows
+from subflow_agents.scenarios import read_scenario
 
 if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
@@ -118,8 +118,7 @@ class Evaluator:
 
     def _runs(self, contender: str, place: tuple[str, str, str, Any], *, is_baseline: bool) -> ControllerResult:
         read = read_contender(contender, is_baseline=is_baseline)
-        scenario = contender_scenario(read, *place)
-        names = steered_flows(read_scenario(*place), read.name)
+        scenario, names = contender_scenario(read, *place)
         runs: list[RunFigures] = []
         for seed in self._config.evaluation_seeds:
             if self._ends.is_set():

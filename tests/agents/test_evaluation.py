@@ -81,7 +81,8 @@ def test_flows_under_evaluation_are_those_that_learn_else_those_with_several_pat
     multipath = steered_flows(scenario, "lia")
     assert all(scenario.flows[name].kind == "mptcp" for name in multipath)
     assert default_baselines(scenario) == ("lia", "olia", "balia", "wvegas")
-    changed = contender_scenario(read_contender("{ name = 'dql-mptcp', policy = 'neutral' }"), SC7, "sc7")
+    changed, names = contender_scenario(read_contender("{ name = 'dql-mptcp', policy = 'neutral' }"), SC7, "sc7")
+    assert names == multipath
     for name in multipath:
         assert (changed.flows[name].controller.name, changed.flows[name].scheduler.name) == ("dql-mptcp", "goodput")
     assert all(changed.flows[name] == flow for name, flow in scenario.flows.items() if name not in multipath)
