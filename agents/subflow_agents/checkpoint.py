@@ -7,7 +7,6 @@ file is ever executed.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_agents.errors import CheckpointError
+from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -132,17 +132,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     Raises:
         CheckpointError: if it cannot be written; what was there still is.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        write_whole(path, content)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written: {error.strerror or error}") from error
 
@@ -154,14 +145,3 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
         CheckpointError: if it cannot be written.
     """
     write_atomically(path, (json.dumps(document, indent=2) + "\n").encode())
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder survive a power cut, where the system lets folders be opened."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -27,12 +27,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +38,7 @@ from numpy.typing import ArrayLike, NDArray
 from subflow_sim import _core
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy_library import SUFFIX, read_policy_file
+from subflow_sim.whole_file import write_whole
 
 __all__ = ["SUFFIX", "Policy", "policy_bytes", "read_policy_file", "write_policy"]
 
@@ -215,15 +214,8 @@ def write_policy(path: str | Path, document: Mapping[str, Any], tensors: Mapping
         PolicyError: if it would not be usable, or cannot be written.
     """
     content = policy_bytes(document, tensors)
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{uuid4().hex[:8]}.tmp")
     try:
-        with temporary.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
+        write_whole(Path(path), content)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise PolicyError(f"{path}: cannot be written: {error.strerror or error}") from error
     return hashlib.sha256(content).hexdigest()
