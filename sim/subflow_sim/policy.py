@@ -37,10 +37,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from subflow_sim import _core
 from subflow_sim.errors import PolicyError
-from subflow_sim.policy_library import SUFFIX, read_policy_file
+from subflow_sim.policy_library import read_policy_file
 from subflow_sim.whole_file import write_whole
-
-__all__ = ["SUFFIX", "Policy", "policy_bytes", "read_policy_file", "write_policy"]
 
 _DOCUMENT_KEY = "subflow_policy"
 
