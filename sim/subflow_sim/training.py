@@ -15,12 +15,10 @@ from subflow_sim.lowering import lower
 from subflow_sim.report import toml_text
 from subflow_sim.scenario_model import Flow, Scenario
 from subflow_sim.training_model import Training
-from subflow_sim.training_params import TRAINING
 from subflow_sim.vec_env import episode_seed, with_learner
 
 __all__ = ["Distribution"]
 
-_EPISODE = TRAINING[0]
 _MIDDLE = 0.5
 
 
@@ -49,21 +47,6 @@ class Distribution:
             if replace(scenario, training=None) != as_read:
                 raise ValueError("the scenario was changed after it was read: its [training] block belongs to the file")
         return cls(scenario)
-
-    @property
-    def varies(self) -> bool:
-        """Episodes differ in more than their luck."""
-        training = self.scenario.training
-        return training is not None and bool(training.draws or training.events or training.episode)
-
-    @property
-    def longest_episode_s(self) -> float:
-        """The longest that an episode can last, s."""
-        training = self.scenario.training
-        if training is None or training.episode is None:
-            return self.scenario.duration_s
-        lengths_s: list[Any] = [_EPISODE.read(time) for time in training.episode.trials()]
-        return float(max(lengths_s))
 
     def largest(self) -> Scenario:
         """The episode with the most subflows that there can be; of all that does not count them, the middle."""
