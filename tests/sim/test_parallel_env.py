@@ -28,8 +28,11 @@ def idle(env: SubflowParallelEnv) -> dict[str, Any]:
 @pytest.mark.filterwarnings("ignore:No agents present but not all possible_agents")
 @pytest.mark.parametrize("controller", CONTROLLERS)
 @pytest.mark.parametrize("text", [SHORT, COMING_AND_GOING], ids=["short", "coming and going"])
-def test_pettingzoo_has_nothing_against_it(controller, text):
-    parallel_api_test(SubflowParallelEnv(parse_scenario(text), controller, seed=1), num_cycles=300)
+def test_pettingzoo_has_nothing_against_it(controller, text, capsys):
+    env = SubflowParallelEnv(parse_scenario(text), controller, seed=1)
+    parallel_api_test(env, num_cycles=300)
+    assert capsys.readouterr().out == "Passed Parallel API test\n"
+    assert int(env._vec.episode[0]) >= 2  # two were played after the one of the seed
 
 
 @pytest.mark.parametrize("controller", CONTROLLERS)
