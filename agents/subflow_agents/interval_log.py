@@ -5,11 +5,9 @@ Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its repository, whose
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -75,42 +73,6 @@ class IntervalLog:
     def __getitem__(self, column: str) -> FloatArray:
         """One column, float64 [n]; COLUMNS says its unit."""
         return self.table[:, COLUMNS.index(column)]
-
-    def save(self, path: Path) -> None:
-        """Write it as CSV with a header line; numbers are read back exactly."""
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            writer.writerows([repr(float(value)) for value in row] for row in self.table)
-
-    @classmethod
-    def load(cls, path: Path) -> IntervalLog:
-        """Read a CSV file with these columns, in any order and among others.
-
-        Raises:
-            AgentError: if it is no such file; the text names file, line and column.
-            OSError: if it cannot be read.
-        """
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            header = [name.strip() for name in next(reader, [])]
-            missing = [name for name in COLUMNS if name not in header]
-            if missing:
-                raise AgentError(f"{path}: there is no column {', '.join(missing)}")
-            places = [header.index(name) for name in COLUMNS]
-            rows = [_read_row(path, reader.line_num, row, places) for row in reader if row]
-        return cls(np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS)))
-
-
-def _read_row(path: Path, line: int, row: list[str], places: list[int]) -> list[float]:
-    values = []
-    for name, place in zip(COLUMNS, places, strict=True):
-        text = row[place] if place < len(row) else ""
-        try:
-            values.append(float(text))
-        except ValueError:
-            raise AgentError(f"{path}, line {line}: {name} is {text!r}, not a number") from None
-    return values
 
 
 def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:

@@ -72,38 +72,19 @@ def test_utilities_of_a_log_are_mpccs(recorded: IntervalLog) -> None:
     assert np.median(np.abs(recorded["util"][clean] / expected[clean] - 1)) < 0.1
 
 
-def test_a_log_is_the_same_after_a_way_through_a_file(recorded: IntervalLog, tmp_path: Path) -> None:
-    recorded.save(tmp_path / "log.csv")
-    again = IntervalLog.load(tmp_path / "log.csv")
-    assert np.array_equal(again.table, recorded.table, equal_nan=True)
-
-
-def test_columns_of_a_file_may_stand_anywhere(tmp_path: Path) -> None:
-    names = ["comment", *reversed(COLUMNS)]
-    lines = [",".join(names), ",".join(["x", *(str(k + 1) for k in range(len(COLUMNS)))])]
-    (tmp_path / "log.csv").write_text("\n".join(lines) + "\n")
-    log = IntervalLog.load(tmp_path / "log.csv")
-    assert log["rtt"][0] == 1
-    assert log["time"][0] == len(COLUMNS)
-
-
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("rows", "says"),
     [
-        ("", "no column time"),
-        ("time,rate\n1,2\n", "no column session"),
-        (",".join(COLUMNS) + "\n", "no monitor interval"),
-        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 11 + ["fast"]) + "\n", "line 2: rtt is 'fast', not a number"),
-        (",".join(COLUMNS) + "\n1,2,3\n", "line 2: total_rate is '', not a number"),
-        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 11 + ["nan"]) + "\n", "row 1 has no finite rtt"),
-        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 11 + ["0"]) + "\n", "row 1 has a rtt of 0 or less"),
-        (",".join(COLUMNS) + "\n" + ",".join(["1"] * 7 + ["-1"] + ["1"] * 4) + "\n", "nothing to aim at"),
+        ([[1.0, 2.0]], "has the columns time, session, "),
+        (np.empty((0, len(COLUMNS))), "no monitor interval"),
+        ([[1.0] * 11 + [math.nan]], "row 1 has no finite rtt"),
+        ([[1.0] * 11 + [0.0]], "row 1 has a rtt of 0 or less"),
+        ([[1.0] * 7 + [-1.0] + [1.0] * 4], "nothing to aim at"),
     ],
 )
-def test_a_file_that_is_no_log_is_refused_with_the_reason(text: str, says: str, tmp_path: Path) -> None:
-    (tmp_path / "log.csv").write_text(text)
+def test_a_table_that_is_no_log_is_refused_with_the_reason(rows: list[list[float]], says: str) -> None:
     with pytest.raises(AgentError, match=says):
-        IntervalLog.load(tmp_path / "log.csv")
+        IntervalLog(np.array(rows))
 
 
 def test_a_run_without_monitor_intervals_leaves_no_log() -> None:
