@@ -197,7 +197,6 @@ class VecEnv:
         seed: of everything random: the luck of an episode depends on (seed, environment, episode) alone.
         threads: that simulate; 0: the caller's.
         slots: S; None: what the first episode of environment 0 needs.
-        learners: names of the flows that learn, as runs have them ("download.1"); empty: all with the controller.
         episode_s: the longest duration of an episode, s; None: the scenario's.
         first_env: number of the first environment: the N are numbered from there on for their scenarios and their luck.
         stagger: end the first episode of each environment at another time, so that not all end together.
@@ -230,13 +229,11 @@ class VecEnv:
         seed: int = 1,
         threads: int = 1,
         slots: int | None = None,
-        learners: Sequence[str] = (),
         episode_s: float | None = None,
         first_env: int = 0,
         stagger: bool = False,
     ) -> None:
         self._make_scenario = make_scenario
-        self._learners = list(learners)
         self._episode_s = math.inf if episode_s is None else episode_s
         self._stagger = stagger
         self._first_env = first_env
@@ -336,7 +333,7 @@ class VecEnv:
         if self._stagger and episode == 0:
             longest_s *= (env + 1) / self.num_envs
         try:
-            self._core.load(env, lower(scenario, luck).core, luck, nanos(longest_s), self._learners)
+            self._core.load(env, lower(scenario, luck).core, luck, nanos(longest_s), [])
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
 
@@ -355,11 +352,6 @@ class VecEnv:
             "duration_s": summary.duration_s,
             "decisions": float(summary.decisions),
         }
-
-    @property
-    def link_crossings(self) -> int:
-        """Packets offered to links so far, what simulating costs in proportion to."""
-        return self._core.link_crossings
 
 
 def episode_seed(seed: int, env: int, episode: int) -> int:
