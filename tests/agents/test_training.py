@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from subflow_agents.ddpg_options import DdpgConfig
 from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.registry import AgentInfo
 from subflow_agents.reports import METRICS, Command, NoControl, Report, ReportKind, TrainingState
-from subflow_agents.training import run_training
+from subflow_agents.training import TrainingResult, run_training
 from subflow_sim.vec_env import learner_spec
 
 # An agent that the core knows, so that what is learned is a policy file that it can read.
@@ -55,9 +56,8 @@ class Told:
         return [values["state"] for values in self.of(ReportKind.STATE)]
 
 
-@pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    """A training of a toy agent in a toy environment, in place of the registry's."""
+def use_toy(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Has trainings train a toy agent in a toy environment, in place of the registry's."""
     told = Told()
 
     def make_environment(config: TrainingConfig, _options: object) -> LevelEnv:
@@ -90,6 +90,29 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     return told
 
 
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """What a training of a toy agent is told and tells."""
+    return use_toy(monkeypatch)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A training that nobody interrupted; its folder is to stay as it is."""
+
+    folder: Path
+    told: Told
+    result: TrainingResult
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        told = use_toy(monkeypatch)
+        return Whole(folder, told, run_training(config(folder), told, told.report))
+
+
 def config(folder: Path, **changes) -> TrainingConfig:
     values = {"steps": 200, "num_envs": 3, "options": OPTIONS, "evaluation_every": 0, "deterministic": True, "seed": 5}
     return TrainingConfig(agent="toy", scenario="", folder=str(folder), **{**values, **changes})
@@ -106,21 +129,21 @@ def assert_same(first: Path, second: Path) -> None:
         np.testing.assert_array_equal(tensor, after[name], err_msg=name)
 
 
-def test_a_training_ends_when_its_budget_is_spent_and_leaves_what_it_promises(tmp_path: Path, told: Told) -> None:
-    result = run_training(config(tmp_path), told, told.report)
+def test_a_training_ends_when_its_budget_is_spent_and_leaves_what_it_promises(whole: Whole) -> None:
+    folder, told, result = whole.folder, whole.told, whole.result
 
     assert result.state is TrainingState.FINISHED
     assert 200 <= result.step < 206
     assert result.updates == pytest.approx(result.step - 20, abs=3)
     assert told.states == ["starting", "running", "finished"]
-    assert {path.name for path in tmp_path.iterdir()} == {
+    assert {path.name for path in folder.iterdir()} == {
         "config.json",
         "metrics.jsonl",
         f"checkpoint-{result.step}.safetensors",
         "policy.safetensors",
     }
-    assert TrainingConfig.from_json(json.loads((tmp_path / "config.json").read_text())) == config(tmp_path)
-    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert TrainingConfig.from_json(json.loads((folder / "config.json").read_text())) == config(folder)
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     assert [line["kind"] for line in lines] == [report.kind.value for report in told.reports]
     metrics = told.of(ReportKind.METRICS)
     assert {name for values in metrics for name in values} <= {metric.name for metric in METRICS}
@@ -129,10 +152,10 @@ def test_a_training_ends_when_its_budget_is_spent_and_leaves_what_it_promises(tm
     assert any("goodput_bps" in values for values in metrics)
 
 
-def test_the_policy_file_is_one_that_the_core_runs(tmp_path: Path, told: Told) -> None:
+def test_the_policy_file_is_one_that_the_core_runs(whole: Whole) -> None:
     from subflow_sim.policy import Policy
 
-    result = run_training(config(tmp_path), told, told.report)
+    result = whole.result
 
     assert result.policy is not None
     policy = Policy.load(result.policy)
@@ -142,23 +165,35 @@ def test_the_policy_file_is_one_that_the_core_runs(tmp_path: Path, told: Told) -
     action, value = policy.act(np.zeros((2, 6), np.float32), np.ones(2, np.bool_))
     assert np.abs(action).max() <= 1
     assert np.isfinite(value)
-    assert told.of(ReportKind.POLICY)[-1] == {"step": result.step, "path": str(result.policy)}
+    assert whole.told.of(ReportKind.POLICY)[-1] == {"step": result.step, "path": str(result.policy)}
 
 
-def test_two_trainings_of_a_seed_are_equal_and_of_two_seeds_are_not(tmp_path: Path, told: Told) -> None:
-    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+def test_two_trainings_of_a_seed_are_equal_and_of_two_seeds_are_not(tmp_path: Path, told: Told, whole: Whole) -> None:
+    for name, seed in (("same", 5), ("other", 6)):
         run_training(config(tmp_path / name, seed=seed), told, told.report)
 
-    assert_same(tmp_path / "a", tmp_path / "b")
-    first, other = final_tensors(tmp_path / "a"), final_tensors(tmp_path / "c")
+    assert_same(whole.folder, tmp_path / "same")
+    first, other = final_tensors(whole.folder), final_tensors(tmp_path / "other")
     name = "learner.networks.actor.last.weight"
     assert not np.array_equal(first[name], other[name])
 
 
-@pytest.mark.parametrize("options", [{}, {"algorithm": "sac"}, {"algorithm": "td3", "prioritised": True}])
-def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Path, told: Told, options: dict) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"algorithm": "sac", "encoder": "pool"},
+        {"algorithm": "td3", "encoder": "none", "prioritised": True},
+    ],
+)
+def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
+    tmp_path: Path, told: Told, whole: Whole, options: dict
+) -> None:
     given = {**OPTIONS, **options}
-    run_training(config(tmp_path / "whole", options=given), NoControl(), told.report)
+    straight = whole.folder
+    if options:
+        straight = tmp_path / "whole"
+        run_training(config(straight, options=given), NoControl(), told.report)
 
     told.steps = 0
     told.at = {Command.STOP: 97}
@@ -172,12 +207,10 @@ def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(tmp_path: Pat
     result = run_training(resumed, NoControl(), told.report)
 
     assert result.state is TrainingState.FINISHED
-    assert_same(tmp_path / "whole", tmp_path / "parts")
+    assert_same(straight, tmp_path / "parts")
 
 
-def test_a_killed_training_goes_on_from_its_last_checkpoint(tmp_path: Path, told: Told) -> None:
-    run_training(config(tmp_path / "whole"), NoControl(), told.report)
-
+def test_a_killed_training_goes_on_from_its_last_checkpoint(tmp_path: Path, told: Told, whole: Whole) -> None:
     class KilledError(Exception):
         pass
 
@@ -199,7 +232,7 @@ def test_a_killed_training_goes_on_from_its_last_checkpoint(tmp_path: Path, told
 
     assert resumed.state is TrainingState.FINISHED
     assert "cannot be read as a checkpoint" in "".join(values["why"] for values in told.of(ReportKind.STATE))
-    assert_same(tmp_path / "whole", tmp_path / "parts")
+    assert_same(whole.folder, tmp_path / "parts")
 
 
 def test_pausing_stops_everything_within_a_tenth_of_a_second_until_it_is_resumed(tmp_path: Path, told: Told) -> None:
@@ -222,7 +255,7 @@ def test_pausing_stops_everything_within_a_tenth_of_a_second_until_it_is_resumed
 
     told.poll = poll  # type: ignore[method-assign]
     begun = time.monotonic()
-    result = run_training(config(tmp_path), told, report)
+    result = run_training(config(tmp_path, steps=100), told, report)
 
     assert told.states == ["starting", "running", "paused", "running", "finished"]
     gaps = np.diff([moment for moment in told.polls if paused_at[0][0] <= moment <= paused_at[0][0] + 0.3])
@@ -243,7 +276,7 @@ def test_a_checkpoint_on_request_and_a_stop_while_paused(tmp_path: Path, told: T
 
 
 def test_only_the_last_two_checkpoints_stay(tmp_path: Path, told: Told) -> None:
-    run_training(config(tmp_path, checkpoint_minutes=1e-9), told, told.report)
+    run_training(config(tmp_path, steps=60, checkpoint_minutes=1e-9), told, told.report)
 
     steps = [int(path.stem.partition("-")[2]) for path in checkpoints.checkpoints(tmp_path)]
     assert len(steps) == 2
@@ -297,24 +330,23 @@ def test_a_full_disk_keeps_the_checkpoint_before(tmp_path: Path, told: Told, mon
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_what_does_not_go_together_is_refused_before_anything_runs(tmp_path: Path, told: Told) -> None:
+def test_what_does_not_go_together_is_refused_before_anything_runs(tmp_path: Path, told: Told, whole: Whole) -> None:
     with pytest.raises(CheckpointError, match="no training to resume"):
         run_training(config(tmp_path / "nothing", resume=True), told, told.report)
     with pytest.raises(ConfigError, match="budget of time depends on the clock"):
         run_training(config(tmp_path / "clock", minutes=1.0), told, told.report)
-    run_training(config(tmp_path / "done"), told, told.report)
     with pytest.raises(ConfigError, match="holds a training already"):
-        run_training(config(tmp_path / "done"), told, told.report)
+        run_training(config(whole.folder), told, told.report)
     with pytest.raises(ConfigError, match="seed: 6 is not what the training began with; allowed: 5"):
-        run_training(config(tmp_path / "done", resume=True, seed=6), told, told.report)
+        run_training(config(whole.folder, resume=True, seed=6), told, told.report)
 
 
 def test_a_budget_of_time_ends_a_training(tmp_path: Path, told: Told) -> None:
-    given = config(tmp_path, steps=None, minutes=0.01, deterministic=False)
+    given = config(tmp_path, steps=None, minutes=0.005, deterministic=False)
     result = run_training(given, told, told.report)
 
     assert result.state is TrainingState.FINISHED
-    assert 0.6 <= result.elapsed_s < 5
+    assert 0.3 <= result.elapsed_s < 5
 
 
 @pytest.mark.parametrize(
@@ -345,12 +377,12 @@ def test_a_file_of_another_kind_or_version_is_no_checkpoint(tmp_path: Path) -> N
             load_checkpoint(path)
 
 
-def test_a_checkpoint_of_other_environments_is_refused(tmp_path: Path, told: Told) -> None:
-    run_training(config(tmp_path), told, told.report)
-    saved, path, _ = load_latest(tmp_path)
+def test_a_checkpoint_of_other_environments_is_refused(tmp_path: Path, told: Told, whole: Whole) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(whole.folder, folder)
+    saved, _, _ = load_latest(folder)
     saved.tensors["envs.length"] = saved.tensors["envs.length"][:2]
-    checkpoints.save_checkpoint(tmp_path, replace(saved, step=saved.step))
-    assert path.exists()
-    result = run_training(config(tmp_path, resume=True, steps=300), told, told.report)
+    checkpoints.save_checkpoint(folder, saved)
+    result = run_training(config(folder, resume=True, steps=300), told, told.report)
     assert result.state is TrainingState.FAILED
     assert "environments" in result.error
