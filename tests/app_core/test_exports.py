@@ -26,9 +26,10 @@ from subflow_app.core.exports import (
     save_rescue_copy,
 )
 from subflow_app.core.traces import SUBFLOW, SeriesKey, find_key, select_keys
-from subflow_app.plots import PLOTS_BY_ID, agent_action, agent_observation
+from subflow_app.plots import PLOTS_BY_ID
 
 DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
+SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]
 
 
 def table(path: Path) -> dict[str, list[str]]:
@@ -241,12 +242,12 @@ def test_run_data_has_the_steps_of_agents_if_there_are_any(tmp_path: Path) -> No
 
 def test_a_figure_of_a_number_that_no_agent_has_is_refused() -> None:
     runs = [finished_traces(LEARNING), finished_traces(RICH)]
-    require_numbers([agent_observation.of("rtt"), agent_action.of("choice"), *PLOTS_BY_ID.values()], runs)
+    require_numbers([SEEN.of_number("rtt"), DONE.of_number("choice"), *PLOTS_BY_ID.values()], runs)
 
     with pytest.raises(InputError, match='"cwnd" is no observation of the agents; these are goodput, rtt'):
-        require_numbers([agent_observation.of("cwnd")], runs)
+        require_numbers([SEEN.of_number("cwnd")], runs)
     with pytest.raises(InputError, match="no agent decided in these runs"):
-        require_numbers([agent_action.of("choice")], runs[1:])
+        require_numbers([DONE.of_number("choice")], runs[1:])
 
 
 def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(tmp_path: Path) -> None:

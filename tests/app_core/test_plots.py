@@ -13,17 +13,10 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 from subflow_app import plots
 from subflow_app.core import palette
 from subflow_app.core.traces import FLOW, SUBFLOW, LiveTraces, find_key
-from subflow_app.plots import (
-    PLOTS,
-    PLOTS_BY_ID,
-    PlotSpec,
-    agent_action,
-    agent_observation,
-    averaged,
-    samples_to_average,
-)
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, samples_to_average
 from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
+SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]
 MIXED = make_scenario(
     make_flow("download", count=2), make_flow("cross", "tcp", ("wifi",)), make_flow("noise", "cbr", ("lte",))
 )
@@ -106,14 +99,14 @@ def test_agents_have_a_sample_per_decision_and_no_curve_of_flows_that_do_not_lea
 
 def test_a_plot_shows_the_number_that_is_chosen() -> None:
     traces = finished_traces(LEARNING, until_s=2.0)
-    download, _, probe = agent_observation.of("rtt").curves(traces)
-    changes = agent_action.of("window_change").curves(traces)
+    download, _, probe = SEEN.of_number("rtt").curves(traces)
+    changes = DONE.of_number("window_change").curves(traces)
 
     assert download.values.tolist() == probe.values.tolist() == [1.25, 2.25]
     np.testing.assert_allclose(changes[0].values, np.sin([1.0, 2.0]), rtol=1e-6)
     # The agent of the probe makes choices, and has no such number.
     assert [len(curve.values) for curve in changes] == [2, 2, 0]
-    assert agent_observation.of("rtt").axis_text == "Observation, scaled: rtt"
+    assert SEEN.of_number("rtt").axis_text == "Observation, scaled: rtt"
 
 
 def test_only_multipath_flows_have_shares() -> None:

@@ -92,14 +92,15 @@ def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPl
 def _figures(text: str) -> tuple[PlotSpec, ...]:
     """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
     from subflow_app.core.errors import InputError
-    from subflow_app.plots import PLOTS, PLOTS_BY_ID, PLOTS_OF_NUMBERS
+    from subflow_app.plots import PLOTS, PLOTS_BY_ID
 
     figures: list[PlotSpec] = []
     for word in dict.fromkeys(word.strip().lower() for word in text.split(",")):
         name, _, number = word.partition(":")
-        if number and name in PLOTS_OF_NUMBERS:
+        plot = PLOTS_BY_ID.get(name)
+        if number and plot is not None and plot.numbers is not None:
             # Several numbers of an agent are several files.
-            figures.append(replace(PLOTS_OF_NUMBERS[name](number), id=f"{name}-{number}"))
+            figures.append(replace(plot.of_number(number), id=f"{name}-{number}"))
         elif word == "all":
             return PLOTS
         elif word in PLOTS_BY_ID:

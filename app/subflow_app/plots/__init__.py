@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from subflow_app.plots import (
     agent_action,
@@ -24,7 +24,7 @@ from subflow_app.plots import (
 )
 from subflow_app.plots.spec import GROUPS, Curve, PlotSpec, averaged, samples_to_average
 
-__all__ = ["GROUPS", "PLOTS", "PLOTS_BY_ID", "PLOTS_OF_NUMBERS", "Curve", "PlotSpec", "averaged", "samples_to_average"]
+__all__ = ["GROUPS", "PLOTS", "PLOTS_BY_ID", "Curve", "PlotSpec", "averaged", "samples_to_average"]
 
 PLOTS: tuple[PlotSpec, ...] = (
     throughput.PLOT,
@@ -44,11 +44,5 @@ PLOTS: tuple[PlotSpec, ...] = (
     agent_action.PLOT,
     agent_observation.PLOT,
 )
-
-PLOTS_OF_NUMBERS: Mapping[str, Callable[[str], PlotSpec]] = {
-    agent_action.PLOT.id: agent_action.of,
-    agent_observation.PLOT.id: agent_observation.of,
-}
-"""Plots that show one of several numbers: the plot of a number by its name."""
 
 PLOTS_BY_ID: Mapping[str, PlotSpec] = {plot.id: plot for plot in PLOTS}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core import palette
-from subflow_app.core.agent_series import Numbers, learning_subflows, number_series, steps_of
+from subflow_app.core.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
 from subflow_app.core.traces import FLOW, SUBFLOW, SeriesKey, Traces, select_keys
 
 
@@ -92,6 +93,20 @@ class PlotSpec:
         """Heading of its data in tables."""
         return self.number or self.numbers or self.columns[0][1]
 
+    def of_number(self, name: str) -> PlotSpec:
+        """The same of another number than the first: ``"window_change"``; only of a plot that has `numbers`.
+
+        Subflows whose agent has none of that name have no samples.
+        """
+        assert self.numbers is not None
+        return replace(
+            self,
+            title=f"{self.title}: {name}",
+            y_label=f"{self.y_label}: {name}",
+            curves=partial(agent_curves, numbers=self.numbers, name=name),
+            number=name,
+        )
+
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
         """Curves of several runs in one plot: run k carries `run` = k, and with it dash pattern k."""
         return [
@@ -130,6 +145,23 @@ def agent_curves(traces: Traces, numbers: Numbers, name: str | None = None) -> l
         Curve(traces.labels[owner], owner, SUBFLOW, colours[owner], *series.get(owner, nothing))
         for owner in learning_subflows(traces)
     ]
+
+
+def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> PlotSpec:
+    """The plot of what agents saw or did: a curve per subflow that an agent decides for, of the first number."""
+    return PlotSpec(
+        id=plot_id,
+        title=title,
+        y_label=y_label,
+        unit="",
+        scale=1.0,
+        columns=((FLOW, REWARD), (SUBFLOW, REWARD)),
+        curves=partial(agent_curves, numbers=numbers),
+        from_zero=False,
+        is_signed=True,
+        group=AGENTS,
+        numbers=numbers,
+    )
 
 
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:

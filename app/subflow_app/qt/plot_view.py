@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PLOTS, PLOTS_OF_NUMBERS, PlotSpec
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
 from subflow_app.qt.actions import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -160,7 +160,7 @@ class PlotView(QWidget):
 
     def set_number(self, plot_id: str, name: str) -> None:
         """Has a plot of one of several numbers show another; the first again with other runs."""
-        self._of_numbers[plot_id] = PLOTS_OF_NUMBERS[plot_id](name)
+        self._of_numbers[plot_id] = PLOTS_BY_ID[plot_id].of_number(name)
         self._choose_specs()
 
     def set_pin(self, time_s: float | None) -> None:
