@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QSplitter,
     QStackedWidget,
@@ -27,6 +26,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
 
@@ -297,16 +297,6 @@ def _combo(name: str, text: str) -> QComboBox:
 
 def _table(name: str, text: str) -> QTableView:
     table = QTableView()
-    table.setObjectName(name)
-    table.setAccessibleName(text)
-    table.setShowGrid(False)
-    table.setAlternatingRowColors(True)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    set_up_table(table, name, text)
     table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setWordWrap(False)
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
-    table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-    table.horizontalHeader().setHighlightSections(False)
-    table.horizontalHeader().setStretchLastSection(True)
     return table

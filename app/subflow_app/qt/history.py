@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction, QKeyEvent, QUndoCommand, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QStackedWidget,
@@ -24,6 +23,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.models.run_table import COLUMNS, NAME_COLUMN, RUN_ROLE, SORT_ROLE, STARTED_COLUMN, RunTable
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
 from subflow_store import RunRow, StoreError
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # A search goes to the database when the person stops typing for this long.
 _SEARCH_DELAY_MS = 150
-# What a header needs besides its text, px: margins and the sort arrow.
-_CELL_PADDING = 24
 
 
 class History(QWidget):
@@ -260,16 +258,8 @@ class History(QWidget):
         return rest[0] if rest else None
 
     def _select(self, run_ids: set[int]) -> None:
-        selection = self.table.selectionModel()
-        if {row.id for row in self.selected()} == run_ids:
-            return
-        selection.clearSelection()
-        flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
-        for row in range(self._sorted.rowCount()):
-            index = self._sorted.index(row, NAME_COLUMN)
-            if index.data(RUN_ROLE).id in run_ids:
-                selection.select(index, flags)
-                selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
+        if {row.id for row in self.selected()} != run_ids:
+            select_rows(self.table, lambda index: index.data(RUN_ROLE).id in run_ids)
 
     def _show_page(self) -> None:
         if self._store is not None and not self._model.rows:
@@ -287,31 +277,13 @@ class History(QWidget):
 
     def _set_up_table(self) -> None:
         table = self.table
-        table.setObjectName("history_table")
-        table.setAccessibleName("Stored runs")
+        set_up_table(table, "history_table", "Stored runs")
         table.setModel(self._sorted)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
         table.setFrameShape(QTableView.Shape.NoFrame)
-        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         table.setIconSize(QSize(14, 14))
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionsMovable(True)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
-        metrics = table.fontMetrics()
-        for number, column in enumerate(COLUMNS):
-            text = max(column.title, column.widest, key=metrics.horizontalAdvance)
-            header.resizeSection(number, metrics.horizontalAdvance(text) + _CELL_PADDING)
+        table.horizontalHeader().setSectionsMovable(True)
+        set_widths(table, ((column.title, column.widest) for column in COLUMNS))
         table.setSortingEnabled(True)
         table.sortByColumn(STARTED_COLUMN, Qt.SortOrder.DescendingOrder)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QSplitter,
     QStackedWidget,
@@ -33,12 +32,11 @@ from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
-from subflow_app.qt.training.table_model import COLUMNS, NAME_COLUMN, TRAINING_ROLE, TrainingTable
+from subflow_app.qt.training.table_model import COLUMNS, TRAINING_ROLE, TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
 from subflow_app.qt.workers import Workers
 
-# What a header needs besides its text, px.
-_CELL_PADDING = 24
 _FORM_WIDTH = 330
 _TABLE_ROWS = 4.5
 _MOST_CURVES = 7  # as many as there are hues
@@ -104,14 +102,7 @@ class TrainPage(QWidget):
 
     def select(self, training_ids: Sequence[str]) -> None:
         """Selects these trainings, as far as they are listed."""
-        selection = self.table.selectionModel()
-        selection.clearSelection()
-        for row, training in enumerate(self._model.rows):
-            if training.id in training_ids:
-                index = self._model.index(row, NAME_COLUMN)
-                flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
-                selection.select(index, flags)
-                selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        select_rows(self.table, lambda index: index.data(TRAINING_ROLE).id in training_ids)
 
     def possible(self) -> frozenset[str]:
         """What can be done with the selected trainings."""
@@ -357,29 +348,11 @@ class TrainPage(QWidget):
 
     def _set_up_table(self) -> None:
         table = self.table
-        table.setObjectName("training_table")
-        table.setAccessibleName("Trainings")
+        set_up_table(table, "training_table", "Trainings")
         table.setModel(self._model)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
         table.setFrameShape(QTableView.Shape.NoFrame)
-        table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
-        metrics = table.fontMetrics()
-        for number, column in enumerate(COLUMNS):
-            text = max(column.title, column.widest, key=metrics.horizontalAdvance)
-            header.resizeSection(number, metrics.horizontalAdvance(text) + _CELL_PADDING)
+        set_widths(table, ((column.title, column.widest) for column in COLUMNS))
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._on_menu_wanted)
         table.selectionModel().selectionChanged.connect(lambda *_: self._on_selection_changed())
