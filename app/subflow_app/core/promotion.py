@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies import policy_library
+from subflow_app.core.whole_file import write_whole
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
 
@@ -49,17 +48,7 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
     content = _renamed(read_policy_file(source), name, card)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}", suffix=".new", dir=target.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            # A file that is not whole is never seen under its name.
-            Path(temporary).replace(target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(target, content)
     except OSError as error:
         raise TrainingError(f"{target} cannot be written: {error.strerror or error}") from error
     return target

@@ -7,20 +7,17 @@ says something impossible, is kept as it is: the document then has problems inst
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
-from uuid import uuid4
 
 from subflow_app.core import toml_edit
 from subflow_app.core.errors import AppError
 from subflow_app.core.policies import app_catalog
 from subflow_app.core.toml_edit import TomlEditError, TomlValue
+from subflow_app.core.whole_file import write_whole
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.scenario import Scenario, parse_scenario
@@ -307,7 +304,7 @@ class ScenarioDoc:
         mark = b"\xef\xbb\xbf" if self._has_byte_order_mark else b""
         try:
             # A link stays a link: what it points at is replaced.
-            _write_in_one_step(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
+            write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
         except OSError as error:
             raise ScenarioFileError(
                 f"{target} cannot be saved: {error.strerror or error}. The scenario is still open; save it elsewhere."
@@ -389,20 +386,3 @@ def split_key(key: str) -> toml_edit.Path:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _write_in_one_step(target: Path, content: bytes) -> None:
-    """Write beside the target, flush to disk, then rename over it; keeps the permissions of the file that was there."""
-    # Opened by name rather than by mkstemp, so that a new file gets the permissions that any new file would.
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{uuid4().hex[:8]}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with contextlib.suppress(FileNotFoundError):
-            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -20,6 +20,7 @@ from typing import Any
 
 from subflow_agents import TrainingConfig
 from subflow_app.core.errors import TrainingError
+from subflow_app.core.whole_file import write_whole
 from subflow_store.liveness import ProcessIdentity
 
 CONFIG = "config.json"
@@ -70,7 +71,7 @@ def write_config(folder: Path, config: TrainingConfig) -> None:
     Raises:
         TrainingError: if it cannot be written.
     """
-    write_whole(folder / CONFIG, json.dumps(config.to_json(), indent=1) + "\n")
+    _write(folder / CONFIG, json.dumps(config.to_json(), indent=1) + "\n")
 
 
 def is_training_folder(folder: Path) -> bool:
@@ -148,7 +149,7 @@ def claim(folder: Path, process: ProcessIdentity) -> None:
         raise TrainingError(
             f"process {other.pid} is training in {folder} already: stop it first, or train in another folder"
         )
-    write_whole(folder / PROCESS, json.dumps(asdict(process)))
+    _write(folder / PROCESS, json.dumps(asdict(process)))
 
 
 def renew(folder: Path) -> None:
@@ -227,20 +228,8 @@ def command_of(line: bytes | str) -> str:
     return command if isinstance(command, str) else ""
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that readers see the old one or the new one, never a part.
-
-    Raises:
-        TrainingError: if it cannot be written.
-    """
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+def _write(path: Path, text: str) -> None:
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_whole(path, text.encode())
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
         raise TrainingError(f"{path} cannot be written: {error.strerror}") from error
