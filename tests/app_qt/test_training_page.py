@@ -336,10 +336,13 @@ def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: Qt
     assert dialog.answer.name == "my-drl-cc-2"
     assert "times the goodput of lia" in dialog.answer.note
     assert dialog.promote.isEnabled()
-    for name, says in (("drl-cc", "already"), ("", "needs a name"), ("a b", "Letters"), ("../x", "Letters")):
+    impossible = [(name, "Letters") for name in ("a b", "../x", "-x", "_x")]
+    for name, says in (("drl-cc", "already"), ("neutral", "already"), ("", "needs a name"), *impossible):
         dialog.name.setText(name)
         assert says in dialog.problem.text()
         assert not dialog.promote.isEnabled()
+    dialog.name.setText("drl-cc.2")
+    assert dialog.promote.isEnabled()
 
 
 def test_closing_asks_about_trainings_and_leaves_them_running(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -19,9 +18,8 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.training_progress import Training
 from subflow_app.qt.theme import current_tokens
-from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
-
-_NAME = re.compile(rf"{NAME_PATTERN}\Z")
+from subflow_sim.parameter import MAX_NAME_LENGTH
+from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name
 
 
 class Promotion(NamedTuple):
@@ -39,7 +37,7 @@ class PromoteDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("promote_dialog")
         self.setWindowTitle("Promote to library")
-        self._taken = frozenset(taken)
+        self._taken = frozenset((*taken, NEUTRAL, RANDOM))
         newest = training.comparison
         about = QLabel(
             f"The best policy of {training.name} so far goes into your library. Every scenario can then name it: "
@@ -90,10 +88,12 @@ class PromoteDialog(QDialog):
 
     def _check(self, text: str) -> None:
         name, problem = text.strip(), ""
-        if not _NAME.match(name):
-            problem = "Letters, digits, dashes and underscores only." if name else "A policy needs a name."
+        if not name:
+            problem = "A policy needs a name."
         elif name in self._taken:
             problem = f"There is a policy called {name} already."
+        elif not is_policy_name(name):
+            problem = "Letters, digits, dots, dashes and underscores only, a letter or digit first."
         self.problem.setText(problem)
         self.promote.setEnabled(not problem)
 
