@@ -98,15 +98,13 @@ class TrainingControl(QObject):
             act()
         except (AppError, SimError, StoreError) as error:
             self.failed.emit(str(error))
-        self._take_in(is_other=True)
+        self._tell()
 
     def _on_tick(self) -> None:
-        if self._desk is not None:
-            self._take_in(is_other=self._desk.poll())
+        if self._desk is not None and self._desk.poll():
+            self._tell()
 
-    def _take_in(self, *, is_other: bool) -> None:
-        if not is_other:
-            return
+    def _tell(self) -> None:
         states = {training.id: training.state for training in self.trainings}
         before, self._states = self._states, states
         self.changed.emit()
