@@ -55,7 +55,7 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
     from subflow_app.cli.trainings import training_number
     from subflow_app.core.errors import InputError
     from subflow_app.core.paths import file_stem
-    from subflow_app.core.training_folder import BEST_POLICY, LATEST_POLICY
+    from subflow_app.core.training_folder import best_policy
 
     given = Path(training)
     if given.is_file():
@@ -66,7 +66,7 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
         with opened_store(database, read_only=True) as store:
             row = store.trainings.get(training_number(store, training))
         folder, called = Path(row.folder), row.name
-    for file in (BEST_POLICY, LATEST_POLICY):
-        if (folder / file).is_file():
-            return folder / file, file_stem(called)
-    raise InputError(f"{folder} has no policy yet")
+    path = best_policy(folder)
+    if path is None:
+        raise InputError(f"{folder} has no policy yet")
+    return path, file_stem(called)

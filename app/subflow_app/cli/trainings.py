@@ -62,6 +62,7 @@ def trainings(
 def show(context: typer.Context, training: Number, database: Database = None, as_json: Json = False) -> None:
     """Show a training: what was asked for, how far it is, its last evaluation."""
     from subflow_app.core.summary_text import duration_text
+    from subflow_app.core.training_folder import BEST_POLICY
     from subflow_app.core.training_text import metric_rows, stored_evaluation_table
 
     with _synced_store(database or context.obj) as store:
@@ -94,7 +95,7 @@ def show(context: typer.Context, training: Number, database: Database = None, as
         print_line()
         print_tables(table)
     if row.policy_hash:
-        print_line(f"best policy: step {row.best_step}, {Path(row.folder) / 'best.safetensors'}")
+        print_line(f"best policy: step {row.best_step}, {Path(row.folder) / BEST_POLICY}")
 
 
 @trainings_app.command()

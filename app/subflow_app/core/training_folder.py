@@ -84,6 +84,18 @@ def has_checkpoint(folder: Path) -> bool:
     return any(folder.glob("checkpoint-*"))
 
 
+def latest_policy(folder: Path) -> Path | None:
+    """The newest policy of a training; None before the first was written."""
+    path = folder / LATEST_POLICY
+    return path if path.is_file() else None
+
+
+def best_policy(folder: Path) -> Path | None:
+    """The policy that evaluated best; the newest one where none was evaluated."""
+    path = folder / BEST_POLICY
+    return path if path.is_file() else latest_policy(folder)
+
+
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:
     """The whole reports from a place in the file on; a line that is still being written, or is damaged, is left out.
 

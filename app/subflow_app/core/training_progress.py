@@ -13,7 +13,7 @@ from pathlib import Path
 
 from subflow_agents import CLASSICS
 from subflow_app.core.training import JobState
-from subflow_app.core.training_folder import BEST_POLICY, LATEST_POLICY
+from subflow_app.core.training_folder import best_policy, latest_policy
 from subflow_app.core.training_metrics import MetricLog
 
 __all__ = ["CLASSICS", "TRAINING_ACTIONS", "Comparison", "Estimate", "JobState", "Training", "possible", "toggle_word"]
@@ -100,14 +100,12 @@ class Training:
     @property
     def policy_path(self) -> Path | None:
         """The file with the newest policy; None before the first was written."""
-        path = self.folder / LATEST_POLICY if self.folder is not None else None
-        return path if path is not None and path.exists() else None
+        return None if self.folder is None else latest_policy(self.folder)
 
     @property
     def best_policy_path(self) -> Path | None:
         """The policy that evaluated best; the newest one where none was evaluated."""
-        path = self.folder / BEST_POLICY if self.folder is not None else None
-        return path if path is not None and path.exists() else self.policy_path
+        return None if self.folder is None else best_policy(self.folder)
 
     @property
     def comparison(self) -> Comparison | None:
