@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.json_document import plain
+from subflow_app.core.training_metrics import SATURATION_WARNING
 from subflow_app.core.training_text import (
-    SATURATION_WARNING,
     budget_fraction,
     evaluation_line,
     metric_rows,

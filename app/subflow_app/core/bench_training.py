@@ -15,10 +15,13 @@ from pathlib import Path
 
 from subflow_agents import ReportKind, TrainingConfig
 from subflow_app.core.errors import TrainingError
+from subflow_app.core.json_document import number
+from subflow_app.core.policies import card_of
 from subflow_app.core.recipes import load_recipe, recipe_names
 from subflow_app.core.training import JobState, TrainingJob
 from subflow_app.core.training_setup import TrainingRequest, check_torch, prepare, request_of
 from subflow_sim.bench_learning import LearningFigure
+from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 RECIPE_PREFIX = "recipe:"
 
@@ -103,20 +106,10 @@ def measure_recipe(name: str) -> LearningFigure:
 
 def recipe_on_card(name: str) -> LearningFigure | None:
     """How long a recipe took when its shipped policy was made; None if there is no policy or it does not say."""
-    from subflow_sim.errors import PolicyError
-    from subflow_sim.policy import Policy
-    from subflow_sim.policy_library import PolicyLibrary, shipped_policies
-
-    path = PolicyLibrary((shipped_policies(),)).paths().get(name)
-    if path is None:
+    minutes = number(card_of(PolicyLibrary((shipped_policies(),)), name).get("minutes"))
+    if math.isnan(minutes):
         return None
-    try:
-        minutes = Policy.load(path).document.get("card", {}).get("minutes")
-    except PolicyError:
-        return None
-    if not isinstance(minutes, int | float):
-        return None
-    return _recipe_figure(name, float(minutes), "training it took so long when it was made, by its card")
+    return _recipe_figure(name, minutes, "training it took so long when it was made, by its card")
 
 
 def recipes_on_cards() -> list[LearningFigure]:

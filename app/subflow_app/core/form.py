@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from subflow_app.core.form_text import text_of
 from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
-from subflow_app.core.policies import policy_records
-from subflow_app.core.policy_cards import card_line, card_of, card_text
+from subflow_app.core.policies import card_of, policy_records
+from subflow_app.core.policy_cards import card_line, card_text
 from subflow_app.core.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
 from subflow_sim.link_params import QUEUE_LIMITS, QUEUE_TABLE

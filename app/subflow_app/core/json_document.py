@@ -32,3 +32,8 @@ def plain(value: object) -> Any:
     if converted is None:
         raise TypeError(f"{type(value).__name__} has no JSON form")
     return plain(converted())
+
+
+def number(value: object) -> float:
+    """A number as it stands in a document; NaN for what is none, as null, text or a flag."""
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

@@ -84,6 +84,12 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
     return record
 
 
+def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
+    """The card of a policy of the library; empty if there is none of that name, or its file is no policy."""
+    path = library.paths().get(name)
+    return {} if path is None else _record(name, path).card
+
+
 def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
     """A card as lines of text; its form is free."""
     lines: list[str] = []

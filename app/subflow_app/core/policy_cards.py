@@ -6,28 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from subflow_app.core.json_document import number
 from subflow_app.core.summary_text import mbit_text
-from subflow_sim.errors import PolicyError
-from subflow_sim.policy_library import PolicyLibrary
 
 CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "evaluation")
 """What `card_text` tells of a card."""
 
 _MOST_LINES = 24
-
-
-def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
-    """The card of a policy of the library; empty if there is none of that name, or its file is no policy."""
-    from subflow_sim.policy import Policy
-
-    path = library.paths().get(name)
-    if path is None:
-        return {}
-    try:
-        card = Policy.load(path).document.get("card")
-    except PolicyError:
-        return {}
-    return card if isinstance(card, Mapping) else {}
 
 
 def card_line(card: Mapping[str, Any]) -> str:
@@ -38,12 +23,12 @@ def card_line(card: Mapping[str, Any]) -> str:
     parts = []
     if isinstance(card.get("scenario"), str) and card["scenario"]:
         parts.append(card["scenario"])
-    steps = _number(card.get("steps"))
+    steps = number(card.get("steps"))
     if math.isfinite(steps):
         parts.append(f"{steps:,.0f} decisions")
     evaluation = card.get("evaluation")
     if isinstance(evaluation, Mapping):
-        ratio = _number(_own(evaluation).get("ratio_to_best_baseline"))
+        ratio = number(_own(evaluation).get("ratio_to_best_baseline"))
         best = evaluation.get("best_baseline")
         if math.isfinite(ratio) and isinstance(best, str):
             parts.append(f"{ratio:.2f} × {best}")
@@ -60,7 +45,7 @@ def card_text(card: Mapping[str, Any]) -> str:
         if isinstance(card.get(key), str) and card[key]:
             lines.append(f"{label}: {card[key]}")
     for key, label in (("steps", "Decisions"), ("minutes", "Minutes"), ("seed", "Seed")):
-        value = _number(card.get(key))
+        value = number(card.get(key))
         if math.isfinite(value):
             lines.append(f"{label}: {value:,.10g}")
     evaluation = card.get("evaluation")
@@ -76,11 +61,11 @@ def _evaluation_lines(evaluation: Mapping[str, Any]) -> list[str]:
     lines = [f"Goodput of a flow on {title}{count}:" if isinstance(title, str) else f"Goodput of a flow{count}:"]
     for each in _controllers(evaluation):
         goodput, jain = each.get("goodput_bps"), each.get("jain")
-        if not isinstance(goodput, Mapping) or not math.isfinite(_number(goodput.get("mean"))):
+        if not isinstance(goodput, Mapping) or not math.isfinite(number(goodput.get("mean"))):
             continue
-        half = _number(goodput.get("ci95"))
+        half = number(goodput.get("ci95"))
         interval = f" ± {mbit_text(half)}" if math.isfinite(half) else ""
-        fairness = _number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan
+        fairness = number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan
         fair = f", Jain {fairness:.3f}" if math.isfinite(fairness) else ""
         lines.append(f"  {each.get('label')}: {mbit_text(goodput['mean'])}{interval} Mbit/s{fair}")
     return lines if len(lines) > 1 else []
@@ -93,7 +78,3 @@ def _controllers(evaluation: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _own(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
     return next((each for each in _controllers(evaluation) if not each.get("is_baseline")), {})
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan

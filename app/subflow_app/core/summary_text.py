@@ -101,12 +101,12 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
                 str(flow["name"]),
                 str(flow.get("controller") or flow.get("kind", "")),
                 mbit_text(flow.get("goodput_bps")),
-                _fixed(only.get("mean_cwnd_pkts"), 1),
+                fixed_text(only.get("mean_cwnd_pkts"), 1),
                 milliseconds_text(flow.get("mean_rtt_s")),
                 milliseconds_text(flow.get("p95_rtt_s")),
                 percent_text(flow.get("loss_ratio")),
                 count_text(flow.get("retransmits")),
-                _fixed(flow.get("completion_s"), 3),
+                fixed_text(flow.get("completion_s"), 3),
             )
         )
         if len(subflows) > 1:
@@ -139,10 +139,12 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
                 count_text(flow.get("reinjections")),
                 count_text(flow.get("duplicates")),
                 milliseconds_text(flow.get("mean_hol_blocking_s")),
-                _fixed(flow.get("max_reorder_queue_bytes"), 1, 1e-3),
+                fixed_text(flow.get("max_reorder_queue_bytes"), 1, 1e-3),
             )
         )
-        rows.extend((_path_cell(each), _fixed(each.get("schedule_share"), 1, 100.0), *("",) * 4) for each in subflows)
+        rows.extend(
+            (_path_cell(each), fixed_text(each.get("schedule_share"), 1, 100.0), *("",) * 4) for each in subflows
+        )
     return TextTable("Connections", columns, tuple(rows))
 
 
@@ -171,7 +173,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
             str(link["name"]),
             str(link["direction"]),
             percent_text(link.get("utilisation")),
-            _fixed(link.get("mean_queue_pkts"), 1),
+            fixed_text(link.get("mean_queue_pkts"), 1),
             count_text(link.get("max_queue_pkts")),
             count_text(link.get("drops_queue")),
             count_text(link.get("drops_random")),
@@ -195,17 +197,17 @@ def _is_idle(link: Mapping[str, Any]) -> bool:
 
 def mbit_text(rate_bps: object) -> str:
     """A rate as Mbit/s with three decimals, unit left out."""
-    return _fixed(rate_bps, 3, 1e-6)
+    return fixed_text(rate_bps, 3, 1e-6)
 
 
 def milliseconds_text(time_s: object) -> str:
     """A time as milliseconds with one decimal, unit left out."""
-    return _fixed(time_s, 1, 1e3)
+    return fixed_text(time_s, 1, 1e3)
 
 
 def percent_text(ratio: object) -> str:
     """A ratio as percent with two decimals, sign left out."""
-    return _fixed(ratio, 2, 100.0)
+    return fixed_text(ratio, 2, 100.0)
 
 
 def count_text(count: object) -> str:
@@ -242,7 +244,7 @@ def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
         _path_cell(subflow),
         "",
         mbit_text(subflow.get("goodput_bps")),
-        _fixed(subflow.get("mean_cwnd_pkts"), 1),
+        fixed_text(subflow.get("mean_cwnd_pkts"), 1),
         milliseconds_text(subflow.get("mean_rtt_s")),
         "",
         percent_text(subflow.get("loss_ratio")),
@@ -255,7 +257,8 @@ def _path_cell(subflow: Mapping[str, Any]) -> str:
     return f"  · {path_label(subflow.get('path', ()))}"
 
 
-def _fixed(value: object, decimals: int, scale: float = 1.0) -> str:
+def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
+    """A number with so many decimals; `NOTHING` for what is none."""
     number = _number(value)
     return NOTHING if number is None else f"{number * scale:.{decimals}f}"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
 from subflow_app import __version__
 from subflow_app.core.errors import TrainingError
+from subflow_app.core.json_document import number
 from subflow_app.core.training_folder import BEST_POLICY, living_process, read_reports
 from subflow_store.training_values import BestPolicy, EvaluationFigure, TrainingMoment, TrainingStart
 from subflow_store.trainings import ELAPSED, STEP
@@ -161,9 +162,5 @@ def _mean(controller: Mapping[str, Any], metric: str) -> float | None:
 
 def _metrics(values: Mapping[str, Any]) -> dict[str, float | None]:
     """The numbers of a report; empty if it has no step or time."""
-    numbers = {
-        name: float(value)
-        for name, value in values.items()
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    }
+    numbers = {name: number(value) for name, value in values.items() if math.isfinite(number(value))}
     return dict(numbers) if STEP in numbers and ELAPSED in numbers else {}

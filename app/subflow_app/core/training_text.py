@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.json_document import number
 from subflow_app.core.summary_text import (
     NOTHING,
     TextColumn,
     TextTable,
     count_text,
     duration_text,
+    fixed_text,
     mbit_text,
 )
 
@@ -35,8 +37,6 @@ _METRICS = (
     ("steps_per_s", "Steps", "per s"),
     ("sim_s_per_s", "Simulated", "s per s"),
 )
-SATURATION_WARNING = 0.5
-"""Share of saturated actions from which on learning is slow, if it goes on at all."""
 
 
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -88,7 +88,7 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
         (
             contender_label(each["label"]) + (" *" if each["label"] == best and each["is_baseline"] else ""),
             _figure_text(each.get("goodput_bps"), 1e-6, 2),
-            _ratio_text(each.get("ratio_to_best_baseline")),
+            fixed_text(each.get("ratio_to_best_baseline"), 2),
             _figure_text(each.get("rtt_s"), 1e3, 1),
             _figure_text(each.get("loss_ratio"), 100.0, 2),
             _figure_text(each.get("jain"), 1.0, 3),
@@ -114,8 +114,9 @@ def evaluation_line(values: Mapping[str, Any]) -> str:
         (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
     )
     parts = [f"{_figure_text(mine.get('goodput_bps'), 1e-6, 2)} Mbit/s"]
-    if values.get("best_baseline") and _is_number(mine.get("ratio_to_best_baseline")):
-        parts.append(f"{mine['ratio_to_best_baseline']:.2f} × {values['best_baseline']}")
+    ratio = fixed_text(mine.get("ratio_to_best_baseline"), 2)
+    if values.get("best_baseline") and ratio != NOTHING:
+        parts.append(f"{ratio} × {values['best_baseline']}")
     if values.get("is_best"):
         parts.append("the best so far")
     return f"evaluated at step {count_text(values.get('step'))}: {', '.join(parts)}"
@@ -182,16 +183,16 @@ def trainings_table(rows: Sequence[TrainingRow]) -> TextTable:
 
 
 def _metric_text(name: str, value: object) -> str:
-    if not _is_number(value):
+    if not math.isfinite(number(value)):
         return NOTHING
     assert isinstance(value, int | float)
     match name:
         case "goodput_bps":
             return mbit_text(value)
         case "rtt_inflation" | "loss_ratio" | "actor_saturation":
-            return f"{100 * value:.1f}"
+            return fixed_text(value, 1, 100.0)
         case "jain":
-            return _three(value)
+            return fixed_text(value, 3)
         case "updates_per_s" | "steps_per_s" | "sim_s_per_s":
             return count_text(value) if value >= 100 else f"{value:.1f}"
         case _:
@@ -200,19 +201,7 @@ def _metric_text(name: str, value: object) -> str:
 
 def _figure_text(figure: object, scale: float, decimals: int) -> str:
     """``6.12 ± 0.03``, or the mean alone where one seed allows no interval."""
-    if not isinstance(figure, Mapping) or not _is_number(figure.get("mean")):
+    if not isinstance(figure, Mapping):
         return NOTHING
-    mean = f"{figure['mean'] * scale:.{decimals}f}"
-    return f"{mean} ± {figure['ci95'] * scale:.{decimals}f}" if _is_number(figure.get("ci95")) else mean
-
-
-def _ratio_text(ratio: object) -> str:
-    return f"{ratio:.2f}" if _is_number(ratio) else NOTHING
-
-
-def _three(value: object) -> str:
-    return f"{value:.3f}" if _is_number(value) else NOTHING
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    mean, half = (fixed_text(figure.get(name), decimals, scale) for name in ("mean", "ci95"))
+    return mean if NOTHING in (mean, half) else f"{mean} ± {half}"

@@ -14,6 +14,7 @@ import numpy as np
 
 from subflow_agents import AgentError, OptionSpec, ReportKind, TrainingConfig, agents
 from subflow_app.core.errors import AppError, InputError, TrainingError
+from subflow_app.core.json_document import number
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.policy_rollout import observe_policy
 from subflow_app.core.promotion import policy_names, promote
@@ -332,14 +333,14 @@ class Trainings:
         """Take in one report; whether it changes anything that is shown."""
         kind, values = report.get("kind"), report.get("values") or {}
         if kind == ReportKind.METRICS:
-            step = _number(values.get("step"))
+            step = number(values.get("step"))
             if step <= training.log.latest("step"):
                 # It went on from a checkpoint before the end: what was learned after that never was.
                 training.log.forget_from("step", step)
                 training.comparisons[:] = [each for each in training.comparisons if each.step < step]
             training.log.add(values)
             config = self._configs[training.id]
-            training.fraction = _fraction(config, step, _number(values.get("elapsed_s")))
+            training.fraction = _fraction(config, step, number(values.get("elapsed_s")))
         elif kind == ReportKind.EVALUATION:
             made = _comparison(values, training)
             if made is None:
@@ -437,18 +438,14 @@ def _state(row: TrainingRow) -> JobState:
     return JobState.INTERRUPTED if state is JobState.WAITING else state
 
 
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
-
-
 def _estimate(mean: object, half_width: object) -> Estimate:
-    middle, half = _number(mean), _number(half_width)
+    middle, half = number(mean), number(half_width)
     return Estimate(middle, middle - half, middle + half)
 
 
 def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | None:
     """What the report of an evaluation says; None if nothing that can be shown."""
-    step = _number(values.get("step"))
+    step = number(values.get("step"))
     controllers = [each for each in values.get("controllers") or [] if isinstance(each.get("goodput_bps"), Mapping)]
     own = next((each for each in controllers if not each.get("is_baseline")), None)
     if own is None:
@@ -463,7 +460,7 @@ def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | N
             for each in controllers
             if each.get("is_baseline")
         },
-        _number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan,
+        number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan,
     )
 
 
