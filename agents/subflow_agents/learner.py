@@ -75,7 +75,10 @@ class TrainingEnv(Protocol):
         ...
 
     def episode_metrics(self, env: int) -> Mapping[str, float]:
-        """goodput_bps, rtt_inflation, loss_ratio, jain, duration_s of the episode that just ended there."""
+        """Of the episode that just ended there.
+
+        goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain, duration_s.
+        """
         ...
 
 

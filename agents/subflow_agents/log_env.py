@@ -199,6 +199,7 @@ class LogEnv:
         throughput_bps, rtt_s, loss_ratio = self._sums[env] / max(self._steps[env], 1)
         return {
             "goodput_bps": float(throughput_bps),
+            "flow_goodput_bps": float(throughput_bps),
             "rtt_inflation": float(rtt_s / self.table.rtt_s.min() - 1),
             "loss_ratio": float(loss_ratio),
             "jain": 1.0,

@@ -31,6 +31,11 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "goodput_bps", "bit/s", "Goodput of all flows in the episodes that ended since the last report, their mean."
     ),
+    Metric(
+        "flow_goodput_bps",
+        "bit/s",
+        "Goodput of a flow with the agent while it was active, as in evaluations; mean over flows and episodes.",
+    ),
     Metric("rtt_inflation", "1", "Mean RTT over the least RTT in those episodes."),
     Metric("loss_ratio", "1", "Packets lost over packets sent in those episodes."),
     Metric("jain", "1", "Jain's index over the goodputs of the flows in those episodes, their mean."),

@@ -118,6 +118,7 @@ void bind_agents(nb::module_& m) {
 
     nb::class_<EpisodeSummary>(m, "EpisodeSummary")
         .def_ro("goodput_bps", &EpisodeSummary::goodput_bps)
+        .def_ro("flow_goodput_bps", &EpisodeSummary::flow_goodput_bps)
         .def_ro("rtt_inflation", &EpisodeSummary::rtt_inflation)
         .def_ro("loss_ratio", &EpisodeSummary::loss_ratio)
         .def_ro("jain", &EpisodeSummary::jain)

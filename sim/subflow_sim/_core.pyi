@@ -461,6 +461,9 @@ class EpisodeSummary:
     def goodput_bps(self) -> float: ...
 
     @property
+    def flow_goodput_bps(self) -> float: ...
+
+    @property
     def rtt_inflation(self) -> float: ...
 
     @property

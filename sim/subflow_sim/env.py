@@ -244,7 +244,7 @@ class HostEnv(_LearnerEnv):
     flow that learns has delivered all its data.
 
     Info: "time_s" simulated, "episode_number", "learner" (a flow), "team_reward"; in the last step "metrics":
-    goodput_bps, rtt_inflation, loss_ratio, jain, duration_s, decisions.
+    goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain, duration_s, decisions.
 
     Versions: v0, the first.
     """

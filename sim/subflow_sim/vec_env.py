@@ -340,12 +340,14 @@ class VecEnv:
     def episode_metrics(self, env: int) -> dict[str, float]:
         """Of the episode that ended last in that environment, over all flows with a window.
 
-        goodput_bps: of all flows together; rtt_inflation: mean RTT / lowest RTT; loss_ratio: of the packets sent; jain:
-        of the goodputs; duration_s; decisions: of the learning agents.
+        goodput_bps: of all flows together; flow_goodput_bps: of a flow with the controller while it was active, their
+        mean; rtt_inflation: mean RTT / lowest RTT; loss_ratio: of the packets sent; jain: of the goodputs; duration_s;
+        decisions: of the learning agents.
         """
         summary = self._core.summary(env)
         return {
             "goodput_bps": summary.goodput_bps,
+            "flow_goodput_bps": summary.flow_goodput_bps,
             "rtt_inflation": summary.rtt_inflation,
             "loss_ratio": summary.loss_ratio,
             "jain": summary.jain,

@@ -150,6 +150,7 @@ def test_a_training_ends_when_its_budget_is_spent_and_leaves_what_it_promises(wh
     assert metrics[-1]["episodes"] >= 6
     assert all(values.get("goodput_bps", 0) <= 1e6 for values in metrics)
     assert any("goodput_bps" in values for values in metrics)
+    assert any("flow_goodput_bps" in values for values in metrics)
 
 
 def test_the_policy_file_is_one_that_the_core_runs(whole: Whole) -> None:

@@ -44,10 +44,12 @@ EVALUATION = {
 
 
 def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
-    metrics = {"goodput_bps": 6.12e6, "return_mean": -1.23456, "loss_ratio": 0.02, "updates_per_s": 449.3, "step": 5}
+    metrics = {"goodput_bps": 6.12e6, "flow_goodput_bps": 1.2e6, "return_mean": -1.23456, "loss_ratio": 0.02, "step": 5}
+    metrics |= {"updates_per_s": 449.3}
     assert metric_rows(metrics) == [
         ("Return", "-1.235", ""),
         ("Goodput", "6.120", "Mbit/s"),
+        ("Goodput per flow", "1.200", "Mbit/s"),
         ("Loss", "2.0", "%"),
         ("Updates", "449", "per s"),
     ]

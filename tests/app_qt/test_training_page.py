@@ -258,7 +258,7 @@ def test_curves_show_the_selected_trainings(window: MainWindow, desk: FakeDesk) 
     settle(window)
     assert window.train.curves.plots is not None
     shown = [plot.spec.metric for plot in window.train.curves.plots.plots]
-    assert shown == ["return_mean", "goodput_bps", "actor_saturation", "td_error", "q_mean"]
+    assert shown == ["return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean"]
     window.train.curves.set_plot_wanted("q_mean", False)
     assert "q_mean" not in [plot.spec.metric for plot in window.train.curves.plots.plots]
     window.train.select([])

@@ -50,9 +50,9 @@ def test_curves_are_in_the_unit_of_their_axis(plots: TrainingPlots, desk: FakeDe
 
     plots.show_trainings([(training, 0)])
 
-    x, y = plot_of(plots, "goodput_bps").curves[training.id].getOriginalDataset()
+    x, y = plot_of(plots, "flow_goodput_bps").curves[training.id].getOriginalDataset()
     np.testing.assert_allclose(x, training.log.values("step") / 1000)
-    np.testing.assert_allclose(y, training.log.values("goodput_bps") / 1e6)
+    np.testing.assert_allclose(y, training.log.values("flow_goodput_bps") / 1e6)
     _x, y = plot_of(plots, "actor_saturation").curves[training.id].getOriginalDataset()
     np.testing.assert_allclose(y, training.log.values("actor_saturation") * 100)
 
@@ -89,7 +89,7 @@ def test_classics_are_bands_of_the_newest_evaluation(plots: TrainingPlots, desk:
     training = learned(desk)
     plots.show_trainings([(training, 0)])
 
-    bands = plot_of(plots, "goodput_bps").bands
+    bands = plot_of(plots, "flow_goodput_bps").bands
 
     assert list(bands) == ["lia", "olia", "balia", "wvegas"]
     assert bands["lia"].estimate.mean == 2.05e6
@@ -102,9 +102,9 @@ def test_classics_are_bands_of_the_newest_evaluation(plots: TrainingPlots, desk:
 def test_bands_are_those_of_the_first_training_alone(plots: TrainingPlots, desk: FakeDesk) -> None:
     first, second = desk.add(), learned(desk)
     plots.show_trainings([(first, 0), (second, 1)])
-    assert plot_of(plots, "goodput_bps").bands == {}
+    assert plot_of(plots, "flow_goodput_bps").bands == {}
     plots.show_trainings([(second, 1), (first, 0)])
-    assert len(plot_of(plots, "goodput_bps").bands) == 4
+    assert len(plot_of(plots, "flow_goodput_bps").bands) == 4
 
 
 def test_a_saturated_actor_is_warned_of(plots: TrainingPlots, desk: FakeDesk) -> None:

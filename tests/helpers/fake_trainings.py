@@ -142,7 +142,7 @@ class FakeDesk:
                 elapsed_s=1.1 * number,
                 updates=240.0 * number,
                 return_mean=-1.0 + 1.6 * grown + random.normal(0, 0.08),
-                goodput_bps=level * (0.45 + 0.55 * grown) + random.normal(0, 1e5),
+                flow_goodput_bps=level * (0.45 + 0.55 * grown) + random.normal(0, 1e5),
                 rtt_inflation=0.8 - 0.4 * grown,
                 loss_ratio=0.02,
                 jain=0.97,

@@ -117,8 +117,10 @@ class LevelEnv:
             self.obs[env, :, 1] = np.arange(self.slots) % self._rows
 
     def episode_metrics(self, env: int) -> dict[str, float]:
+        goodput_bps = 1e6 * float(1 - ((self._level[env] - 0.5) ** 2).mean())
         return {
-            "goodput_bps": 1e6 * float(1 - ((self._level[env] - 0.5) ** 2).mean()),
+            "goodput_bps": goodput_bps,
+            "flow_goodput_bps": goodput_bps,
             "rtt_inflation": 1.0,
             "loss_ratio": 0.0,
             "jain": 1.0,

@@ -125,6 +125,8 @@ def test_episodes_follow_each_other_with_a_step_between() -> None:
     assert metrics["duration_s"] == 1.0
     assert 1 <= metrics["rtt_inflation"] < 3
     assert 0 < metrics["jain"] <= 1
+    # All five flows learn, and all are active from the start.
+    assert metrics["flow_goodput_bps"] == pytest.approx(metrics["goodput_bps"] / 5)
     env.step(neutral)
     assert not env.truncated[0]
     assert env.time_s[0] < 1

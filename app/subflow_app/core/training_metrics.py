@@ -43,7 +43,7 @@ class TrainingPlot:
 
 TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
     TrainingPlot("return_mean", "Return", "per decision", 1.0),
-    TrainingPlot("goodput_bps", "Goodput of a flow", "Mbit/s", 1e-6, floor=0.0, compares=True),
+    TrainingPlot("flow_goodput_bps", "Goodput of a flow", "Mbit/s", 1e-6, floor=0.0, compares=True),
     TrainingPlot("actor_saturation", "Actor saturation", "%", 100.0, 0.0, 1.0, SATURATION_WARNING),
     TrainingPlot("td_error", "TD error", "", 1.0, floor=0.0),
     TrainingPlot("q_mean", "Mean Q", "", 1.0),
@@ -53,7 +53,7 @@ TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
     TrainingPlot("loss_ratio", "Loss", "%", 100.0, floor=0.0),
     TrainingPlot("jain", "Jain's index", "", 1.0, floor=0.0, ceiling=1.0),
 )
-DEFAULT_TRAINING_PLOTS = ("return_mean", "goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
+DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
 
 
 class MetricLog:

@@ -35,7 +35,7 @@ class Comparison:
     Attributes:
         step: transitions learned from when it was made.
         elapsed_s: training time then, s.
-        goodput_bps: of the agent, bit/s, all flows together.
+        goodput_bps: of a flow that the agent steers, bit/s.
         classics: the same of each classic controller on the same seeds, by name.
         jain: fairness between the agent's flows; NaN if unknown.
     """

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _METRICS = (
     ("return_mean", "Return", ""),
     ("goodput_bps", "Goodput", "Mbit/s"),
+    ("flow_goodput_bps", "Goodput per flow", "Mbit/s"),
     ("rtt_inflation", "RTT inflation", "%"),
     ("loss_ratio", "Loss", "%"),
     ("jain", "Jain index", ""),
@@ -187,7 +188,7 @@ def _metric_text(name: str, value: object) -> str:
         return NOTHING
     assert isinstance(value, int | float)
     match name:
-        case "goodput_bps":
+        case "goodput_bps" | "flow_goodput_bps":
             return mbit_text(value)
         case "rtt_inflation" | "loss_ratio" | "actor_saturation":
             return fixed_text(value, 1, 100.0)

@@ -268,6 +268,8 @@ void VecEnv::finish(std::uint32_t env) {
     double sum = 0;
     double squares = 0;
     double flows = 0;
+    double learned_sum = 0;
+    double learned_flows = 0;
     bool is_complete = true;
     for (const Connection& c : network.connections()) {
         if (sends_datagrams(c.kind)) continue;
@@ -282,7 +284,11 @@ void VecEnv::finish(std::uint32_t env) {
         sum += rate;
         squares += rate * rate;
         flows += 1;
+        if (!learned) continue;
+        learned_sum += rate;
+        learned_flows += 1;
     }
+    summary.flow_goodput_bps = learned_flows > 0 ? learned_sum / learned_flows : 0;
     summary.jain = squares > 0 ? sum * sum / (flows * squares) : 0;
     double sent = 0;
     double lost = 0;

@@ -31,10 +31,11 @@ struct VecEnvShape {
 
 // What came of an episode, over all flows with a window.
 struct EpisodeSummary {
-    double goodput_bps = 0;    // DATA_ACKed payload of all of them over the episode
-    double rtt_inflation = 0;  // mean RTT / lowest RTT, weighted by samples; 0 without
-    double loss_ratio = 0;     // of the packets sent
-    double jain = 0;           // of the goodputs while each was active; 0 if nothing was delivered
+    double goodput_bps = 0;       // DATA_ACKed payload of all of them over the episode
+    double flow_goodput_bps = 0;  // of those with the controller: mean of each one's goodput while it was active
+    double rtt_inflation = 0;     // mean RTT / lowest RTT, weighted by samples; 0 without
+    double loss_ratio = 0;        // of the packets sent
+    double jain = 0;              // of the goodputs while each was active; 0 if nothing was delivered
     double duration_s = 0;
     std::int64_t decisions = 0;
 };

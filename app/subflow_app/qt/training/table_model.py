@@ -70,7 +70,7 @@ COLUMNS: tuple[_Column, ...] = (
     _Column("Return", lambda t: fmt.number(_latest(t, "return_mean")), "-12.34", is_number=True, tip="Per decision"),
     _Column(
         "Goodput",
-        lambda t: fmt.rate(_latest(t, "goodput_bps")),
+        lambda t: fmt.rate(_latest(t, "flow_goodput_bps")),
         "12.3 Mbit/s",
         is_number=True,
         tip="Of a flow, in the latest training episodes",
