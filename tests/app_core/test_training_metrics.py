@@ -60,6 +60,23 @@ def test_a_curve_leaves_out_reports_without_either_value() -> None:
     np.testing.assert_array_equal(values, [4.0, 6.0])
 
 
+def test_an_outline_follows_the_reports_and_forgets_with_them() -> None:
+    log = MetricLog()
+    log.extend([{"step": float(step), "kl": float(step % 7)} for step in range(1, 5001)])
+    x, y = log.outline("kl", "step", 100)
+    assert len(x) <= 120
+    assert (y.min(), y.max()) == (0.0, 6.0)
+
+    log.extend([{"step": 5001.0, "kl": 99.0}, {"step": 5002.0}])
+    assert [values[-1] for values in log.outline("kl", "step", 100)] == [5001.0, 99.0]
+    np.testing.assert_array_equal(log.outline("kl", "step", 100, 4999.0)[0], [4998.0, 4999.0, 5000.0, 5001.0])
+
+    revision = log.revision
+    log.forget_from("step", 4001.0)
+    assert log.outline("kl", "step", 100)[0][-1] == 4000.0
+    assert log.revision != revision
+
+
 def test_columns_of_a_store_go_before_live_reports() -> None:
     log = MetricLog()
     log.extend_columns({"step": np.array([1.0, 2.0]), "kl": np.array([math.nan, 0.5])})

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.growing_curve import GrowingCurve
+
 FloatArray = NDArray[np.float64]
 
 # An actor with this share of its actions at their bounds sits where its tanh is flat, and learns no more.
@@ -64,11 +66,18 @@ class MetricLog:
 
     def __init__(self) -> None:
         self._count = 0
+        self._revision = 0
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
+        self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # with the reports that are in there
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def revision(self) -> int:
+        """Counts the changes: as long as it stays, everything else does."""
+        return self._revision
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,6 +86,7 @@ class MetricLog:
 
     def add(self, values: Mapping[str, object]) -> None:
         """Append a report; what is no number (text, null) counts as left out."""
+        self._revision += 1
         self._make_room(self._count + 1)
         for name, value in values.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -103,6 +113,7 @@ class MetricLog:
         if len(lengths) > 1:
             raise ValueError(f"columns of {sorted(lengths)} reports; all need as many")
         added = lengths.pop() if lengths else 0
+        self._revision += 1
         self._make_room(self._count + added)
         for name, column in columns.items():
             self._column(name, self._count + added)[self._count : self._count + added] = column
@@ -116,8 +127,10 @@ class MetricLog:
         reached = np.flatnonzero(self.values(name) >= value)
         if len(reached) == 0:
             return
+        self._revision += 1
         self._count = int(reached[0])
         self._latest.clear()
+        self._outlines.clear()
         for metric, column in self._columns.items():
             column[self._count :] = math.nan
             known = np.flatnonzero(np.isfinite(column[: self._count]))
@@ -137,11 +150,31 @@ class MetricLog:
         """Whether any report had a finite value of this metric."""
         return name in self._latest
 
-    def curve(self, name: str, x: str) -> tuple[FloatArray, FloatArray]:
-        """Points where both metrics are known, float64 [k] each: `x` first."""
-        at, values = self.values(x), self.values(name)
+    def curve(self, name: str, x: str, begin: int = 0) -> tuple[FloatArray, FloatArray]:
+        """Points where both metrics are known, float64 [k] each: `x` first. Those of the reports from `begin` on."""
+        at, values = self.values(x)[begin:], self.values(name)[begin:]
         known = np.isfinite(at) & np.isfinite(values)
         return at[known], values[known]
+
+    def outline(
+        self, name: str, x: str, most: int, low: float = -math.inf, high: float = math.inf
+    ) -> tuple[FloatArray, FloatArray]:
+        """The part of a curve from one `x` to another, float64 [k] each: all its points, or those of its outline.
+
+        It costs as much after an hour as at the start.
+
+        Args:
+            name: of the metric.
+            x: a metric that only rises.
+            most: points.
+            low: first x that is of interest.
+            high: last x.
+        """
+        known, read = self._outlines.get((name, x)) or (GrowingCurve(), 0)
+        if read < self._count:
+            known.extend(*self.curve(name, x, read))
+            self._outlines[name, x] = known, self._count
+        return known.between(low, high, most)
 
     # --- inside ---
 
