@@ -32,6 +32,17 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
             return area.adjusted(0.0, -_OVERHANG, 0.0, _OVERHANG)
         return area.adjusted(-_OVERHANG, 0.0, _OVERHANG, 0.0)
 
+    def tickSpacing(self, low: float, high: float, size: float) -> list[tuple[float, float]]:
+        """Spacings of the ticks and where they begin; the numbers of a short upright axis keep clear of each other."""
+        spacings: list[tuple[float, float]] = super().tickSpacing(low, high, size)
+        if not spacings or self.orientation not in ("left", "right"):
+            return spacings
+        least = (high - low) * self.style["tickTextHeight"] / size
+        if spacings[0][0] >= least:
+            return spacings
+        decade = 10.0 ** math.floor(math.log10(least))
+        return [(next(digit * decade for digit in (1, 2, 5, 10) if digit * decade >= least), 0.0)]
+
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         """Ticks with their spacing; none for an axis that only closes the frame, where each would still be a dot."""
         if self.style["tickLength"] == 0:
