@@ -223,6 +223,22 @@ def test_without_a_policy_nothing_races_and_nothing_is_promoted(window: MainWind
     assert enabled(window) == {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
 
 
+def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(window: MainWindow, desk: FakeDesk) -> None:
+    rival = window.train.rival
+    added(window, desk)
+    assert [rival.itemText(number) for number in range(rival.count())] == ["lia", "olia", "balia", "wvegas"]
+    training = desk.add(agent="rl-explore")
+    settle(window)
+
+    window.train.select([training.id])
+
+    names = [rival.itemText(number) for number in range(rival.count())]
+    assert "newreno" in names
+    settle(window)
+    arrow = rival.sizeHint().width() - max(map(rival.fontMetrics().horizontalAdvance, names))
+    assert rival.width() >= rival.fontMetrics().horizontalAdvance("newreno") + arrow
+
+
 def test_actions_reach_the_selected_trainings(window: MainWindow, desk: FakeDesk) -> None:
     first, second = desk.add(), desk.add()
     settle(window)

@@ -327,6 +327,8 @@ class TrainPage(QWidget):
         self.rival.setObjectName("race_rival")
         self.rival.setAccessibleName("Classic controller to race against")
         self.rival.setToolTip("Classic controller to race against")
+        # The names change with the training that is selected.
+        self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._offer_rivals(CLASSICS)
         row.addWidget(against)
         row.addWidget(self.rival)
