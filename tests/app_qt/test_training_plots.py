@@ -85,6 +85,28 @@ def test_new_reports_are_drawn_and_without_new_ones_nothing_is(plots: TrainingPl
     assert plot_of(plots, "return_mean").curves[training.id] is curve
 
 
+def test_a_long_training_is_drawn_from_few_points_until_someone_zooms_in(plots: TrainingPlots, desk: FakeDesk) -> None:
+    training = desk.add()
+    steps = np.arange(1.0, 50_001.0)
+    training.log.extend_columns({"step": 1000 * steps, "return_mean": np.sin(steps)})
+    plots.show_trainings([(training, 0)])
+    plot = plot_of(plots, "return_mean")
+
+    def drawn() -> np.ndarray:
+        x, _y = plot.curves[training.id].getOriginalDataset()
+        return np.asarray(x)
+
+    assert 2000 < len(drawn()) < 4200
+    plot.view.setXRange(1000.0, 1010.0, padding=0.0)
+    plot.view.sigRangeChangedManually.emit([True, False])  # as a turn of the wheel does
+    np.testing.assert_array_equal(drawn(), np.arange(999.0, 1012.0))
+
+    plots.fit()
+
+    assert drawn()[-1] == 50_000.0
+    assert 2000 < len(drawn()) < 4200
+
+
 def test_classics_are_bands_of_the_newest_evaluation(plots: TrainingPlots, desk: FakeDesk) -> None:
     training = learned(desk)
     plots.show_trainings([(training, 0)])
@@ -164,7 +186,7 @@ def test_plots_that_come_later_share_the_whole_height(plots: TrainingPlots, desk
     for width, height in ((900, 600), (420, 600), (1200, 400)):
         plots.resize(width, height)
         QApplication.processEvents()
-        heights = {round(plot.item.geometry().height()) for plot in plots.plots}
+        heights = {round(plot.view.geometry().height()) for plot in plots.plots}
         bottom = max(plot.item.geometry().bottom() for plot in plots.plots)
         assert max(heights) - min(heights) <= 1
         assert 0.95 * plots.height() < bottom <= plots.height()
@@ -177,6 +199,18 @@ def test_only_the_lowest_plots_have_numbers_along_the_bottom(plots: TrainingPlot
     for plot in plots.plots:
         shown = plot.item.getAxis("bottom").style["showValues"]
         assert shown == (plot is lowest[round(plot.item.geometry().x())])
+
+
+def test_numbers_beside_low_plots_keep_clear_of_each_other(plots: TrainingPlots, desk: FakeDesk) -> None:
+    plots.show_trainings([(learned(desk), 0)])
+    plots.resize(900, 420)
+    QApplication.processEvents()
+    for plot in plots.plots:
+        (low, high), height = plot.view.viewRange()[1], plot.view.height()
+        numbered = plot.item.getAxis("left").tickValues(low, high, height)[0][1]
+        assert numbered
+        apart = np.diff(numbered) * height / (high - low)
+        assert (apart >= plots.fontMetrics().height() - 1).all(), plot.spec.metric
 
 
 def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) -> None:

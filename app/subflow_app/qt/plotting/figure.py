@@ -17,8 +17,8 @@ from subflow_app.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
+from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.plotting.time_plot import PAPER_WIDTH
 from subflow_app.qt.theme import LIGHT
 
 FIGURE_SUFFIXES = (".svg", ".pdf", ".png")

@@ -17,7 +17,8 @@ from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.legend_strip import LegendStrip
-from subflow_app.qt.plotting.time_plot import INNER_AXIS_HEIGHT, PAPER_WIDTH, TimePlot
+from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
+from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.theme import Tokens
 

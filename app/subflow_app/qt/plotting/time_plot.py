@@ -7,30 +7,33 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
 from subflow_app.core import palette
 from subflow_app.core.traces import TraceMark
 from subflow_app.plots import Curve, PlotSpec
-from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve, curve_pen, make_pen
 from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
+from subflow_app.qt.plotting.plot_item import (
+    PAPER_WIDTH,
+    bottom_axis_height,
+    colour_axes,
+    label_style,
+    make_plot_item,
+    show_bottom_axis,
+)
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
 
 # Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
 _TICKED_PLOT = "cwnd"
-_GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 _TICK_ALPHA = 150
-PAPER_WIDTH = 1.2  # px at the resolution of the layout: 0.9 pt
 # The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
 _FLOOR = -1e-6
 _LOG_FLOOR = -300.0
 _LOWEST = -1e300
-_SIDES = ("left", "bottom", "top", "right")
-INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
 
 
 class TimePlot:
@@ -46,11 +49,7 @@ class TimePlot:
         """
         self.spec = spec
         self.view = TimeViewBox()
-        self.item: Any = pg.PlotItem(viewBox=self.view, axisItems={side: Axis(side) for side in _SIDES})
-        self.item.hideButtons()
-        # Of the plot too, not only of each curve: a plot item gives its own settings to every curve that is added.
-        self.item.setDownsampling(auto=True, mode="peak")
-        self.item.setClipToView(True)
+        self.item: Any = make_plot_item(self.view, font)
         self.title = TitleItem(font)
         self.curves: dict[CurveId, TraceCurve] = {}
         self._latest: dict[CurveId, Curve] = {}
@@ -71,42 +70,19 @@ class TimePlot:
         for item in (self._pin, self._crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
-        pixels = QFontInfo(font).pixelSize()
-        self._label_style = {"font-size": f"{pixels}px"}
-        self.time_axis_height = 2 * QFontMetricsF(font).height() + 12
-        self._set_up_axes(font)
-
-    def _set_up_axes(self, font: QFont) -> None:
+        self._font = QFont(font)
+        self.time_axis_height = bottom_axis_height(font)
         metrics = QFontMetricsF(font)
-        for name in _SIDES:
-            axis = self.item.getAxis(name)
-            axis.setTickFont(font)
-            axis.enableAutoSIPrefix(False)
-            # Every tick has its number, also where it reaches past the end of the axis: an axis without its 0 misleads.
-            axis.setStyle(
-                tickLength=4 if name in ("left", "bottom") else 0,
-                maxTickLevel=1,
-                hideOverlappingLabels=False,
-                autoExpandTextSpace=False,
-                tickTextHeight=round(metrics.height()),
-            )
-        # A frame on all four sides, and the same width of every left axis, so that equal times stand above each other.
-        self.item.showAxes(True, showValues=(True, False, False, False))
+        # The same width of every left axis, so that equal times stand above each other.
         left = self.item.getAxis("left")
-        left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if self._paper else 0))
-        if self._paper:
-            left.setLabel(self.spec.axis_text, **self._label_style)
+        left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if paper else 0))
+        if paper:
+            left.setLabel(spec.axis_text, **label_style(font))
         self._limit_values(is_log=False)
 
     def show_time_axis(self, is_shown: bool) -> None:
         """Numbers and title along the bottom; only the lowest plot has them."""
-        axis = self.item.getAxis("bottom")
-        axis.setStyle(showValues=is_shown)
-        axis.setHeight(self.time_axis_height if is_shown else INNER_AXIS_HEIGHT)
-        if is_shown:
-            axis.setLabel("Time (s)", **self._label_style)
-        else:
-            axis.showLabel(False)
+        show_bottom_axis(self.item, "Time (s)" if is_shown else "", self._font)
 
     def set_duration(self, duration_s: float) -> None:
         """Bounds zoom and pan to the length of the runs, s."""
@@ -280,14 +256,7 @@ class TimePlot:
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything."""
         self._tokens = tokens
-        for name in _SIDES:
-            axis = self.item.getAxis(name)
-            frame = tokens.muted_text if self._paper else tokens.border
-            axis.setPen(make_pen(frame, width=self._line_width / (PAPER_WIDTH if self._paper else 1.0)))
-            axis.setTickPen(make_pen(tokens.muted_text, width=self._line_width))
-            axis.setTextPen(tokens.text if self._paper else tokens.muted_text)
-            if name in ("left", "bottom"):
-                axis.setGrid(_GRID_ALPHA[tokens.name])
+        colour_axes(self.item, tokens, line_width=self._line_width, paper=self._paper)
         for key, curve in self._latest.items():
             self.curves[key].setPen(self._pen_of(curve))
         for (key, _kind), ticks in self._ticks.items():

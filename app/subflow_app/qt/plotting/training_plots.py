@@ -9,17 +9,22 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
 from subflow_app.core.training_metrics import TrainingPlot
 from subflow_app.core.training_progress import Comparison, Estimate, Training
 from subflow_app.qt import format as fmt
-from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
-from subflow_app.qt.plotting.time_plot import INNER_AXIS_HEIGHT
+from subflow_app.qt.plotting.plot_item import (
+    INNER_AXIS_HEIGHT,
+    bottom_axis_height,
+    colour_axes,
+    make_plot_item,
+    show_bottom_axis,
+)
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
@@ -31,8 +36,6 @@ X_AXES: Mapping[str, tuple[str, float]] = {
 }
 _MOST_COLUMNS = 3
 _ASPECT = 1.7  # of a plot that reads well: width over height
-_SIDES = ("left", "bottom", "top", "right")
-_GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 _BAND_ALPHA = 46
 _FLOOR_MARGIN = 1e-9
 _RIGHT_MARGIN = 14
@@ -40,6 +43,8 @@ _MARGIN = 4
 _SPACING = 4
 _LEAST_HEIGHT = 20.0
 _DOT = 7
+# Of a curve at once: some for each column of pixels of the widest plot.
+_MOST_POINTS = 4000
 
 
 class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
@@ -55,11 +60,13 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         self._tokens = tokens
         self._font = QFont(self.font())
         self._x = "step"
+        self._is_zoomed = False
         self._specs = tuple(specs)
         self._shown: tuple[tuple[Training, int], ...] = ()
         self._legend: LegendStrip | None = None
         self._legend_key: object = None
         self._columns = 2
+        self._axis_rows: set[int] = set()  # of plots, in which some have numbers along the bottom
         self.plots: list[MetricPlot] = []
         self.ci.layout.setSpacing(_SPACING)
         self.ci.layout.setContentsMargins(_MARGIN, _MARGIN, _RIGHT_MARGIN, _MARGIN)
@@ -81,7 +88,6 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         self._x = x
         for plot in self.plots:
             plot.set_x_title(title)
-        self.refresh()
         self.fit()
 
     def set_specs(self, specs: Sequence[TrainingPlot]) -> None:
@@ -97,19 +103,21 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         self._shown = tuple(trainings)
         for plot in self.plots:
             plot.clear()
-        self.refresh()
         self.fit()
 
     def refresh(self) -> None:
         """Draws the reports that came since the last call; costs next to nothing if none came."""
+        low, high = self.plots[0].view.viewRange()[0] if self._is_zoomed else (-math.inf, math.inf)
         for plot in self.plots:
-            plot.feed(self._shown, self._x)
+            plot.feed(self._shown, self._x, low, high)
         self._show_legend()
 
     def fit(self) -> None:
         """Shows all of the curves."""
+        self._is_zoomed = False
         for plot in self.plots:
             plot.fit()
+        self.refresh()
 
     def legend_texts(self) -> list[str]:
         """What the legend says."""
@@ -138,13 +146,19 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
 
     def _lay_out(self) -> None:
         self.plots = [MetricPlot(spec, self._font) for spec in self._specs]
+        self._is_zoomed = False
         title, _scale = X_AXES[self._x]
         for plot in self.plots:
             plot.set_x_title(title)
             plot.view.reset_requested.connect(self.fit)
+            plot.view.sigRangeChangedManually.connect(self._on_zoomed)
             if plot is not self.plots[0]:
                 plot.item.setXLink(self.plots[0].item)
         self._place()
+
+    def _on_zoomed(self) -> None:
+        self._is_zoomed = True
+        self.refresh()
 
     def _best_columns(self) -> int:
         """As many columns as make the plots largest at a shape that reads well."""
@@ -165,25 +179,33 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         for column in range(layout.columnCount()):
             layout.setColumnStretchFactor(column, 0)
         columns = self._columns = self._best_columns()
+        lowest = range(max(0, len(self.plots) - columns), len(self.plots))
+        self._axis_rows = {number // columns for number in lowest}
         for number, plot in enumerate(self.plots):
             row, column = divmod(number, columns)
             self.addItem(plot.title, row=2 * row + 1, col=column)
             self.addItem(plot.item, row=2 * row + 2, col=column)
             layout.setColumnStretchFactor(column, 1)
-            plot.show_x_axis(number + columns >= len(self.plots))
+            plot.show_x_axis(number in lowest, keeps_room=row in self._axis_rows)
 
     def _share_height(self) -> None:
-        """Gives every row of plots the same height: the layout alone would go by what was there before."""
+        """Makes all curves equally high: the layout alone would go by what was there before.
+
+        A row with numbers along the bottom is as much higher as these need.
+        """
         if not self.plots:
             return
         layout = self.ci.layout
+        axis = bottom_axis_height(self._font) - INNER_AXIS_HEIGHT
         rows = math.ceil(len(self.plots) / self._columns)
         legend = self._legend.minimumHeight() if self._legend is not None else 0.0
         titles = rows * self.plots[0].title.minimumHeight()
         gaps = 2 * _MARGIN + _SPACING * (layout.rowCount() - 1)
-        height = max(_LEAST_HEIGHT, (self.height() - legend - titles - gaps) / rows)
-        for row in range(2, layout.rowCount(), 2):
-            layout.setRowFixedHeight(row, height if row <= 2 * rows else 0.0)
+        axes = axis * len(self._axis_rows)
+        height = max(_LEAST_HEIGHT, (self.height() - legend - titles - gaps - axes) / rows)
+        for row in range((layout.rowCount() - 1) // 2):
+            shown = height + (axis if row in self._axis_rows else 0.0)
+            layout.setRowFixedHeight(2 * row + 2, shown if row < rows else 0.0)
 
     def _show_legend(self) -> None:
         entries = self._entries()
@@ -216,10 +238,7 @@ class MetricPlot:
         self.spec = spec
         self.view = TimeViewBox()
         self.view.enableAutoRange(x=True, y=True)
-        self.item: Any = pg.PlotItem(viewBox=self.view, axisItems={side: Axis(side) for side in _SIDES})
-        self.item.hideButtons()
-        self.item.setDownsampling(auto=True, mode="peak")
-        self.item.setClipToView(True)
+        self.item: Any = make_plot_item(self.view, font)
         self.title = TitleItem(font)
         self.curves: dict[str, Any] = {}
         self._dots: dict[str, tuple[Any, Any]] = {}
@@ -231,28 +250,27 @@ class MetricPlot:
         self._tokens: Tokens | None = None
         self._x_title = ""
         self._has_x_axis = True
-        self._set_up(font)
+        self._font = QFont(font)
+        self._set_up()
 
     def set_x_title(self, title: str) -> None:
         """Says what the plot goes over."""
         self._drawn = None
         self._x_title = title
-        self.show_x_axis(self._has_x_axis)
+        if self._has_x_axis:
+            show_bottom_axis(self.item, title, self._font)
 
-    def show_x_axis(self, is_shown: bool) -> None:
-        """Numbers and title along the bottom."""
+    def show_x_axis(self, is_shown: bool, *, keeps_room: bool) -> None:
+        """Numbers and title along the bottom, or only the room for them."""
         self._has_x_axis = is_shown
-        axis = self.item.getAxis("bottom")
-        axis.setStyle(showValues=is_shown)
-        axis.setHeight(self._x_axis_height if is_shown else INNER_AXIS_HEIGHT)
-        if is_shown:
-            axis.setLabel(self._x_title, **self._label_style)
-        else:
-            axis.showLabel(False)
+        show_bottom_axis(self.item, self._x_title if is_shown else "", self._font, keeps_room=keeps_room)
 
-    def feed(self, shown: Sequence[tuple[Training, int]], x: str) -> None:
-        """Draws these trainings as they are now."""
-        key = (x, tuple((training.id, len(training.log), len(training.comparisons)) for training, _hue in shown))
+    def feed(
+        self, shown: Sequence[tuple[Training, int]], x: str, low: float = -math.inf, high: float = math.inf
+    ) -> None:
+        """Draws these trainings as they are now, from one place of the axis to another."""
+        reports = tuple((training.id, training.log.revision, len(training.comparisons)) for training, _hue in shown)
+        key = (x, low, high, reports)
         if key == self._drawn:
             return
         self._drawn = key
@@ -260,9 +278,10 @@ class MetricPlot:
         end = 0.0
         self._latest = []
         for training, hue in shown:
-            at, values = training.log.curve(self.spec.metric, x)
+            at, values = training.log.outline(self.spec.metric, x, _MOST_POINTS, low / x_scale, high / x_scale)
             self._curve(training.id, hue).setData(at * x_scale, values * self.spec.scale)
-            end = max(end, float(at[-1]) * x_scale if len(at) else 0.0)
+            latest = training.log.latest(x)
+            end = max(end, latest * x_scale) if math.isfinite(latest) else end
             self._latest.append((hue, training.log.latest(self.spec.metric)))
             if self.spec.compares:
                 self._draw_dots(training, hue, x, x_scale)
@@ -297,13 +316,7 @@ class MetricPlot:
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything."""
         self._tokens = tokens
-        for name in _SIDES:
-            axis = self.item.getAxis(name)
-            axis.setPen(make_pen(tokens.border))
-            axis.setTickPen(make_pen(tokens.muted_text))
-            axis.setTextPen(tokens.muted_text)
-            if name in ("left", "bottom"):
-                axis.setGrid(_GRID_ALPHA[tokens.name])
+        colour_axes(self.item, tokens)
         for owner, curve in self.curves.items():
             curve.setPen(_training_pen(self._hues[owner], dark=tokens.is_dark))
         for owner, (bars, dots) in self._dots.items():
@@ -318,23 +331,9 @@ class MetricPlot:
 
     # ---- inside ----
 
-    def _set_up(self, font: QFont) -> None:
-        metrics = QFontMetricsF(font)
-        self._label_style = {"font-size": f"{QFontInfo(font).pixelSize()}px"}
-        for name in _SIDES:
-            axis = self.item.getAxis(name)
-            axis.setTickFont(font)
-            axis.enableAutoSIPrefix(False)
-            axis.setStyle(
-                tickLength=4 if name in ("left", "bottom") else 0,
-                maxTickLevel=1,
-                hideOverlappingLabels=False,
-                autoExpandTextSpace=False,
-                tickTextHeight=round(metrics.height()),
-            )
-        self.item.showAxes(True, showValues=(True, False, False, True))
-        self.item.getAxis("left").setWidth(metrics.horizontalAdvance("-000.00") + 12)
-        self._x_axis_height = 2 * metrics.height() + 12
+    def _set_up(self) -> None:
+        width = QFontMetricsF(self._font).horizontalAdvance("-000.00") + 12
+        self.item.getAxis("left").setWidth(width)
         limits: dict[str, float] = {"xMin": -_FLOOR_MARGIN}
         if self.spec.floor is not None:
             limits["yMin"] = self.spec.floor * self.spec.scale - _FLOOR_MARGIN
