@@ -25,7 +25,6 @@ SOURCES = sorted(
 LONGEST_FILE = 600
 LONG_FOR_A_REASON = {
     "app/subflow_app/qt/actions.py": "the one table of what a person can do, a row for each action",
-    "tests/app_qt/test_inspector.py": "one widget, tried part by part with the same few ways of typing and choosing",
 }
 
 # Where the name that is imported is not that of the package it comes in.

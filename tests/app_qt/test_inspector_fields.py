@@ -1,0 +1,314 @@
+"""The fields of the inspector: typing, committing, wrong values, choices and flags."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence, QUndoStack
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.inspector import DEMO, choice_editor, choose, doc_of, row, show_inspector, text_editor, type_text
+
+from subflow_app.qt.inspector import Inspector
+from subflow_app.qt.inspector.editors import FlagEditor, PairEditor
+
+
+@pytest.fixture
+def stack(qapp: QApplication) -> QUndoStack:
+    return QUndoStack()
+
+
+@pytest.fixture
+def inspector(qtbot: QtBot, stack: QUndoStack) -> Inspector:
+    return show_inspector(qtbot, stack)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def test_enter_commits_and_undo_takes_it_back(inspector: Inspector, stack: QUndoStack) -> None:
+    editor = type_text(inspector, "links.wifi.rate", "9Mbit/s")
+
+    assert doc_of(inspector).text == DEMO.replace("8Mbit/s", "9Mbit/s")
+    assert stack.undoText() == "Change wifi rate"
+    stack.undo()
+    assert doc_of(inspector).text == DEMO
+    assert editor.text() == "8Mbit/s"
+
+
+def test_leaving_a_field_commits(inspector: Inspector, stack: QUndoStack) -> None:
+    type_text(inspector, "links.wifi.rate", "9Mbit/s", enter=False)
+    assert doc_of(inspector).text == DEMO
+
+    QTest.keyClick(inspector.form.row("links.wifi.rate").editor, Qt.Key.Key_Tab)  # type: ignore[union-attr]
+
+    assert 'rate = "9Mbit/s"' in doc_of(inspector).text
+    assert stack.count() == 1
+
+
+def test_selecting_another_part_commits(inspector: Inspector) -> None:
+    type_text(inspector, "links.wifi.rate", "9Mbit/s", enter=False)
+
+    inspector.show_key("links.wire")
+
+    assert 'rate = "9Mbit/s"' in doc_of(inspector).text
+
+
+def test_saving_can_ask_for_what_is_only_typed(inspector: Inspector) -> None:
+    type_text(inspector, "links.wifi.rate", "9Mbit/s", enter=False)
+
+    inspector.commit_pending()
+
+    assert 'rate = "9Mbit/s"' in doc_of(inspector).text
+
+
+@pytest.mark.parametrize("shortcut", ["Ctrl+S", "F5"])
+def test_shortcuts_of_the_window_find_what_is_only_typed(inspector: Inspector, shortcut: str) -> None:
+    found: list[str] = []
+    action = QAction(inspector)
+    action.setShortcut(shortcut)
+    action.triggered.connect(lambda: found.append(doc_of(inspector).text))
+    inspector.addAction(action)
+    editor = type_text(inspector, "links.wifi.rate", "9Mbit/s", enter=False)
+
+    QTest.keySequence(editor, QKeySequence(shortcut))
+
+    assert found == [DEMO.replace("8Mbit/s", "9Mbit/s")]
+
+
+def test_shortcuts_of_the_window_find_the_typed_text(inspector: Inspector) -> None:
+    found: list[str] = []
+    action = QAction(inspector)
+    action.setShortcut("Ctrl+S")
+    action.triggered.connect(lambda: found.append(doc_of(inspector).text))
+    inspector.addAction(action)
+    inspector.show_text()
+
+    QTest.keyClicks(inspector.source, "# ")
+    QTest.keySequence(inspector.source, QKeySequence("Ctrl+S"))
+
+    assert found == ["# " + DEMO]
+
+
+def test_copying_does_not_commit(inspector: Inspector) -> None:
+    editor = type_text(inspector, "links.wifi.rate", "9Mb", enter=False)
+
+    QTest.keySequence(editor, QKeySequence("Ctrl+A"))
+    QTest.keySequence(editor, QKeySequence("Ctrl+C"))
+
+    assert doc_of(inspector).text == DEMO
+
+
+def test_escape_takes_back_what_is_typed(inspector: Inspector, stack: QUndoStack) -> None:
+    editor = type_text(inspector, "links.wifi.loss", "120%", enter=False)
+    assert not row(inspector, "links.wifi.loss").message.isHidden()
+
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+
+    assert editor.text() == "2%"
+    assert row(inspector, "links.wifi.loss").message.isHidden()
+    assert stack.count() == 0
+
+
+def test_commits_while_the_cursor_stays_are_one_step(inspector: Inspector, stack: QUndoStack) -> None:
+    for text in ("9Mbit/s", "10Mbit/s", "11Mbit/s"):
+        type_text(inspector, "links.wifi.rate", text)
+    assert stack.count() == 1
+
+    type_text(inspector, "links.wifi.loss", "3%")
+    type_text(inspector, "links.wifi.rate", "12Mbit/s")
+    assert stack.count() == 3
+    while stack.canUndo():
+        stack.undo()
+    assert doc_of(inspector).text == DEMO
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "expected"),
+    [
+        ("links.wifi.rate", "9e6", "rate = 9000000\n"),
+        ("links.wifi.rate", '{steps=[["0s","1Mbit/s"]]}', 'rate = { steps = [["0s", "1Mbit/s"]] }\n'),
+        ("links.wifi.delay", "5ms", 'delay = "5ms"\n'),
+        ("links.wifi.reverse.rate", "1Mbit/s", 'reverse = { rate = "1Mbit/s" }\n'),
+        ("nodes.client.at", "10, 20", "at = [10, 20]\n"),
+        ("flows.download.count", "5", "count = 5\n"),
+        ("flows.download.paths", '[["wire", "wifi"]]', 'paths = [["wire", "wifi"]]\n'),
+        ("seed", "7", "seed = 7\n"),
+        ("name", "7", 'name = "7"\n'),
+        ("events.0.at", "31s", 'at = "31s"\n'),
+    ],
+)  # fmt: skip
+def test_what_is_typed_is_written_as_it_should_be(
+    inspector: Inspector, stack: QUndoStack, key: str, text: str, expected: str
+) -> None:
+    type_text(inspector, key, text)
+
+    assert expected in doc_of(inspector).text
+    assert doc_of(inspector).is_valid
+    stack.undo()
+    assert doc_of(inspector).text == DEMO
+
+
+def test_an_emptied_field_goes_back_to_the_default(inspector: Inspector) -> None:
+    editor = type_text(inspector, "links.wifi.loss", "")
+
+    assert "loss" not in doc_of(inspector).text
+    assert "# Bernoulli" in doc_of(inspector).text
+    assert editor.placeholderText() == "0%"
+
+
+def test_the_reset_button_goes_back_to_the_default(inspector: Inspector) -> None:
+    loss = row(inspector, "links.wifi.loss")
+    assert loss.reset.isEnabled()
+
+    QTest.mouseClick(loss.reset, Qt.MouseButton.LeftButton)
+
+    assert doc_of(inspector).value("links.wifi.loss") is None
+    assert not loss.reset.isEnabled()
+    assert not row(inspector, "links.wifi.rate").reset.isEnabled()  # required: there is no default
+
+
+def test_bare_numbers_are_said_in_words_and_empty_fields_show_their_unit(inspector: Inspector) -> None:
+    assert text_editor(inspector, "links.wire.rate").suffix == "= 1 Gbit/s"
+    type_text(inspector, "links.wire.rate", "8e6", enter=False)
+    assert text_editor(inspector, "links.wire.rate").suffix == "= 8 Mbit/s"
+    assert text_editor(inspector, "flows.download.stop").suffix == "s"
+
+
+# --- wrong values -----------------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_value_is_told_while_it_is_typed(inspector: Inspector) -> None:
+    editor = type_text(inspector, "links.wifi.loss", "120%", enter=False)
+    message = row(inspector, "links.wifi.loss").message
+
+    assert message.isVisible()
+    assert "too large" in message.text().lower()
+    assert "Allowed: a ratio from 0 to" in message.text()
+    assert editor.accessibleDescription() == message.text()
+    assert doc_of(inspector).text == DEMO
+    QTest.keyClick(editor, Qt.Key.Key_Home)
+    QTest.keyClick(editor, Qt.Key.Key_Delete)  # 20%
+    assert message.isHidden()
+
+
+def test_a_wrong_value_is_kept_and_listed_and_can_be_undone(inspector: Inspector, stack: QUndoStack) -> None:
+    editor = type_text(inspector, "links.wifi.loss", "120%")
+
+    assert 'loss = "120%"  # Bernoulli' in doc_of(inspector).text
+    assert editor.text() == "120%"
+    assert row(inspector, "links.wifi.loss").message.isVisible()
+    assert inspector.problem_list.isVisible()
+    assert inspector.problem_list.model.rowCount() == 1
+    stack.undo()
+    assert row(inspector, "links.wifi.loss").message.isHidden()
+    assert inspector.problem_list.isHidden()
+
+
+def test_a_name_that_does_not_fit_is_told_while_it_is_typed(inspector: Inspector) -> None:
+    type_text(inspector, "flows.download.paths", '[["wire", "nowhere"]]', enter=False)
+
+    assert "nowhere" in row(inspector, "flows.download.paths").message.text()
+
+
+def test_a_problem_leads_to_its_field(qtbot: QtBot, stack: QUndoStack) -> None:
+    inspector = show_inspector(qtbot, stack, DEMO.replace('"2%"', '"120%"').replace('at = "30s"', 'at = "99s"'))
+    assert inspector.problem_list.model.rowCount() == 2
+    view = inspector.problem_list.view
+
+    view.clicked.emit(view.model().index(1, 0))
+
+    assert inspector.key == "events.0"
+    assert inspector.form.row("events.0.at").editor.hasFocus()  # type: ignore[union-attr]
+    inspector.focus_problem(inspector.problem_list.model.problem(0))
+    assert inspector.key == "links.wifi"
+    assert inspector.form.row("links.wifi.loss").editor.hasFocus()  # type: ignore[union-attr]
+
+
+def test_a_problem_without_a_field_leads_to_its_line(qtbot: QtBot, stack: QUndoStack) -> None:
+    inspector = show_inspector(qtbot, stack, DEMO.replace('rate = "8Mbit/s"', 'rate = "8Mbit/s'))
+
+    assert not inspector.form.isEnabled()
+    inspector.focus_problem(doc_of(inspector).problems[0])
+
+    assert inspector.source.isVisible()
+    assert inspector.source.textCursor().blockNumber() + 1 == doc_of(inspector).problems[0].line == 11
+
+
+# --- choices and flags ------------------------------------------------------------------------------------------------
+
+
+def test_a_choice_commits_at_once(inspector: Inspector, stack: QUndoStack) -> None:
+    editor = choice_editor(inspector, "flows.download.controller")
+    assert editor.currentText() == "lia (default)"
+
+    choose(editor, "uncoupled")
+
+    assert 'controller = "uncoupled"\n' in doc_of(inspector).text
+    # Its option appears as a field of its own.
+    base = choice_editor(inspector, "flows.download.controller.base")
+    choose(base, "newreno")
+    assert 'controller = { name = "uncoupled", base = "newreno" }\n' in doc_of(inspector).text
+    assert stack.count() == 2
+    stack.undo()
+    stack.undo()
+    assert doc_of(inspector).text == DEMO
+
+
+def test_a_choice_that_is_none_is_shown_as_it_is(inspector: Inspector) -> None:
+    doc_of(inspector).set_value("flows.download.controller", "cubicc")
+
+    editor = choice_editor(inspector, "flows.download.controller")
+
+    assert editor.currentText() == "cubicc"
+    assert row(inspector, "flows.download.controller").message.isVisible()
+    choose(editor, None)
+    assert doc_of(inspector).value("flows.download.controller") is None
+
+
+def test_the_kind_of_flow_changes_the_form(inspector: Inspector) -> None:
+    choose(choice_editor(inspector, "flows.download.kind"), "cbr")
+
+    assert inspector.form.row("flows.download.rate") is not None
+    assert inspector.form.row("flows.download.scheduler") is None
+
+
+def test_a_flag_is_a_check_box(inspector: Inspector, stack: QUndoStack) -> None:
+    editor = row(inspector, "events.0.up").editor
+    assert isinstance(editor, FlagEditor)
+    assert not editor.isChecked()
+
+    editor.click()
+
+    assert "up = true\n" in doc_of(inspector).text
+    stack.undo()
+    assert not editor.isChecked()
+
+
+def test_the_ends_of_a_link_are_two_choices(inspector: Inspector) -> None:
+    editor = row(inspector, "links.wifi.ends").editor
+    assert isinstance(editor, PairEditor)
+
+    choose(editor.choices[1], "server")
+
+    assert 'ends = ["client", "server"]\nrate = "8Mbit/s"' in doc_of(inspector).text
+
+
+def test_the_wheel_changes_no_choice(inspector: Inspector, qtbot: QtBot) -> None:
+    editor = choice_editor(inspector, "flows.download.kind")
+    editor.setFocus()
+
+    QTest.keyClick(editor, Qt.Key.Key_Tab)
+    from PySide6.QtCore import QPoint, QPointF
+    from PySide6.QtGui import QWheelEvent
+
+    centre = QPointF(editor.rect().center())
+    event = QWheelEvent(
+        centre, editor.mapToGlobal(centre), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(editor, event)
+
+    assert doc_of(inspector).text == DEMO
