@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
@@ -16,10 +18,13 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.training_draft import DOCUMENT
-from subflow_app.core.training_progress import JobState, Training
+from subflow_app.core.training_progress import TRAINING_ACTIONS, JobState, Training
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.training.control import TrainingControl
+from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
 from subflow_app.qt.training.table_model import COLUMNS
+from subflow_app.qt.workers import Workers
 
 PATIENCE_MS = 30_000  # what takes a moment takes longer on a busy computer
 
@@ -46,13 +51,40 @@ def window(
     close_window(qtbot, made)
 
 
-def settle(window: MainWindow) -> None:
+@dataclass
+class LonePage:
+    """The page without the window around it, which takes most of the time of a test that needs the page alone."""
+
+    train: TrainPage
+    trainings: TrainingControl
+    workers: Workers
+
+
+@pytest.fixture
+def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, desk: FakeDesk) -> Iterator[LonePage]:
+    owner = QObject()
+    workers, control = Workers(owner), TrainingControl(owner)
+    actions = {name: QAction(name, owner) for name in ("start", *TRAINING_ACTIONS)}
+    made = LonePage(TrainPage(control, workers, dialogs, actions), control, workers)
+    qtbot.addWidget(made.train)
+    made.train.resize(900, 700)
+    made.train.show()
+    control.open(desk)
+    yield made
+    control.close()
+    workers.finish_all()
+    made.train.close()
+
+
+def settle(window: MainWindow | LonePage) -> None:
     """What the next tick of the timer does."""
     window.trainings._on_tick()
     QApplication.processEvents()
 
 
-def added(window: MainWindow, desk: FakeDesk, state: JobState = JobState.RUNNING, *, policy: bool = True) -> Training:
+def added(
+    window: MainWindow | LonePage, desk: FakeDesk, state: JobState = JobState.RUNNING, *, policy: bool = True
+) -> Training:
     training = desk.add(state)
     if policy:
         desk.write_policy(training)
@@ -61,7 +93,7 @@ def added(window: MainWindow, desk: FakeDesk, state: JobState = JobState.RUNNING
     return training
 
 
-def cell(window: MainWindow, training: Training, title: str) -> str:
+def cell(window: MainWindow | LonePage, training: Training, title: str) -> str:
     row = next(row for row, each in enumerate(window.train._model.rows) if each.id == training.id)
     column = next(number for number, each in enumerate(COLUMNS) if each.title == title)
     return str(window.train._model.index(row, column).data())
@@ -172,45 +204,41 @@ def test_a_distribution_in_the_window_is_said_in_the_form(window: MainWindow) ->
     assert "another scenario" in hints()
 
 
-def test_the_table_follows_a_training(window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
+def test_the_table_follows_a_training(page: LonePage, desk: FakeDesk) -> None:
+    training = added(page, desk)
     desk.learn(training, 100, level=3.3e6)
-    settle(window)
+    settle(page)
 
-    assert cell(window, training, "Decisions") == "25,000"
-    assert cell(window, training, "Done") == "50 %"
-    assert cell(window, training, "Against classics") == "1.63× lia"  # 3.3 x 0.99 x 1.02 over 2.05 Mbit/s
-    assert cell(window, training, "Updates/s") == "440"
+    assert cell(page, training, "Decisions") == "25,000"
+    assert cell(page, training, "Done") == "50 %"
+    assert cell(page, training, "Against classics") == "1.63× lia"  # 3.3 x 0.99 x 1.02 over 2.05 Mbit/s
+    assert cell(page, training, "Updates/s") == "440"
     desk.set_state(training, JobState.PAUSED)
-    settle(window)
-    assert cell(window, training, "State") == "paused"
-    assert cell(window, training, "Time left") == "–"
+    settle(page)
+    assert cell(page, training, "State") == "paused"
+    assert cell(page, training, "Time left") == "–"
 
 
-def test_selection_and_colours_stay_when_trainings_come(window: MainWindow, desk: FakeDesk) -> None:
-    first = added(window, desk)
-    hue = window.train._model.hue(first.id)
+def test_selection_and_colours_stay_when_trainings_come(page: LonePage, desk: FakeDesk) -> None:
+    first = added(page, desk)
+    hue = page.train._model.hue(first.id)
     desk.add()
-    settle(window)
-    assert window.train.selected() == [first]
-    assert window.train._model.hue(first.id) == hue
+    settle(page)
+    assert page.train.selected() == [first]
+    assert page.train._model.hue(first.id) == hue
 
 
-@pytest.mark.parametrize(
-    ("state", "can", "word"),
-    [
-        (JobState.RUNNING, {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}, "Pause"),
-        (JobState.PAUSED, {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}, "Resume"),
+def test_actions_are_enabled_where_they_make_sense(window: MainWindow, desk: FakeDesk) -> None:
+    everything = {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
+    for state, can, word in (
+        (JobState.RUNNING, everything, "Pause"),
+        (JobState.PAUSED, everything, "Resume"),
         (JobState.INTERRUPTED, {"toggle", "race", "promote"}, "Continue"),
         (JobState.FINISHED, {"race", "promote"}, "Pause"),
-    ],
-)
-def test_actions_are_enabled_where_they_make_sense(
-    window: MainWindow, desk: FakeDesk, state: JobState, can: set[str], word: str
-) -> None:
-    added(window, desk, state)
-    assert enabled(window) == can
-    assert window.bar["train.toggle"].iconText() == word
+    ):
+        added(window, desk, state)
+        assert enabled(window) == can, state
+        assert window.bar["train.toggle"].iconText() == word, state
 
 
 def test_without_a_policy_nothing_races_and_nothing_is_promoted(window: MainWindow, desk: FakeDesk) -> None:
@@ -223,18 +251,18 @@ def test_without_a_policy_nothing_races_and_nothing_is_promoted(window: MainWind
     assert enabled(window) == {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
 
 
-def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(window: MainWindow, desk: FakeDesk) -> None:
-    rival = window.train.rival
-    added(window, desk)
+def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(page: LonePage, desk: FakeDesk) -> None:
+    rival = page.train.rival
+    added(page, desk)
     assert [rival.itemText(number) for number in range(rival.count())] == ["lia", "olia", "balia", "wvegas"]
     training = desk.add(agent="rl-explore")
-    settle(window)
+    settle(page)
 
-    window.train.select([training.id])
+    page.train.select([training.id])
 
     names = [rival.itemText(number) for number in range(rival.count())]
     assert "newreno" in names
-    settle(window)
+    settle(page)
     arrow = rival.sizeHint().width() - max(map(rival.fontMetrics().horizontalAdvance, names))
     assert rival.width() >= rival.fontMetrics().horizontalAdvance("newreno") + arrow
 
@@ -268,25 +296,25 @@ def test_a_training_that_is_killed_is_told(window: MainWindow, desk: FakeDesk) -
     assert "its process was killed" in window.banners.text("training")
 
 
-def test_curves_show_the_selected_trainings(window: MainWindow, desk: FakeDesk) -> None:
-    first = added(window, desk)
+def test_curves_show_the_selected_trainings(page: LonePage, desk: FakeDesk) -> None:
+    first = added(page, desk)
     desk.learn(first, 20)
-    settle(window)
-    assert window.train.curves.plots is not None
-    shown = [plot.spec.metric for plot in window.train.curves.plots.plots]
+    settle(page)
+    assert page.train.curves.plots is not None
+    shown = [plot.spec.metric for plot in page.train.curves.plots.plots]
     assert shown == ["return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean"]
-    window.train.curves.set_plot_wanted("q_mean", False)
-    assert "q_mean" not in [plot.spec.metric for plot in window.train.curves.plots.plots]
-    window.train.select([])
-    empty = window.train.curves.findChild(QLabel, "empty_title")
+    page.train.curves.set_plot_wanted("q_mean", False)
+    assert "q_mean" not in [plot.spec.metric for plot in page.train.curves.plots.plots]
+    page.train.select([])
+    empty = page.train.curves.findChild(QLabel, "empty_title")
     assert empty is not None
     assert empty.isVisible()
 
 
-def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
-    training = added(window, desk)
-    window.train.tabs.setCurrentIndex(1)
-    view = window.train.policy
+def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: LonePage, desk: FakeDesk) -> None:
+    training = added(page, desk)
+    page.train.tabs.setCurrentIndex(1)
+    view = page.train.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
     assert view.picture is not None
     first = view.picture.surface
@@ -295,21 +323,21 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, window
     assert "Dots" in view.status.text()
 
     desk.write_policy(training, slope=-1.0)
-    settle(window)
+    settle(page)
 
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not first, timeout=PATIENCE_MS)
     again = view.picture.surface
     assert again is not None
     assert (again.action[0, 0] > 0) != (first.action[0, 0] > 0)
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
 
 
 def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
-    qtbot: QtBot, window: MainWindow, desk: FakeDesk
+    qtbot: QtBot, page: LonePage, desk: FakeDesk
 ) -> None:
-    added(window, desk)
-    window.train.tabs.setCurrentIndex(1)
-    view = window.train.policy
+    added(page, desk)
+    page.train.tabs.setCurrentIndex(1)
+    view = page.train.policy
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not None, timeout=PATIENCE_MS)
     assert view.picture is not None
     before = view.picture.surface
@@ -318,16 +346,16 @@ def test_another_feature_is_drawn_without_asking_the_policy_what_it_saw(
 
     qtbot.waitUntil(lambda: view.picture is not None and view.picture.surface is not before, timeout=PATIENCE_MS)
     assert desk.observed == 1
-    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page.workers.is_busy, timeout=PATIENCE_MS)
 
 
-def test_several_selected_trainings_have_no_picture(window: MainWindow, desk: FakeDesk) -> None:
-    window.train.tabs.setCurrentIndex(1)
+def test_several_selected_trainings_have_no_picture(page: LonePage, desk: FakeDesk) -> None:
+    page.train.tabs.setCurrentIndex(1)
     desk.add()
     desk.add()
-    settle(window)
-    window.train.table.selectAll()
-    empty = window.train.policy.findChild(QLabel, "empty_title")
+    settle(page)
+    page.train.table.selectAll()
+    empty = page.train.policy.findChild(QLabel, "empty_title")
     assert empty is not None
     assert empty.text() == "No policy yet"
 
