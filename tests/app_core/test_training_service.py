@@ -15,6 +15,7 @@ import pytest
 from tests.helpers.fake_training import evaluation
 
 from subflow_agents import TrainingConfig
+from subflow_app.core import training_service
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.training import JobState, TrainingJob
 from subflow_app.core.training_folder import living_process
@@ -37,6 +38,13 @@ def config(folder: Path, *, steps: int = 100_000, resume: bool = False, **option
         resume=resume,
         options=options,
     )
+
+
+@pytest.fixture(autouse=True)
+def _looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A person does not notice the second until the store is up to date; tests wait for it again and again."""
+    monkeypatch.setattr(training_service, "_TICK_S", 0.02)
+    monkeypatch.setattr(training_service, "_SYNC_S", 0.05)
 
 
 @pytest.fixture
@@ -196,7 +204,7 @@ def test_a_store_that_fails_stops_no_training_and_catches_up(
         raise StoreFull("there is no space left to write")
 
     with TrainingService(store, limit=1, trainer=TRAINER) as service:
-        number = service.submit(config(tmp_path / "a", steps=400, step_s=0.005))
+        number = service.submit(config(tmp_path / "a", steps=100, step_s=0.005))
         with monkeypatch.context() as patch:
             patch.setattr("subflow_store.trainings.TrainingStore.append", fail)
             wait(lambda: service.trainings()[0].store_error is not None)
@@ -204,7 +212,7 @@ def test_a_store_that_fails_stops_no_training_and_catches_up(
         assert service.job(number).state is JobState.FINISHED
         wait(lambda: store.trainings.get(number).state == "finished")
         assert service.trainings()[0].store_error is None
-    assert len(store.trainings.curve(number, "return_mean")) == 400
+    assert len(store.trainings.curve(number, "return_mean")) == 100
 
 
 def test_without_a_store_trainings_run_all_the_same(tmp_path: Path) -> None:

@@ -86,17 +86,17 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
+def call_subflow(*words: object) -> Answer:
+    """Calls ``subflow`` with these words in this process; an exception that is a bug passes through."""
+    result = CliRunner().invoke(app, [str(word) for word in words], prog_name="subflow")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Answer(result.exit_code, result.stdout, result.stderr)
+
+
 @pytest.fixture
 def subflow() -> Subflow:
-    """Calls ``subflow`` with these words in this process; an exception that is a bug passes through."""
-
-    def call(*words: object) -> Answer:
-        result = CliRunner().invoke(app, [str(word) for word in words], prog_name="subflow")
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return Answer(result.exit_code, result.stdout, result.stderr)
-
-    return call
+    return call_subflow
 
 
 @pytest.fixture

@@ -7,21 +7,22 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import SCENARIO, Subflow
+from tests.cli.conftest import SCENARIO, Subflow, call_subflow
 
 
-@pytest.fixture(params=["random", "neutral"])
+@pytest.fixture(scope="module", params=["random", "neutral"])
 def policy(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def learned(subflow: Subflow, tmp_path: Path, database: Path, policy: str) -> Path:
-    """A database whose run 1 has an agent of the server, and decisions."""
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory, policy: str) -> Path:
+    """A database whose run 1 has an agent of the server, and decisions; all tests read it."""
     text = SCENARIO.replace('controller = "lia"', f'controller = {{ name = "drl-cc", policy = "{policy}" }}')
-    scenario = tmp_path / "learned.toml"
+    folder = tmp_path_factory.mktemp(policy)
+    scenario, database = folder / "learned.toml", folder / "runs.db"
     scenario.write_text(text, encoding="utf-8")
-    answer = subflow("run", scenario, "--db", database, "--set", "duration=4s", "--decisions")
+    answer = call_subflow("run", scenario, "--db", database, "--set", "duration=4s", "--decisions")
     assert answer.code == 0, answer.err
     return database
 

@@ -100,17 +100,16 @@ def test_a_training_that_diverges_says_so_and_how_to_go_on(
     assert reports(answer)[-1]["values"]["state"] == "failed"
 
 
-@pytest.mark.parametrize("words", [["--resume", "OUT"], ["--resume", "--out", "OUT"], ["--resume"]])
-def test_it_goes_on_by_folder_or_with_the_newest(
-    subflow: Subflow, scenario: Path, database: Path, out: Path, words: list[str]
-) -> None:
+def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Path, database: Path, out: Path) -> None:
     start = ("--scenario", scenario, "--out", out, "--db", database)
     assert subflow("train", "fake", *start, "--steps", 60).code == 0
-    answer = subflow("train", "--db", database, "--steps", 90, *(str(out) if w == "OUT" else w for w in words))
-    assert answer.code == 0, answer.err
-    assert [r["values"]["step"] for r in reports(answer) if r["kind"] == "metrics"] == list(range(61, 91))
-    with open_store(database, read_only=True) as store:
-        assert [(row.id, row.steps, row.state) for row in store.trainings.rows()] == [(1, 90, "finished")]
+    for begun, words in ((60, ["--resume", out]), (70, ["--resume", "--out", out]), (80, ["--resume"])):
+        answer = subflow("train", "--db", database, "--steps", begun + 10, *words)
+        assert answer.code == 0, answer.err
+        told = [r["values"]["step"] for r in reports(answer) if r["kind"] == "metrics"]
+        assert told == list(range(begun + 1, begun + 11)), words
+        with open_store(database, read_only=True) as store:
+            assert [(row.id, row.steps, row.state) for row in store.trainings.rows()] == [(1, begun + 10, "finished")]
 
 
 # What is wrong is said before anything is trained, and without a trace
@@ -254,20 +253,20 @@ def test_a_real_agent_is_trained_and_what_it_learned_runs_in_any_scenario(
 ) -> None:
     pytest.importorskip("torch", exc_type=ImportError)
     monkeypatch.undo()
-    words = ("--scenario", scenario, "--out", out, "--db", database, "--num-envs", 2, "--eval-every", 100)
-    budget = ("--steps", 150, "--eval-seeds", "1000000-1000001", "--baselines", "lia")
+    words = ("--scenario", scenario, "--out", out, "--db", database, "--num-envs", 2, "--eval-every", 40)
+    budget = ("--steps", 60, "--eval-seeds", "1000000", "--baselines", "lia", "--set", "duration=5s")
     answer = subflow("train", "drl-cc", *words, *budget)
     assert answer.code == 0, answer.err
     result = reports(answer)[-1]["values"]
-    assert (result["state"], result["step"] >= 150) == ("finished", True)
+    assert (result["state"], result["step"] >= 60) == ("finished", True)
     assert {each["label"] for each in result["evaluation"]["controllers"]} == {"drl-cc", "lia"}
     with open_store(database, read_only=True) as store:
         row = store.trainings.get(1)
         assert (row.state, row.best_step is not None, len(row.policy_hash)) == ("finished", True, 64)
         assert store.trainings.evaluations(1)
-    again = subflow("train", "--resume", out, "--steps", 200, "--db", database)
+    again = subflow("train", "--resume", out, "--steps", 80, "--db", database)
     assert again.code == 0, again.err
-    assert reports(again)[-1]["values"]["step"] >= 200
+    assert reports(again)[-1]["values"]["step"] >= 80
     compared = subflow("evaluate", result["best"], "--scenario", scenario, "--seeds", 1, "--baselines", "lia", "--json")
     assert compared.code == 0, compared.err
     assert compared.document["controllers"][0]["goodput_bps"]["mean"] > 0
