@@ -406,8 +406,7 @@ def cpp_files() -> list[Path]:
 
 def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
     """Configures, builds and runs the C++ tests in a build folder of their own."""
-    build = BUILD / folder
-    cores = str(os.cpu_count() or 1)
+    build, cores = BUILD / folder, str(os.cpu_count() or 1)
     return [
         [BIN / "cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DSUBFLOW_TESTS=ON", *options],
         [BIN / "cmake", "--build", build],
@@ -415,18 +414,10 @@ def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
     ]
 
 
-def built_core() -> Path:
-    """The folder in which pip has built the core for .venv, named after the wheel as pyproject.toml says."""
-    return max((cache.parent for cache in BUILD.glob("cp*/CMakeCache.txt")), key=lambda folder: folder.stat().st_mtime)
-
-
 def checks(full: bool) -> list[Check]:
-    """Everything but the Python tests, quick ones first.
-
-    Args:
-        full: the C++ tests also as the optimiser compiles them, not only under sanitizers.
-    """
-    builds = [built_core(), BUILD / "asan"]
+    """Everything but the Python tests, quick ones first; C++ tests under sanitizers, in full without them as well."""
+    newest = max(BUILD.glob("cp*/CMakeCache.txt"), key=os.path.getmtime)  # of the core that pip has built for .venv
+    builds = [newest.parent, BUILD / "asan"]
     signatures = [[BIN / "cmake", "--build", build, "--target", "signatures"] for build in builds]
     compare = [PYTHON, ROOT / "tests/sim_core/compare_signatures.py", *(build / "signatures" for build in builds)]
     return [
@@ -456,14 +447,11 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
                 say(failure)
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
-    selection = [
-        # A file's tests share what they have set up, so that one process runs them all.
-        *("--numprocesses", str(min(os.cpu_count() or 1, 8)), "--dist", "loadfile"),
-        *(["--full", "--timeout=1800"] if full else []),
-        *(["-k", expression] if expression else []),
-        *pytest_arguments,
-    ]
-    code = subprocess.call([str(BIN / "pytest"), *selection], cwd=ROOT, env=child_environment())
+    selection = ["-nauto", "--dist=loadfile"]  # by file: its tests share what they have set up
+    selection += ["--full", "--timeout=1800"] if full else []
+    selection += ["-k", expression] if expression else []
+    pytest = [str(BIN / "pytest"), *selection, *pytest_arguments]
+    code = subprocess.call(pytest, cwd=ROOT, env=child_environment())
     return code or (1 if failed else 0)
 
 

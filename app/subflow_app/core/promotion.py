@@ -10,9 +10,9 @@ from typing import Any
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies import policy_library
-from subflow_app.core.whole_file import write_whole
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
+from subflow_sim.whole_file import write_whole
 
 _DOCUMENT = "subflow_policy"
 _METADATA = "__metadata__"

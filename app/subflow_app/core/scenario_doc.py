@@ -17,10 +17,10 @@ from subflow_app.core import toml_edit
 from subflow_app.core.errors import AppError
 from subflow_app.core.policies import app_catalog
 from subflow_app.core.toml_edit import TomlEditError, TomlValue
-from subflow_app.core.whole_file import write_whole
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.whole_file import write_whole
 
 ChangeKind: TypeAlias = Literal["value", "layout", "events", "text"]
 

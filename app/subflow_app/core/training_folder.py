@@ -20,7 +20,7 @@ from typing import Any
 
 from subflow_agents import TrainingConfig
 from subflow_app.core.errors import TrainingError
-from subflow_app.core.whole_file import write_whole
+from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import ProcessIdentity
 
 CONFIG = "config.json"
