@@ -199,7 +199,7 @@ bool Network::observe(Agent& agent) {
         }
         if (m.is_known) samples_.push_back(is_host ? since_last_decision(m) : m.sample);
     }
-    agent.begin_decision(now_, subflows_[actor].sender.reward(samples_));
+    agent.begin_decision(subflows_[actor].sender.reward(samples_));
     for (std::size_t i = 0; i < members.size(); ++i) {
         if (members[i].is_known) agent.add_row(i, acts(members[i]));
     }
@@ -261,7 +261,6 @@ EpochSample Network::take_sample(const Agent& agent, Agent::Member& m) const {
     const EpochSample& last = m.sample;
     EpochSample e;
     e.flow = m.flow;
-    e.acts = m.acts;
     e.is_multipath = c.kind == FlowKind::Mptcp;
     e.is_new = !m.is_known;
     e.packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
@@ -287,7 +286,6 @@ EpochSample Network::take_sample(const Agent& agent, Agent::Member& m) const {
 // What the agent has decided happens, and its next epoch begins.
 void Network::carry_out(std::uint32_t index) {
     Agent& agent = agents_[index];
-    agent.has_acted = true;
     const bool is_noted = agent_steps_ && note_decision(index);
     ++agent.decisions;
     const std::size_t width = agent.action_width();
@@ -348,7 +346,7 @@ void Network::act(std::uint32_t index, std::span<const float> action) {
 bool Network::end_epoch(std::uint32_t index) {
     Agent& agent = agents_.at(index);
     if (agent.is_waiting) return false;
-    return agent.has_acted && observe(agent);
+    return agent.decisions > 0 && observe(agent);
 }
 
 }  // namespace subflow

@@ -50,8 +50,7 @@ protected:
     }
     // An epoch of a path with a reference rate of 5000 packets/s (60 Mbit/s) and an RTT of 40 ms without queues.
     static EpochSample epoch(double sent_pps, double delivered_pps, double rtt_s = 0.04, double loss = 0) {
-        return {.acts = true,
-                .length_s = 0.05,
+        return {.length_s = 0.05,
                 .sent_pps = sent_pps,
                 .delivered_pps = delivered_pps,
                 .loss_ratio = loss,

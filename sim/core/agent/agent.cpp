@@ -39,9 +39,9 @@ void Agent::forget(std::size_t member) {
     std::ranges::fill(std::span(histories_).subspan(member * width_, width_), 0.0F);
 }
 
-void Agent::begin_decision(Nanos at, double reward) {
-    decided_at_ = at;
+void Agent::begin_decision(double reward) {
     reward_ = reward;
+    value_ = std::numeric_limits<double>::quiet_NaN();
     rows_.clear();
     row_members_.clear();
     acting_.clear();
@@ -57,7 +57,6 @@ void Agent::add_row(std::size_t member, bool acts) {
 void Agent::decide() {
     const std::size_t width = action_width();
     action_.assign(acting_.size() * width, info_->choices.empty() ? 0.0F : info_->neutral_choice);
-    value_ = std::numeric_limits<double>::quiet_NaN();
     if (decider_.kind == DeciderKind::Trained) {
         value_ = decider_.policy->act(observation(), space_, action_);
     } else if (decider_.kind == DeciderKind::Random) {
@@ -85,7 +84,6 @@ void Agent::decide(std::span<const float> action) {
             a = std::clamp(a, 0.0F, static_cast<float>(info_->choices.size() - 1));
         }
     }
-    value_ = std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace subflow

@@ -61,7 +61,7 @@ public:
     void forget(std::size_t member);
 
     // The decision that it stands before, or has made last: rows of members that were there then.
-    void begin_decision(Nanos at, double reward);
+    void begin_decision(double reward);
     void add_row(std::size_t member, bool acts);
     // Decides, unless that is for somebody outside.
     void decide();
@@ -74,11 +74,9 @@ public:
     std::span<const float> action() const { return action_; }  // [acting, action_width]
     double value() const { return value_; }                    // NaN: not said
     double reward() const { return reward_; }                  // of the epoch before the decision
-    Nanos decided_at() const { return decided_at_; }
 
     bool is_waiting = false;      // for somebody outside
-    bool has_acted = false;       // an action has no reward yet
-    std::uint32_t decisions = 0;  // that were carried out
+    std::uint32_t decisions = 0;  // that were carried out; the reward of the last one is to come
     Nanos due = kNever;           // when the epoch ends, as far as that is known
     double feedback_goal = 0;     // packets whose fate ends it
     std::uint32_t turn = ~0u;     // of a host: the flow that was served last
@@ -98,7 +96,6 @@ private:
     std::vector<float> action_;
     double value_ = std::numeric_limits<double>::quiet_NaN();
     double reward_ = 0;
-    Nanos decided_at_{};
     Policy::Workspace space_;
 };
 

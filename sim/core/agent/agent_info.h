@@ -62,7 +62,6 @@ struct AgentInfo {
 // What happened on one subflow in the epoch that ends. NaN: nothing to tell it from, ever.
 struct EpochSample {
     std::uint32_t flow = 0;
-    bool acts = false;          // the agent's action changes it; else it is only seen
     bool is_multipath = false;  // of an MPTCP flow
     bool is_new = false;        // this is its first epoch
 
@@ -78,7 +77,6 @@ struct EpochSample {
     double cwnd_change_pkts = 0;  // against the epoch before
     double rate_pps = 0;          // at which it paces; 0: clocked by ACKs
     double schedule_share = 0;    // of the packets that the connection handed out in the epoch
-    double rtt_gradient = 0;      // s/s, of controllers that measure it
     double utility = std::numeric_limits<double>::quiet_NaN();  // of controllers that have one
 
     // The largest delivery rate of an epoch of the subflow so far, EpochPlan::reference_bps to begin with: what rates

@@ -222,7 +222,7 @@ void VecEnv::show(std::uint32_t env, const Agent& each, std::uint32_t first_slot
     for (const std::uint32_t row : each.acting()) {
         const std::size_t slot = first + each.member_of(row);
         acting[slot] = 1;
-        reward[slot] = each.has_acted ? static_cast<float>(each.reward()) : 0.0F;
+        reward[slot] = each.decisions > 0 ? static_cast<float>(each.reward()) : 0.0F;
     }
 }
 

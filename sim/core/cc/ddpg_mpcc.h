@@ -107,7 +107,6 @@ public:
         sample.rate_pps = latest().rate_bps / sample.packet_bits;
         sample.rtt_s = latest().rtt_s;
         sample.loss_ratio = latest().loss_ratio;
-        sample.rtt_gradient = latest().inflation;
         sample.utility = moved().utility;
     }
 

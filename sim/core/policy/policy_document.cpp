@@ -40,8 +40,6 @@ class Place {
 public:
     Place(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
 
-    const std::string& path() const { return path_; }
-
     [[noreturn]] void refuse(std::string_view why) const { throw PolicyError(path_ + ": " + std::string(why)); }
 
     // Throws unless this is an object with no keys but these.
