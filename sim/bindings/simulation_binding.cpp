@@ -40,8 +40,7 @@ nb::object interval_column(const std::vector<SubflowInterval>& intervals, Field&
 // Columns by the names that subflow_sim.trace.Intervals gives them.
 nb::dict take_intervals(Simulation& s) {
     const std::vector<SubflowInterval> taken = s.network().take_intervals();
-    const Scenario& scenario = s.scenario();
-    const auto wire_bits = static_cast<double>((scenario.mss + kHeaderBytes).value * 8);
+    const double wire_bits = s.scenario().packet_bits();
     nb::dict columns;
     const auto whole = [&](const char* name, auto field) {
         columns[name] = interval_column<std::int32_t>(taken, [&](const SubflowInterval& i) { return field(i.record); });

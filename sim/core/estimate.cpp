@@ -172,8 +172,7 @@ double given_rate_bps(const AlgorithmChoice& choice) {
 PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>& links, const FlowSpec& flow,
                         const PathSpec& path) {
     PathLoad load{&flow, &path};
-    const double mss = static_cast<double>(scenario.mss.value);
-    const double wire_bits = 8 * (mss + static_cast<double>(kHeaderBytes.value));
+    const double wire_bits = scenario.packet_bits();
     double rate_bps = kUnlimited;
     double base_rtt_s = 0;
     double least_rtt_s = 0;

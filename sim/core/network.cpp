@@ -346,8 +346,7 @@ Nanos Network::base_rtt(const Subflow& s) const {
 // A sender for the subflow's current incarnation, with luck of its own: not that of its packets or its predecessors.
 SubflowSender Network::make_sender(const Controller& controller, const Subflow& s) const {
     const std::uint64_t luck = combine64(s.luck ^ hash_name("controller"), s.incarnation);
-    const auto packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
-    return SubflowSender(controller, scenario_->transport, luck, packet_bits);
+    return SubflowSender(controller, scenario_->transport, luck, scenario_->packet_bits());
 }
 
 void Network::open_subflow(std::uint32_t index, Nanos join_at) {

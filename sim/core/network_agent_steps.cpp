@@ -25,7 +25,7 @@ bool Network::note_decision(std::uint32_t index) {
     const Agent& agent = agents_[index];
     const Observation seen = agent.observation();
     if (!agent_steps_->has_room(seen.subflows())) return false;
-    const double packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
+    const double packet_bits = scenario_->packet_bits();
     AgentStep step{.at = now_, .agent = index, .number = agent.decisions, .value = static_cast<float>(agent.value())};
     if (agent.decisions > 0) step.reward = static_cast<float>(agent.reward());
     std::size_t next = 0;  // of the acting rows, which are in order
@@ -56,7 +56,7 @@ bool Network::note_decision(std::uint32_t index) {
 void Network::note_effects(std::uint32_t index) {
     const Agent& agent = agents_[index];
     std::vector<AgentStep>& steps = agent_steps_->steps();
-    const double packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
+    const double packet_bits = scenario_->packet_bits();
     const std::size_t first_row = steps.size() - agent.observation().subflows();
     for (const std::uint32_t row : agent.acting()) {
         AgentStep& step = steps[first_row + row];

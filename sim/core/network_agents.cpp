@@ -263,7 +263,7 @@ EpochSample Network::take_sample(const Agent& agent, Agent::Member& m) const {
     e.flow = m.flow;
     e.is_multipath = c.kind == FlowKind::Mptcp;
     e.is_new = !m.is_known;
-    e.packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
+    e.packet_bits = scenario_->packet_bits();
     e.payload_bits = static_cast<double>(c.payload_bytes) * 8;
     e.rtt_s = m.is_known ? last.rtt_s : to_seconds(s.sender.rtt().srtt());
     measure(e, m.at_begin, m.begun_at, now);

@@ -118,7 +118,7 @@ double Network::decisions_fill() const {
 
 DecisionTable Network::take_decisions() {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    const auto packet_bits = static_cast<double>((scenario_->mss + kHeaderBytes).value * 8);
+    const double packet_bits = scenario_->packet_bits();
     std::size_t size = 0;
     std::vector<LogCursor> cursors;
     for_each_log([&](const DecisionLog& log, std::uint32_t owner) {

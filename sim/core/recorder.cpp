@@ -162,7 +162,7 @@ void Recorder::read_counters(const Network& network) {
 void Recorder::sample(const Network& network) {
     const std::size_t k = count_.load(std::memory_order_relaxed);
     const double bits_per_byte_s = 8.0 / to_seconds(interval_);
-    const double wire_bits = static_cast<double>((network.scenario().mss + kHeaderBytes).value) * 8;
+    const double wire_bits = network.scenario().packet_bits();
     std::size_t column = 0;
     const auto put = [&](double value) { *at(column++, k) = static_cast<float>(value); };
     const auto put_rate = [&](std::int64_t bytes) { put(static_cast<double>(bytes) * bits_per_byte_s); };

@@ -171,6 +171,11 @@ struct TransportOptions {
     Bytes dss_option{0};
 };
 
+// IPv4 20 B + TCP 20 B + timestamps 12 B: what a packet weighs on the wire beyond its payload, and what an ACK weighs.
+inline constexpr Bytes kHeaderBytes{52};
+// IPv4 20 B + UDP 8 B: what a datagram weighs beyond its payload.
+inline constexpr Bytes kDatagramHeaderBytes{28};
+
 struct Scenario {
     Nanos duration{};
     Nanos warmup{};  // left out of the summary figures
@@ -181,12 +186,10 @@ struct Scenario {
     std::vector<LinkSpec> links;
     std::vector<FlowSpec> flows;
     std::vector<EventSpec> events;  // in time order
-};
 
-// IPv4 20 B + TCP 20 B + timestamps 12 B: what a packet weighs on the wire beyond its payload, and what an ACK weighs.
-inline constexpr Bytes kHeaderBytes{52};
-// IPv4 20 B + UDP 8 B: what a datagram weighs beyond its payload.
-inline constexpr Bytes kDatagramHeaderBytes{28};
+    // Of a full packet on the wire: a rate of r packets/s takes r * packet_bits() of a link.
+    double packet_bits() const { return static_cast<double>((mss + kHeaderBytes).value * 8); }
+};
 
 // A sender's set of subflows a packet was already sent on is a 32-bit mask.
 inline constexpr std::size_t kMaxSubflows = 32;
