@@ -2,6 +2,8 @@
 // forms.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,15 @@ struct OptionInfo {
     std::string_view unit = {};  // of a Number
     std::string_view base = {};  // only with this value of the option `base`; empty: always
 };
+
+// Lists of options one after the other.
+template <std::size_t... kSizes>
+constexpr auto joined(const std::array<OptionInfo, kSizes>&... lists) {
+    std::array<OptionInfo, (kSizes + ...)> all;
+    auto end = all.begin();
+    ((end = std::ranges::copy(lists, end).out), ...);
+    return all;
+}
 
 struct AlgorithmInfo {
     std::string_view name;     // as written in scenario files

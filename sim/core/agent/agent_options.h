@@ -51,8 +51,8 @@ constexpr std::array<OptionInfo, 3> observation_options(double history) {
 }
 
 // And those of one whose epochs are counted for it.
-constexpr std::array<OptionInfo, 6> agent_options(const EpochDefaults& defaults) {
-    std::array<OptionInfo, 6> all{
+constexpr auto agent_options(const EpochDefaults& defaults) {
+    const std::array epochs{
         OptionInfo{
             .key = "epoch",
             .kind = OptionKind::Choice,
@@ -78,8 +78,7 @@ constexpr std::array<OptionInfo, 6> agent_options(const EpochDefaults& defaults)
             .maximum = 1e6,
         },
     };
-    std::ranges::copy(observation_options(defaults.history), all.begin() + 3);
-    return all;
+    return joined(epochs, observation_options(defaults.history));
 }
 
 inline EpochPlan read_epoch_plan(const Options& options) {

@@ -58,11 +58,7 @@ public:
         },
     };
     static constexpr auto options_for(const EpochDefaults& defaults) {
-        constexpr std::size_t kCommon = agent_options({}).size();
-        std::array<OptionInfo, kCommon + kRewardOptions.size()> all;
-        std::ranges::copy(agent_options(defaults), all.begin());
-        std::ranges::copy(kRewardOptions, all.begin() + kCommon);
-        return all;
+        return joined(agent_options(defaults), kRewardOptions);
     }
 
     explicit AgentWindow(const Options& options)

@@ -13,20 +13,16 @@ namespace subflow {
 // DEVIATION: the length of that interval is not given; the longest smoothed RTT.
 class CleanSlate : public AgentWindow {
 public:
-    static constexpr auto kOptions = [] {
-        constexpr auto common = options_for({.kind = EpochKind::Rtt, .time_s = 0.01, .history = 10});
-        std::array<OptionInfo, common.size() + 1> all;
-        std::ranges::copy(common, all.begin());
-        all.back() = {
-            .key = "action_range",
-            .kind = OptionKind::Number,
-            .help = "The window is multiplied by 2^(action_range * action). MPLibra says 5, Orca 2.",
-            .default_number = 5,
-            .minimum = 0.01,
-            .maximum = 5,
-        };
-        return all;
-    }();
+    static constexpr auto kOptions =
+        joined(options_for({.kind = EpochKind::Rtt, .time_s = 0.01, .history = 10}),
+               std::array{OptionInfo{
+                   .key = "action_range",
+                   .kind = OptionKind::Number,
+                   .help = "The window is multiplied by 2^(action_range * action). MPLibra says 5, Orca 2.",
+                   .default_number = 5,
+                   .minimum = 0.01,
+                   .maximum = 5,
+               }});
     static constexpr RuleInfo kWindowFactor{
         .name = "agent_window_factor",
         .formula = "w * 2^(action_range * action), within [2, 4 reference_bdp]",

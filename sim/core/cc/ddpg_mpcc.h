@@ -56,10 +56,7 @@ public:
             kInitialRateOption,
             kProbeOption,
         };
-        constexpr std::array observation = observation_options(1);
-        std::array<OptionInfo, own.size() + observation.size()> all;
-        std::ranges::copy(observation, std::ranges::copy(own, all.begin()).out);
-        return all;
+        return joined(own, observation_options(1));
     }();
     static constexpr AlgorithmInfo kInfo{
         .name = "ddpg-mpcc",

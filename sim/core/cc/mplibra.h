@@ -155,14 +155,7 @@ public:
                 .maximum = 1e3,
             },
         };
-        constexpr std::array observation = observation_options(kHistory);
-        // Those of the classic controllers, each for its own
-        constexpr std::array classic{Olia::kOptions[0], Balia::kOptions[0], WVegas::kOptions[0]};
-        std::array<OptionInfo, own.size() + observation.size() + classic.size()> all;
-        auto end = std::ranges::copy(own, all.begin()).out;
-        end = std::ranges::copy(observation, end).out;
-        std::ranges::copy(classic, end);
-        return all;
+        return joined(own, observation_options(kHistory), Olia::kOptions, Balia::kOptions, WVegas::kOptions);
     }();
 
     static constexpr auto kRules = [] {

@@ -42,11 +42,8 @@ public:
     static constexpr double kIncrease = 2;
 
     static constexpr auto kOptions = [] {
-        constexpr auto common = [] {
-            auto options = agent_options({.kind = EpochKind::Packets, .time_s = 0.01, .packets = kIntervalPkts});
-            std::ranges::find(options, std::string_view("epoch_packets"), &OptionInfo::key)->minimum = kFewestPkts;
-            return options;
-        }();
+        auto common = agent_options({.kind = EpochKind::Packets, .time_s = 0.01, .packets = kIntervalPkts});
+        std::ranges::find(common, std::string_view("epoch_packets"), &OptionInfo::key)->minimum = kFewestPkts;
         constexpr std::array own{
             OptionInfo{
                 .key = "probe_bw",
@@ -97,9 +94,7 @@ public:
                 .maximum = 100e6,
             },
         };
-        std::array<OptionInfo, common.size() + own.size()> all;
-        std::ranges::copy(own, std::ranges::copy(common, all.begin()).out);
-        return all;
+        return joined(common, own);
     }();
 
     static constexpr RuleInfo kRateChoice{
