@@ -49,6 +49,12 @@ double Options::number(std::string_view key) const {
     return std::get<double>(value->value);
 }
 
+Options Options::of_part(const AlgorithmInfo& part) const {
+    Options own(part, {});
+    own.given_ = given_;
+    return own;
+}
+
 std::string_view Options::choice(std::string_view key) const {
     const OptionInfo& declaration = declared(key);
     const OptionValue* value = given(key);

@@ -55,6 +55,8 @@ public:
     Options(const AlgorithmInfo& info, std::span<const OptionValue> given);
     double number(std::string_view key) const;
     std::string_view choice(std::string_view key) const;
+    // The same values for an algorithm that is part of this one and declares some of its options.
+    Options of_part(const AlgorithmInfo& part) const;
 
 private:
     const OptionInfo& declared(std::string_view key) const;

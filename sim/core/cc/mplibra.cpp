@@ -21,21 +21,9 @@ Nanos part_of(Nanos time, double share) {
     return Nanos(std::max<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(time.value)), 1));
 }
 
-// A classic controller with the options of its own.
 template <class C>
 C make(const Options& options) {
-    std::vector<OptionValue> own;
-    if constexpr (requires { C::kOptions; }) {
-        for (const OptionInfo& option : C::kOptions) {
-            const std::string key(option.key);
-            if (option.kind == OptionKind::Choice) {
-                own.push_back({key, std::string(options.choice(key))});
-            } else {
-                own.push_back({key, options.number(key) != 0});
-            }
-        }
-    }
-    return C(Options(C::kInfo, own));
+    return C(options.of_part(C::kInfo));
 }
 
 }  // namespace
