@@ -81,13 +81,20 @@ constexpr auto agent_options(const EpochDefaults& defaults) {
     return joined(epochs, observation_options(defaults.history));
 }
 
-inline EpochPlan read_epoch_plan(const Options& options) {
-    const auto kind = std::ranges::find(kEpochKinds, options.choice("epoch")) - kEpochKinds.begin();
-    return {.kind = static_cast<EpochKind>(kind),
-            .time = from_seconds(options.number("epoch_time")),
-            .packets = static_cast<std::uint32_t>(options.number("epoch_packets")),
+// For a controller that says itself when an epoch ends.
+inline EpochPlan read_own_plan(const Options& options) {
+    return {.kind = EpochKind::Own,
             .history = static_cast<std::uint32_t>(options.number("history")),
             .reference_bps = options.number(kReferenceRate)};
+}
+
+inline EpochPlan read_epoch_plan(const Options& options) {
+    EpochPlan plan = read_own_plan(options);
+    const auto kind = std::ranges::find(kEpochKinds, options.choice("epoch")) - kEpochKinds.begin();
+    plan.kind = static_cast<EpochKind>(kind);
+    plan.time = from_seconds(options.number("epoch_time"));
+    plan.packets = static_cast<std::uint32_t>(options.number("epoch_packets"));
+    return plan;
 }
 
 }  // namespace subflow

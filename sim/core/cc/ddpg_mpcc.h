@@ -84,9 +84,7 @@ public:
 
     explicit DdpgMpcc(const Options& options)
         : Mpcc(options, options.choice("base") == kBases[1], Mover::Agent),
-          plan_{.kind = EpochKind::Own,
-                .history = static_cast<std::uint32_t>(options.number("history")),
-                .reference_bps = options.number(kReferenceRate)},
+          plan_(read_own_plan(options)),
           step_(options.number("step")),
           counts_range_(options.choice("reward") == kRewards[1]) {}
 

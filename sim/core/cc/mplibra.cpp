@@ -48,9 +48,7 @@ MpLibra::MpLibra(const Options& options)
       reward_loss_(options.number("reward_loss")),
       compares_base_(options.choice("argmax_over") == kArgmaxes[0]),
       counts_falling_rtt_(options.number("falling_rtt") != 0),
-      plan_{.kind = EpochKind::Own,
-            .history = static_cast<std::uint32_t>(options.number("history")),
-            .reference_bps = options.number(kReferenceRate)} {}
+      plan_(read_own_plan(options)) {}
 
 double MpLibra::utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta, double gamma) {
     return natural_log(total_mbps) - total_mbps * (beta * loss_ratio + gamma * rtt_gradient);
