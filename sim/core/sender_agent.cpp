@@ -35,14 +35,7 @@ void SubflowSender::act(std::span<const float> action, double reference_pps, Nan
     let_controller_decide(Cause::Action, now, [&]<class C>(C& controller, Reason* why) {
         if constexpr (TakesActions<C>)
             controller.on_action(window_, action,
-                                 {.now = now,
-                                  .srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0),
-                                  .min_rtt = rtt_.has_sample() ? rtt_.min_rtt() : Nanos(0),
-                                  .inflight_pkts = static_cast<double>(pipe_),
-                                  .reference_pps = reference_pps,
-                                  .packet_bits = packet_bits_,
-                                  .is_in_loss = state_ == SenderState::Loss,
-                                  .why = why});
+                                 {describe_moment(now, why), reference_pps, state_ == SenderState::Loss});
     });
 }
 

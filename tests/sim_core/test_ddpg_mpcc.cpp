@@ -107,12 +107,8 @@ protected:
         why = {};
         const std::array<float, 1> actions{static_cast<float>(action)};
         mpcc.on_action(window, actions,
-                       {.now = moment.now,
-                        .srtt = kRtt,
-                        .min_rtt = kRtt,
-                        .reference_pps = kReference_bps / kPacketBits,
-                        .packet_bits = kPacketBits,
-                        .why = &why});
+                       {{.now = moment.now, .srtt = kRtt, .min_rtt = kRtt, .packet_bits = kPacketBits, .why = &why},
+                        kReference_bps / kPacketBits});
         EXPECT_EQ(why.rule, &mpcc_rules::kAgentMove);
         EXPECT_FALSE(mpcc.wants_action());
     }

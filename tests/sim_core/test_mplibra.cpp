@@ -165,13 +165,13 @@ protected:
         why = {};
         const std::array<float, 1> actions{static_cast<float>(action)};
         libra().on_action(window, actions,
-                          {.now = moment.now,
-                           .srtt = kRtt,
-                           .min_rtt = kRtt,
-                           .inflight_pkts = window.cwnd_pkts,
-                           .reference_pps = reference_pps,
-                           .packet_bits = kPacketBits,
-                           .why = &why});
+                          {{.now = moment.now,
+                            .srtt = kRtt,
+                            .min_rtt = kRtt,
+                            .packet_bits = kPacketBits,
+                            .inflight_pkts = window.cwnd_pkts,
+                            .why = &why},
+                           reference_pps});
         EXPECT_FALSE(libra().wants_action());
     }
     NextInterval tell(const IntervalPlan& of, double rate_pps, const Evidence& evidence) {

@@ -28,7 +28,7 @@ class RlExploreTest : public ::testing::Test {
 protected:
     RlExplore controller = make({});
     Window window = started();
-    ActionMoment moment{.srtt = 40_ms, .min_rtt = 40_ms, .reference_pps = 5000, .packet_bits = 12'000};
+    ActionMoment moment{{.srtt = 40_ms, .min_rtt = 40_ms, .packet_bits = 12'000}, 5000};
     std::array<float, 4> record{};
 
     static RlExplore make(const std::vector<OptionValue>& options) {

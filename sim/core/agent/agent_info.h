@@ -11,7 +11,6 @@
 #include <span>
 #include <string_view>
 
-#include "../decision.h"
 #include "../units.h"
 
 namespace subflow {
@@ -87,18 +86,6 @@ struct EpochSample {
 
     double goodput_bps() const { return delivered_pps * payload_bits; }
     double reference_bdp_pkts() const { return reference_pps * min_rtt_s; }
-};
-
-// What a controller is told when its agent has acted.
-struct ActionMoment {
-    Nanos now{};
-    Nanos srtt{};     // 0 before the first sample
-    Nanos min_rtt{};  // of the subflow so far; 0 before the first sample
-    double inflight_pkts = 0;
-    double reference_pps = 0;  // EpochSample::reference_pps
-    double packet_bits = 0;
-    bool is_in_loss = false;  // after a timeout: the window is growing back to ssthresh
-    Reason* why = nullptr;    // to be filled in, if anybody asks
 };
 
 }  // namespace subflow

@@ -62,6 +62,12 @@ struct IntervalMoment {
     Reason* why = nullptr;     // to be filled in, if anybody asks
 };
 
+// What a controller is told when its agent has acted.
+struct ActionMoment : IntervalMoment {
+    double reference_pps = 0;  // EpochSample::reference_pps
+    bool is_in_loss = false;   // after a timeout: the window is growing back to ssthresh
+};
+
 // What a coupled controller may know of each established subflow of its connection, its own included.
 struct Sibling {
     double cwnd_pkts = 0;  // effective: ssthresh while in recovery, where the window itself says little

@@ -125,13 +125,7 @@ public:
         const double a = static_cast<double>(action.front());
         const double reference_bps = moment.reference_pps * moment.packet_bits;
         if (moment.why != nullptr) moment.why->set(mpcc_rules::kAgentMove, {a, rate_bps(), reference_bps});
-        move(window, moved_bps(rate_bps(), step_ * a, reference_bps),
-             {.now = moment.now,
-              .srtt = moment.srtt,
-              .min_rtt = moment.min_rtt,
-              .packet_bits = moment.packet_bits,
-              .inflight_pkts = moment.inflight_pkts,
-              .why = moment.why});
+        move(window, moved_bps(rate_bps(), step_ * a, reference_bps), moment);
     }
 
 private:
