@@ -87,6 +87,13 @@ struct Siblings {
     // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
     bool has_others() const { return all.size() > 1 && self < all.size(); }
     const Sibling& own() const { return all[self]; }
+    // What the others advertise, in all.
+    double others_pps() const {
+        double sum = 0;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (i != self) sum += all[i].advertised_pps;
+        return sum;
+    }
     // The subflows for which is_member(sibling) holds, a bit each: that of the connection's first is 1.
     template <class IsMember>
     double mask_of(IsMember&& is_member) const {

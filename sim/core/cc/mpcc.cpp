@@ -135,14 +135,6 @@ void Mpcc::on_congestion_event(Window& window, const CongestionEvent& event, con
     if (event.why != nullptr) event.why->set(mpcc_rules::kSilence, {rate_bps_});
 }
 
-double Mpcc::read_others(const Siblings& siblings) const {
-    double others_pps = 0;
-    for (std::size_t i = 0; i < siblings.all.size(); ++i) {
-        if (i != siblings.self) others_pps += siblings.all[i].advertised_pps;
-    }
-    return others_pps * packet_bits_;
-}
-
 Mpcc::Trial Mpcc::judge(const IntervalRecord& record) const {
     Trial trial;
     trial.rate_bps = record.rate_pps * packet_bits_;
@@ -173,7 +165,7 @@ NextInterval Mpcc::on_interval(Window& window, IntervalRecord& record, const Int
 
     switch (mode_) {
         case Mode::Beginning:
-            others_bps_ = read_others(siblings);
+            others_bps_ = siblings.others_pps() * packet_bits_;
             begin_round(moment.srtt > Nanos(0) ? Mode::SlowStart : Mode::Beginning);
             break;
         case Mode::SlowStart:
@@ -224,7 +216,7 @@ void Mpcc::decide_slow_start(Window& window, const IntervalRecord& record, const
 }
 
 void Mpcc::draw_probes(const Siblings& siblings) {
-    others_bps_ = read_others(siblings);
+    others_bps_ = siblings.others_pps() * packet_bits_;
     const std::array<double, 2> rates = probe_rates(rate_bps_, probe_share_ * total_bps());
     for (std::uint32_t pair = 0; pair < kProbes; pair += 2) {
         const std::uint32_t first = draws_.below(2);

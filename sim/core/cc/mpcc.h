@@ -177,7 +177,6 @@ private:
 
     double total_bps() const { return rate_bps_ + others_bps_; }
     double gradient(double rate_bps, double utility, const Result& from) const;
-    double read_others(const Siblings& siblings) const;
     Trial judge(const IntervalRecord& record) const;
     void decide_slow_start(Window& window, const IntervalRecord& record, const IntervalMoment& moment);
     void decide_probing(const IntervalMoment& moment);

@@ -259,9 +259,7 @@ void MpLibra::on_every_ack(Window& window, const AckSample& ack, const Siblings&
             if (auto* vegas = std::get_if<WVegas>(&classic_)) vegas->on_every_ack(window, ack, siblings);
             if (ack.now < stage_end_ || wants_action_) break;
             wants_action_ = true;
-            others_pps_ = 0;
-            for (std::size_t i = 0; i < siblings.all.size(); ++i)
-                if (i != siblings.self) others_pps_ += siblings.all[i].advertised_pps;
+            others_pps_ = siblings.others_pps();
             break;
         default:
             pace(window, window.pacing_pps, ack.srtt);
