@@ -129,6 +129,8 @@ public:
         .source = "Xu et al., JSAC 2019, section III; Pokhrel, Walid, IEEE TMC 2021, section III",
         .numbers = {"action", "cwnd_pkts", "reference_bdp_pkts"},
     };
+    static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
+    static constexpr NumberInfo kWindowAction{"window_change", "1", "a: the window becomes w + a max(w / 2, 2)", -1, 1};
 
     using AgentWindow::AgentWindow;
 

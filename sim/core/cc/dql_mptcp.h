@@ -15,7 +15,6 @@ namespace subflow {
 class DqlMptcp : public RelativeWindow {
 public:
     static constexpr auto kOptions = options_for({.kind = EpochKind::Rtt, .time_s = 0.05});
-    static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
     static constexpr AlgorithmInfo kInfo{
         .name = "dql-mptcp",
         .summary = "A learned agent per connection sets windows and scheduling together",
@@ -35,7 +34,7 @@ public:
         NumberInfo{"rtt_change", "1", "change of the mean RTT against the slot before / lowest RTT", -1, 1},
     };
     static constexpr std::array kActions{
-        NumberInfo{"window_change", "1", "a: the window becomes w + a max(w / 2, 2)", -1, 1},
+        kWindowAction,
         NumberInfo{"schedule_change", "1", "z: the subflow's share of a batch is proportional to e^z theta", -1, 1},
     };
     static constexpr AgentInfo kAgent{
@@ -44,8 +43,7 @@ public:
         .actions = kActions,
         .reward =
             "sum over the subflows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight "
-            "(rtt / "
-            "min_rtt - 1)",
+            "(rtt / min_rtt - 1)",
     };
     // Which of the actions is the subflow's logit in the scheduler.
     static constexpr std::size_t kScheduleAction = 1;

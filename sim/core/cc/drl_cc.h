@@ -13,7 +13,6 @@ namespace subflow {
 class DrlCc : public RelativeWindow {
 public:
     static constexpr auto kOptions = options_for({.kind = EpochKind::Time, .time_s = 0.1});
-    static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
     static constexpr AlgorithmInfo kInfo{
         .name = "drl-cc",
         .summary = "One learned agent sets the windows of all MPTCP flows of a host",
@@ -33,17 +32,14 @@ public:
         NumberInfo{"is_mptcp", "1", "1 for a subflow of an MPTCP flow, 0 for TCP", 0, 1},
         NumberInfo{"is_new", "1", "1 in the first epoch of the subflow", 0, 1},
     };
-    static constexpr std::array kActions{
-        NumberInfo{"window_change", "1", "a: the window becomes w + a max(w / 2, 2)", -1, 1},
-    };
+    static constexpr std::array kActions{kWindowAction};
     static constexpr AgentInfo kAgent{
         .scope = AgentScope::Host,
         .features = kFeatures,
         .actions = kActions,
         .reward =
             "sum over the flows of ln(max(goodput in Mbit/s, a packet per epoch)) - loss_weight loss - delay_weight "
-            "(rtt / min_rtt - "
-            "1)",
+            "(rtt / min_rtt - 1)",
     };
 
     using RelativeWindow::RelativeWindow;
