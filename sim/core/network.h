@@ -231,7 +231,6 @@ private:
     std::uint32_t timer_source(std::uint32_t subflow) const { return first_timer_ + subflow; }
     std::uint32_t ack_timer_source(std::uint32_t subflow) const { return first_ack_timer_ + subflow; }
     std::uint32_t meta_timer_source(std::uint32_t flow) const { return first_meta_timer_ + flow; }
-
     std::uint32_t agent_source(std::uint32_t agent) const { return first_agent_ + agent; }
 
     void build_timeline();
@@ -338,6 +337,7 @@ private:
     double feedback_of(const Agent& agent) const;
     bool calls_agent(std::uint32_t subflow);
     Nanos on_epoch(std::uint32_t agent);
+    std::optional<std::uint32_t> next_in_turn(const Agent& agent) const;
     bool observe(Agent& agent);
     void begin_counting(Agent::Member& member) const;
     double share_of_handed(const Agent& agent, const Agent::Member& member) const;

@@ -154,22 +154,24 @@ Nanos Network::on_epoch(std::uint32_t index) {
     return agent.due;
 }
 
+// The flow of a host that is served next: by their numbers, from the one after that which was served last.
+std::optional<std::uint32_t> Network::next_in_turn(const Agent& agent) const {
+    for (const bool wraps : {false, true}) {
+        for (const Agent::Member& m : agent.members()) {
+            if (m.acts && (wraps || m.flow > agent.turn) && can_be_seen(subflows_[m.subflow])) return m.flow;
+        }
+    }
+    return std::nullopt;
+}
+
 // Ends the epoch of the subflows whose turn it is and puts together what the agent sees. Returns whether any of them
 // is there to act.
 bool Network::observe(Agent& agent) {
     auto& members = agent.members();
     const bool is_host = agent.info().scope == AgentScope::Host;
-    std::uint32_t target = ~0u;
-    if (is_host) {
-        // The next flow in turn, from the one after that which was served last
-        for (const bool wraps : {false, true}) {
-            for (const Agent::Member& m : members) {
-                const bool is_next = wraps || agent.turn == ~0u || m.flow > agent.turn;
-                if (target == ~0u && m.acts && is_next && can_be_seen(subflows_[m.subflow])) target = m.flow;
-            }
-        }
-        if (target == ~0u) return false;
-    }
+    const std::optional<std::uint32_t> turn = is_host ? next_in_turn(agent) : std::nullopt;
+    if (is_host && !turn) return false;
+    const std::uint32_t target = turn.value_or(0);
     const auto acts = [&](const Agent::Member& m) { return m.acts && (!is_host || m.flow == target); };
     std::uint32_t actor = ~0u;
     for (std::size_t i = 0; i < members.size(); ++i) {
