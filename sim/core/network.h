@@ -105,14 +105,14 @@ public:
     Network& operator=(Network&&) noexcept;
     ~Network();
 
-    // Processes every event up to and including `until`; the clock then stands there.
-    void run_until(Nanos until) {
+    // Processes every event up to and including `until`; the clock then stands there. Returns whether it does: agents
+    // that wait for their actions (is_waiting()) stop it before.
+    bool run_until(Nanos until) {
         std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-        run_until(until, unlimited);
+        return run_until(until, unlimited);
     }
-    // The same, but stops soon after `max_events` events, which are subtracted from it. Returns whether `until` was
-    // reached; if not, everything can be read, and the next call goes on from there: the run is the same, however it is
-    // cut.
+    // The same, but also stops soon after `max_events` events, which are subtracted from it. Wherever it stops,
+    // everything can be read, and the next call goes on from there: the run is the same, however it is cut.
     bool run_until(Nanos until, std::int64_t& max_events);
 
     Nanos now() const { return now_; }

@@ -41,9 +41,7 @@ Scenario lossy_pair(std::size_t flows, const std::string& controller, Decider de
 // Runs to the end, with the same action for every subflow whenever an agent asks.
 int run_with(Network& network, Nanos until, float value) {
     int decisions = 0;
-    for (;;) {
-        std::int64_t events = std::numeric_limits<std::int64_t>::max();
-        if (network.run_until(until, events)) return decisions;
+    while (!network.run_until(until)) {
         EXPECT_TRUE(network.is_waiting());
         for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
             const Agent& agent = network.agents()[a];
@@ -52,6 +50,7 @@ int run_with(Network& network, Nanos until, float value) {
             ++decisions;
         }
     }
+    return decisions;
 }
 
 TEST(Agents, HostServesItsFlowsInTurnOnceInTheEpochTime) {
@@ -61,8 +60,7 @@ TEST(Agents, HostServesItsFlowsInTurnOnceInTheEpochTime) {
     std::vector<std::uint32_t> served;
     std::vector<double> times;
     while (served.size() < 50) {
-        std::int64_t events = std::numeric_limits<std::int64_t>::max();
-        ASSERT_FALSE(network.run_until(s.duration, events));
+        ASSERT_FALSE(network.run_until(s.duration));
         const Agent& agent = network.agents()[0];
         ASSERT_TRUE(agent.is_waiting);
         if (served.size() > 20) {
@@ -82,10 +80,9 @@ TEST(Agents, HostServesItsFlowsInTurnOnceInTheEpochTime) {
 TEST(Agents, SeesWhatItsSendersCounted) {
     const Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
     Network network(s, 1);
-    std::int64_t events = std::numeric_limits<std::int64_t>::max();
     double acked = 0;
     for (int i = 0; i < 40; ++i) {
-        ASSERT_FALSE(network.run_until(s.duration, events));
+        ASSERT_FALSE(network.run_until(s.duration));
         const Agent& agent = network.agents()[0];
         for (const Agent::Member& m : agent.members()) {
             if (m.is_known) acked += m.sample.delivered_pps * m.sample.length_s;
@@ -107,8 +104,7 @@ TEST(Agents, SeesWhatItsSendersCounted) {
 TEST(Agents, ActionSetsTheWindowAtOnceAndLossesDoNot) {
     const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
     Network network(s, 1);
-    std::int64_t events = std::numeric_limits<std::int64_t>::max();
-    ASSERT_FALSE(network.run_until(s.duration, events));
+    ASSERT_FALSE(network.run_until(s.duration));
     const double before = network.subflows()[0].sender.window().cwnd_pkts;
     network.act(0, std::vector<float>(network.agents()[0].acting().size(), 1.0F));
     EXPECT_DOUBLE_EQ(network.subflows()[0].sender.window().cwnd_pkts, before + std::max(before / 2, 2.0));
@@ -167,8 +163,7 @@ TEST(Agents, ScheduleActionMovesShares) {
     s.flows[0].send_buffer = Bytes(60'000);  // less than the windows: the shares decide
     const auto share = [&](float first) {
         Network network(s, 1);
-        std::int64_t events = std::numeric_limits<std::int64_t>::max();
-        for (int decision = 0; !network.run_until(s.duration, events); ++decision) {
+        for (int decision = 0; !network.run_until(s.duration); ++decision) {
             const float growth = decision < 10 ? 0.5F : 0;
             const std::vector<float> both{growth, first, growth, -first};
             network.act(0, std::span(both).first(2 * network.agents()[0].acting().size()));

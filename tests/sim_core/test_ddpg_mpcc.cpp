@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -298,9 +297,8 @@ TEST(DdpgMpccNetwork, ProbingHoldsTheLinksWhateverTheAgentDoes) {
 TEST(DdpgMpccNetwork, AnAgentThatAsksForMoreFillsTheLinks) {
     const Scenario scenario = rate_based("loss", DeciderKind::Outside);
     Network network(scenario, 1);
-    std::int64_t events = std::numeric_limits<std::int64_t>::max();
     const std::array<float, 1> more{0.5F};
-    while (!network.run_until(scenario.duration, events)) {
+    while (!network.run_until(scenario.duration)) {
         for (std::uint32_t a = 0; a < network.agents().size(); ++a)
             if (network.agents()[a].is_waiting) network.act(a, more);
     }

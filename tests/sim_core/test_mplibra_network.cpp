@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string>
 
@@ -159,8 +158,7 @@ std::array<double, 2> windows_around_a_fall(DeciderKind kind) {
     const auto mean_over = [&](Nanos from) {
         double sum = 0;
         for (int i = 0; i < 10; ++i) {
-            std::int64_t events = std::numeric_limits<std::int64_t>::max();
-            while (!network.run_until(from + 100_ms * i, events)) decide_by_delay(network);
+            while (!network.run_until(from + 100_ms * i)) decide_by_delay(network);
             for (std::size_t k = 0; k < 2; ++k)
                 sum += libra_of(network, k).base_rate_pps() * to_seconds(network.subflows()[k].sender.rtt().srtt());
         }

@@ -273,12 +273,11 @@ TEST(RlExploreNetwork, ProbesAloneFindTheLinksRate) {
 // Runs from decision to decision with one choice. What each has been told, as (time, sample).
 std::vector<std::pair<Nanos, EpochSample>> decisions_of(Network& network, Nanos until, float choice) {
     std::vector<std::pair<Nanos, EpochSample>> seen;
-    for (;;) {
-        std::int64_t events = std::numeric_limits<std::int64_t>::max();
-        if (network.run_until(until, events)) return seen;
+    while (!network.run_until(until)) {
         seen.emplace_back(network.now(), network.agents()[0].members()[0].sample);
         network.act(0, std::array{choice});
     }
+    return seen;
 }
 
 TEST(RlExploreNetwork, AnEpochEndsWithTheFateOfFiftyPackets) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace subflow {
@@ -175,8 +174,7 @@ void VecEnv::make_step(std::uint32_t env) {
     terminated[env] = truncated[env] = 0;
 
     Network& network = *e.network;
-    std::int64_t events = std::numeric_limits<std::int64_t>::max();
-    const bool has_ended = network.run_until(e.end, events);
+    const bool has_ended = network.run_until(e.end);
     for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
         if (e.first_slot[a] == kNoSlot) continue;
         const bool shows = has_ended ? network.end_epoch(a) : network.agents()[a].is_waiting;
