@@ -86,14 +86,15 @@ void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nano
     next.crossings_before = e.crossings_before + (e.network ? e.network->link_crossings() : 0);
     e = std::move(next);
 
-    const std::size_t first = std::size_t{env} * shape_.slots;
-    std::fill_n(agent.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, -1);
-    std::fill_n(flow.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, -1);
+    const std::span<std::int32_t> agent_in = part_of(agent, env), flow_in = part_of(flow, env);
+    std::ranges::fill(agent_in, -1);
+    std::ranges::fill(flow_in, -1);
     for (std::size_t a = 0; a < agents.size(); ++a) {
         if (e.first_slot[a] == kNoSlot) continue;
-        for (std::size_t m = 0; m < agents[a].members().size(); ++m) {
-            agent[first + e.first_slot[a] + m] = static_cast<std::int32_t>(a);
-            flow[first + e.first_slot[a] + m] = static_cast<std::int32_t>(agents[a].members()[m].flow);
+        std::size_t slot = e.first_slot[a];
+        for (const Agent::Member& member : agents[a].members()) {
+            agent_in[slot] = static_cast<std::int32_t>(a);
+            flow_in[slot++] = static_cast<std::int32_t>(member.flow);
         }
     }
 }
@@ -112,14 +113,7 @@ std::vector<std::uint32_t> VecEnv::recv(std::uint32_t least) {
     std::unique_lock lock(mutex_);
     least = std::min(least, under_way_);
     if (workers_.empty()) {
-        while (done_.size() < least) {
-            const std::uint32_t env = sent_.front();
-            sent_.pop_front();
-            lock.unlock();
-            step(env);
-            lock.lock();
-            done_.push_back(env);
-        }
+        while (done_.size() < least) step_next(lock);
     } else {
         has_result_.wait(lock, [&] { return done_.size() >= least; });
     }
@@ -139,14 +133,18 @@ void VecEnv::work() {
     for (;;) {
         has_work_.wait(lock, [&] { return is_ending_ || !sent_.empty(); });
         if (is_ending_) return;
-        const std::uint32_t env = sent_.front();
-        sent_.pop_front();
-        lock.unlock();
-        step(env);
-        lock.lock();
-        done_.push_back(env);
+        step_next(lock);
         has_result_.notify_one();
     }
+}
+
+void VecEnv::step_next(std::unique_lock<std::mutex>& lock) {
+    const std::uint32_t env = sent_.front();
+    sent_.pop_front();
+    lock.unlock();
+    step(env);
+    lock.lock();
+    done_.push_back(env);
 }
 
 void VecEnv::step(std::uint32_t env) {
@@ -159,18 +157,16 @@ void VecEnv::step(std::uint32_t env) {
 
 void VecEnv::make_step(std::uint32_t env) {
     Episode& e = episodes_[env];
-    const std::size_t first = std::size_t{env} * shape_.slots;
     if (e.is_fresh) {
-        std::fill_n(observation.begin() + static_cast<std::ptrdiff_t>(first * shape_.width),
-                    std::size_t{shape_.slots} * shape_.width, 0.0F);
-        std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
-        std::fill_n(finished.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
+        std::ranges::fill(part_of(observation, env), 0.0F);
+        std::ranges::fill(part_of(mask, env), std::uint8_t{0});
+        std::ranges::fill(part_of(finished, env), std::uint8_t{0});
     } else {
         SF_ASSERT(!terminated[env] && !truncated[env]);  // an episode that has ended must be followed by another
         carry_out_actions(env);
     }
-    std::fill_n(acting.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, std::uint8_t{0});
-    std::fill_n(reward.begin() + static_cast<std::ptrdiff_t>(first), shape_.slots, 0.0F);
+    std::ranges::fill(part_of(acting, env), std::uint8_t{0});
+    std::ranges::fill(part_of(reward, env), 0.0F);
     terminated[env] = truncated[env] = 0;
 
     Network& network = *e.network;
@@ -193,24 +189,24 @@ void VecEnv::carry_out_actions(std::uint32_t env) {
     Episode& e = episodes_[env];
     Network& network = *e.network;
     const std::size_t width = shape_.action_width;
-    const float* const actions = &action[std::size_t{env} * shape_.slots * width];
-    float* const gathered = &gathered_[std::size_t{env} * shape_.slots * width];
+    const std::span<const float> actions = part_of(action, env);
+    const std::span<float> gathered = part_of(gathered_, env);
     for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
         const Agent& each = network.agents()[a];
         if (!each.is_waiting) continue;
-        float* next = gathered;
+        auto next = gathered.begin();
         for (const std::uint32_t row : each.acting()) {
             const std::size_t slot = e.first_slot[a] + each.member_of(row);
-            next = std::copy_n(actions + slot * width, width, next);
+            next = std::ranges::copy(actions.subspan(slot * width, width), next).out;
         }
-        network.act(a, std::span(gathered, next));
+        network.act(a, std::span(gathered.begin(), next));
     }
 }
 
 // What an agent sees goes into its slots.
 void VecEnv::show(std::uint32_t env, const Agent& each, std::uint32_t first_slot) {
     const std::size_t first = std::size_t{env} * shape_.slots + first_slot;
-    std::fill_n(mask.begin() + static_cast<std::ptrdiff_t>(first), each.members().size(), std::uint8_t{0});
+    std::ranges::fill(part_of(mask, env).subspan(first_slot, each.members().size()), std::uint8_t{0});
     const Observation seen = each.observation();
     for (std::uint32_t row = 0; row < seen.subflows(); ++row) {
         const std::size_t slot = first + each.member_of(row);
@@ -269,10 +265,10 @@ void VecEnv::finish(std::uint32_t env) {
     double learned_sum = 0;
     double learned_flows = 0;
     bool is_complete = true;
-    for (const Connection& c : network.connections()) {
+    for (std::size_t f = 0; f < network.connections().size(); ++f) {
+        const Connection& c = network.connections()[f];
         if (sends_datagrams(c.kind)) continue;
-        const bool learned =
-            steers(e.scenario->flows[static_cast<std::size_t>(&c - network.connections().data())], controller_);
+        const bool learned = steers(e.scenario->flows[f], controller_);
         if (learned && (!c.is_started || c.data_una < c.data_end)) is_complete = false;
         if (!c.is_started) continue;
         const double bits = static_cast<double>(c.data_una) * c.payload_bytes * 8;

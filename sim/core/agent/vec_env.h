@@ -98,7 +98,15 @@ private:
     };
     static constexpr std::uint32_t kNoSlot = ~0u;
 
+    // What an environment has of an array that holds as much for each.
+    template <class T>
+    std::span<T> part_of(std::vector<T>& array, std::uint32_t env) const {
+        const std::size_t size = array.size() / shape_.envs;
+        return std::span(array).subspan(env * size, size);
+    }
+
     void work();
+    void step_next(std::unique_lock<std::mutex>& lock);
     void step(std::uint32_t env);
     void make_step(std::uint32_t env);
     void carry_out_actions(std::uint32_t env);
