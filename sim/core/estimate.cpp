@@ -363,7 +363,6 @@ private:
         return bytes;
     }
 
-    // Nearly every acknowledgement changes a window; each packet of a connection of several subflows is placed.
     // What agents saw and did, and the columns of what is taken of it at once.
     double agent_bytes() const {
         const bool has_agents = std::ranges::any_of(scenario_.flows, [](const FlowSpec& flow) {
@@ -372,6 +371,7 @@ private:
         return has_agents ? 2.0 * AgentStepLog::kMostBytes : 0;
     }
 
+    // Nearly every acknowledgement changes a window; each packet of a connection of several subflows is placed.
     double decision_bytes(const DecisionLog::Limits& limits) const {
         const auto log_bytes = [&](double decisions) {
             const double kept = std::min<double>(decisions, limits.capacity);

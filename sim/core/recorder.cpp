@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <span>
+#include <string_view>
+#include <utility>
 
 namespace subflow {
 
@@ -10,19 +13,21 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
+using Named = std::pair<std::string_view, std::string_view>;  // with its unit
+
 // The columns of each scope, in the order in which sample() fills them.
-constexpr std::pair<std::string_view, std::string_view> kFlowColumns[] = {
+constexpr Named kFlowColumns[] = {
     {"goodput_bps", "bit/s"},
     {"recv_buffer_bytes", "B"},
 };
 // Of flows with several subflows only, behind those; and of these subflows.
-constexpr std::pair<std::string_view, std::string_view> kMultipathColumns[] = {
+constexpr Named kMultipathColumns[] = {
     {"reorder_queue_bytes", "B"},
     {"hol_blocking_s", "s"},
     {"reinjections_pkts", "pkt"},
 };
-constexpr std::pair<std::string_view, std::string_view> kShareColumn{"schedule_share", ""};
-constexpr std::pair<std::string_view, std::string_view> kSubflowColumns[] = {
+constexpr Named kShareColumn[] = {{"schedule_share", ""}};
+constexpr Named kSubflowColumns[] = {
     {"throughput_bps", "bit/s"},
     {"goodput_bps", "bit/s"},
     {"cwnd_pkts", "pkt"},
@@ -34,7 +39,7 @@ constexpr std::pair<std::string_view, std::string_view> kSubflowColumns[] = {
     {"losses_pkts", "pkt"},
 };
 // Of subflows whose controller sends by monitor intervals: the latest interval that was finished.
-constexpr std::pair<std::string_view, std::string_view> kIntervalColumns[] = {
+constexpr Named kIntervalColumns[] = {
     {"interval_rate_bps", "bit/s"},
     {"interval_throughput_bps", "bit/s"},
     {"interval_loss_ratio", ""},
@@ -44,8 +49,8 @@ constexpr std::pair<std::string_view, std::string_view> kIntervalColumns[] = {
     {"utility", ""},
 };
 // Of flows that a learning agent steers as a whole or with others, or else of each of their subflows.
-constexpr std::pair<std::string_view, std::string_view> kRewardColumn{"reward", ""};
-constexpr std::pair<std::string_view, std::string_view> kLinkColumns[] = {
+constexpr Named kRewardColumn[] = {{"reward", ""}};
+constexpr Named kLinkColumns[] = {
     {"queue_pkts", "pkt"},
     {"drops_pkts", "pkt"},
     {"utilisation", ""},
@@ -97,27 +102,24 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
 
 Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
     check_interval(interval);
+    const auto add = [&](TraceScope scope, std::uint32_t owner, std::span<const Named> columns) {
+        for (const auto& [name, unit] : columns) columns_.push_back({scope, owner, name, unit});
+    };
     for (std::uint32_t i = 0; i < network.connections().size(); ++i) {
-        const auto add = [&](const auto& column) {
-            columns_.push_back({TraceScope::Flow, i, column.first, column.second});
-        };
-        for (const auto& column : kFlowColumns) add(column);
-        if (has_reward(network, network.connections()[i].first_subflow, TraceScope::Flow)) add(kRewardColumn);
-        if (!network.connections()[i].is_multipath()) continue;
-        for (const auto& column : kMultipathColumns) add(column);
+        add(TraceScope::Flow, i, kFlowColumns);
+        if (has_reward(network, network.connections()[i].first_subflow, TraceScope::Flow))
+            add(TraceScope::Flow, i, kRewardColumn);
+        if (network.connections()[i].is_multipath()) add(TraceScope::Flow, i, kMultipathColumns);
     }
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
         const Connection& c = network.connections()[network.subflows()[i].connection];
         if (sends_datagrams(c.kind)) continue;
-        for (const auto& [name, unit] : kSubflowColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
-        if (c.is_multipath()) columns_.push_back({TraceScope::Subflow, i, kShareColumn.first, kShareColumn.second});
-        if (has_reward(network, i, TraceScope::Subflow))
-            columns_.push_back({TraceScope::Subflow, i, kRewardColumn.first, kRewardColumn.second});
-        if (!network.subflows()[i].sender.monitor()) continue;
-        for (const auto& [name, unit] : kIntervalColumns) columns_.push_back({TraceScope::Subflow, i, name, unit});
+        add(TraceScope::Subflow, i, kSubflowColumns);
+        if (c.is_multipath()) add(TraceScope::Subflow, i, kShareColumn);
+        if (has_reward(network, i, TraceScope::Subflow)) add(TraceScope::Subflow, i, kRewardColumn);
+        if (network.subflows()[i].sender.monitor()) add(TraceScope::Subflow, i, kIntervalColumns);
     }
-    for (std::uint32_t i = 0; i < network.links().size(); ++i)
-        for (const auto& [name, unit] : kLinkColumns) columns_.push_back({TraceScope::Link, i, name, unit});
+    for (std::uint32_t i = 0; i < network.links().size(); ++i) add(TraceScope::Link, i, kLinkColumns);
 
     capacity_ = static_cast<std::size_t>(network.scenario().duration / interval_);
     if (capacity_ > data_.max_size() / std::max<std::size_t>(columns_.size(), 1)) throw std::bad_alloc();
