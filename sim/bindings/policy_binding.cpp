@@ -5,8 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <limits>
+#include <span>
 
 #include "bindings.h"
 #include "policy/network_policy.h"
@@ -22,6 +21,8 @@ namespace {
 using Rows = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Flags = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+// Not const, since nanobind knows no such pointers. Scenarios that are given it hold the policy and not its Python
+// object, whose end would take the GIL: NetworkPolicy is shared from itself.
 std::shared_ptr<NetworkPolicy> read(const nb::bytes& file) {
     const std::span bytes(static_cast<const std::byte*>(file.data()), file.size());
     return std::const_pointer_cast<NetworkPolicy>(read_policy(bytes));
@@ -46,37 +47,15 @@ nb::ndarray<nb::numpy, T> array_of(std::vector<T> values, std::initializer_list<
 // Rows [observations, slots, width] with gaps where the mask says so, to actions [observations, slots, action width].
 nb::tuple act_many(const NetworkPolicy& policy, const Rows& rows, const Flags& mask, const Flags& acting) {
     check_shapes(policy, rows, mask, acting);
-    const std::size_t count = rows.shape(0), slots = rows.shape(1), row = rows.shape(2), width = policy.action_width();
-    std::vector<float> actions(count * slots * width);
-    std::vector<float> values(count, std::numeric_limits<float>::quiet_NaN());
+    const std::size_t count = rows.shape(0), slots = rows.shape(1), width = policy.action_width();
+    std::vector<float> actions(count * slots * width), values(count);
     {
         const nb::gil_scoped_release released;
-        Policy::Workspace space;
-        std::vector<float> there, action(slots * width);
-        std::vector<std::uint32_t> positions;      // of those that act, among the rows that are there
-        std::vector<std::size_t> slots_of_acting;  // and among all slots
-        for (std::size_t i = 0; i < count; ++i) {
-            there.clear();
-            positions.clear();
-            slots_of_acting.clear();
-            for (std::size_t k = 0; k < slots; ++k) {
-                if (!mask(i, k)) continue;
-                if (acting(i, k)) {
-                    positions.push_back(static_cast<std::uint32_t>(there.size() / row));
-                    slots_of_acting.push_back(k);
-                }
-                const float* first = rows.data() + (i * slots + k) * row;
-                there.insert(there.end(), first, first + row);
-            }
-            if (positions.empty()) continue;
-            const Observation observation{.rows = there, .width = policy.document().row_width(), .acting = positions};
-            const std::span<float> acted = std::span(action).first(positions.size() * width);
-            values[i] = static_cast<float>(policy.act(observation, space, acted));
-            for (std::size_t k = 0; k < positions.size(); ++k)
-                std::ranges::copy(
-                    acted.subspan(k * width, width),
-                    actions.begin() + static_cast<std::ptrdiff_t>((i * slots + slots_of_acting[k]) * width));
-        }
+        policy.act_many({.slots = slots,
+                         .rows = std::span(rows.data(), rows.size()),
+                         .mask = std::span(mask.data(), mask.size()),
+                         .acting = std::span(acting.data(), acting.size())},
+                        actions, values);
     }
     return nb::make_tuple(array_of(std::move(actions), {count, slots, width}), array_of(std::move(values), {count}));
 }

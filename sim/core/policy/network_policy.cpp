@@ -108,11 +108,40 @@ double NetworkPolicy::act(const Observation& observation, Workspace& space, std:
     return worth;
 }
 
+void NetworkPolicy::act_many(const ObservationBatch& batch, std::span<float> actions, std::span<float> values) const {
+    const std::size_t row_width = document_.row_width(), width = action_width();
+    Workspace space;
+    std::vector<float> there, action(batch.slots * width);
+    std::vector<std::uint32_t> positions;    // of those that act, among the rows that are there
+    std::vector<std::size_t> acting_places;  // and among all rows of the batch
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        there.clear();
+        positions.clear();
+        acting_places.clear();
+        for (std::size_t place = i * batch.slots; place < (i + 1) * batch.slots; ++place) {
+            if (!batch.mask[place]) continue;
+            if (batch.acting[place]) {
+                positions.push_back(static_cast<std::uint32_t>(there.size() / row_width));
+                acting_places.push_back(place);
+            }
+            const std::span<const float> row = batch.rows.subspan(place * row_width, row_width);
+            there.insert(there.end(), row.begin(), row.end());
+        }
+        values[i] = std::numeric_limits<float>::quiet_NaN();
+        if (positions.empty()) continue;
+        const std::span<float> acted = std::span(action).first(positions.size() * width);
+        const Observation observation{.rows = there, .width = document_.row_width(), .acting = positions};
+        values[i] = static_cast<float>(act(observation, space, acted));
+        for (std::size_t k = 0; k < positions.size(); ++k)
+            std::ranges::copy(acted.subspan(k * width, width), actions.subspan(acting_places[k] * width).begin());
+    }
+}
+
 void NetworkPolicy::decide(const Observation& observation, std::span<const float> code, float* space,
                            std::span<float> action) const {
     const InputKind input = actor_.spec().input;
     const std::size_t outputs = document_.outputs();
-    const std::size_t width = document_.choices.empty() ? outputs : 1;
+    const std::size_t width = action_width();
     std::span<const float> all;
     for (std::size_t k = 0; k < observation.acting.size(); ++k) {
         const std::size_t place = input == InputKind::Slot ? 0 : input == InputKind::Target ? k : observation.acting[k];

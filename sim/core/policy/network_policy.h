@@ -22,6 +22,14 @@ struct PolicyFile {
 // Reads the bytes of a file. Throws PolicyError, which says what is wrong.
 PolicyFile read_policy_file(std::span<const std::byte> file);
 
+// Many observations of as many slots each, of which some are empty.
+struct ObservationBatch {
+    std::size_t slots = 0;
+    std::span<const float> rows;   // [observations, slots, row width]
+    std::span<const bool> mask;    // [observations, slots] there is a subflow
+    std::span<const bool> acting;  // [observations, slots] and an action is wanted for it
+};
+
 // Actions of numbers: what the actor gives is cut to [-1, 1] and spread over [minimum, maximum] of the agent's action.
 // Rows beyond the network's slots are not seen and get the middle of that range, or the neutral choice; so does a row
 // for which the arithmetic overflows. Of choices the one with the largest output is taken, the first of equals.
@@ -34,6 +42,9 @@ public:
     std::string_view controller() const override { return document_.controller; }
     void require_fit(const AgentInfo& agent, std::uint32_t history) const override;
     double act(const Observation& observation, Workspace& space, std::span<float> action) const override;
+    // Of each of them: writes [observations, slots, action_width()] to `actions` where a subflow acts and leaves the
+    // rest, and [observations] to `values`, NaN where none acts.
+    void act_many(const ObservationBatch& batch, std::span<float> actions, std::span<float> values) const;
 
     const PolicyDocument& document() const { return document_; }
     // Numbers of an action on one subflow.
