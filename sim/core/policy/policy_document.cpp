@@ -198,8 +198,7 @@ NetworkSpec read_network(const Place& place, const PolicyDocument& document, boo
         if (network.takes_action && !document.choices.empty())
             place.at("takes_action").refuse("a critic of choices takes none; allowed: false");
     }
-    std::uint32_t width = network.encoder.width() + network.answers() * document.row_width();
-    if (network.takes_action) width += network.answers() * document.outputs();
+    const std::uint32_t width = network.input_width(document.row_width(), document.outputs());
     if (width > kMaxWidth)
         place.at("layers").refuse(std::to_string(width) + " numbers go in; allowed: " + std::to_string(kMaxWidth));
     const std::uint32_t out = is_critic ? 1 : network.answers() * document.outputs();

@@ -51,6 +51,10 @@ struct NetworkSpec {
 
     // For how many rows at once it answers.
     std::uint32_t answers() const { return input == InputKind::Slot ? 1 : slots; }
+    // Numbers that go into the first layer: h, the rows and, if it takes them, as many actions of `outputs` each.
+    std::uint32_t input_width(std::uint32_t row_width, std::uint32_t outputs) const {
+        return encoder.width() + answers() * (row_width + (takes_action ? outputs : 0));
+    }
 };
 
 struct PolicyDocument {

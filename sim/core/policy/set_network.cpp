@@ -93,8 +93,7 @@ SetNetwork::SetNetwork(const NetworkSpec& spec, std::uint32_t row_width, std::ui
         layers_.back().affine = take_linear(tensors, name + ".layers." + std::to_string(k), layer.in, layer.out);
         note_width(layers_.back().affine);
     }
-    const std::size_t input = code_width() + spec.answers() * (row_width + (spec.takes_action ? outputs : 0));
-    widest_ = std::max(widest_, input);
+    widest_ = std::max<std::size_t>(widest_, spec.input_width(row_width, outputs));
     head_workspace_ = 2 * widest_;
 }
 
@@ -157,8 +156,8 @@ std::span<const float> SetNetwork::run(const Observation& observation, std::span
                                        std::size_t position, std::span<const float> actions, float* space) const {
     float* x = space;
     float* y = space + widest_;
-    const std::size_t width = code.size() + spec_.answers() * (row_width_ + (spec_.takes_action ? outputs_ : 0));
-    std::fill_n(x, width, 0.0f);
+    std::size_t count = spec_.input_width(row_width_, outputs_);
+    std::fill_n(x, count, 0.0f);
     float* const rows = std::ranges::copy(code, x).out;
     float* const taken = rows + spec_.answers() * row_width_;
     const auto put_row = [&](std::size_t place, std::uint32_t row) {
@@ -186,7 +185,6 @@ std::span<const float> SetNetwork::run(const Observation& observation, std::span
             }
             break;
     }
-    std::size_t count = width;
     for (const Layer& layer : layers_) {
         if (layer.kind == LayerKind::Linear) {
             layer.affine.run(x, y);
