@@ -51,6 +51,16 @@ auto view(VecEnv& env, std::vector<Stored>& values, std::initializer_list<std::s
     return nb::ndarray<nb::numpy, T>(values.data(), shape.size(), shape.begin(), nb::find(&env));
 }
 
+template <auto kArray, class T>
+auto per_slot(VecEnv& env) {
+    return view<T>(env, env.*kArray, {env.shape().envs, env.shape().slots});
+}
+
+template <auto kArray, class T>
+auto per_env(VecEnv& env) {
+    return view<T>(env, env.*kArray, {env.shape().envs});
+}
+
 // An array [steps] of one field: a view of the table, which it keeps alive.
 template <auto kField>
 auto column(const AgentStepTable& table) {
@@ -148,21 +158,21 @@ void bind_agents(nb::module_& m) {
                  const VecEnvShape& s = v.shape();
                  return view<float>(v, v.observation, {s.envs, s.slots, s.width});
              })
-        .def("mask", [](VecEnv& v) { return view<bool>(v, v.mask, {v.shape().envs, v.shape().slots}); })
-        .def("finished", [](VecEnv& v) { return view<bool>(v, v.finished, {v.shape().envs, v.shape().slots}); })
-        .def("acting", [](VecEnv& v) { return view<bool>(v, v.acting, {v.shape().envs, v.shape().slots}); })
-        .def("agent", [](VecEnv& v) { return view<std::int32_t>(v, v.agent, {v.shape().envs, v.shape().slots}); })
-        .def("flow", [](VecEnv& v) { return view<std::int32_t>(v, v.flow, {v.shape().envs, v.shape().slots}); })
+        .def("mask", &per_slot<&VecEnv::mask, bool>)
+        .def("finished", &per_slot<&VecEnv::finished, bool>)
+        .def("acting", &per_slot<&VecEnv::acting, bool>)
+        .def("agent", &per_slot<&VecEnv::agent, std::int32_t>)
+        .def("flow", &per_slot<&VecEnv::flow, std::int32_t>)
         .def("action",
              [](VecEnv& v) {
                  const VecEnvShape& s = v.shape();
                  return view<float>(v, v.action, {s.envs, s.slots, s.action_width});
              })
-        .def("reward", [](VecEnv& v) { return view<float>(v, v.reward, {v.shape().envs, v.shape().slots}); })
-        .def("team_reward", [](VecEnv& v) { return view<float>(v, v.team_reward, {v.shape().envs}); })
-        .def("terminated", [](VecEnv& v) { return view<bool>(v, v.terminated, {v.shape().envs}); })
-        .def("truncated", [](VecEnv& v) { return view<bool>(v, v.truncated, {v.shape().envs}); })
-        .def("time_s", [](VecEnv& v) { return view<double>(v, v.time_s, {v.shape().envs}); });
+        .def("reward", &per_slot<&VecEnv::reward, float>)
+        .def("team_reward", &per_env<&VecEnv::team_reward, float>)
+        .def("terminated", &per_env<&VecEnv::terminated, bool>)
+        .def("truncated", &per_env<&VecEnv::truncated, bool>)
+        .def("time_s", &per_env<&VecEnv::time_s, double>);
     m.def("agent_slots", &VecEnv::slots_of, "scenario"_a, "controller"_a,
           "How many subflows the agents of that controller see in a scenario.");
 }
