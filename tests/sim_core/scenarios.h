@@ -31,4 +31,7 @@ Scenario textbook(Nanos duration, Nanos warmup = Nanos(0));
 // The current Linux behaviour, as far as the core has it.
 Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0));
 
+// Whether a run to `until` is the same in one go, in pieces, and as a copy goes on with it.
+bool is_same_however_cut(const Scenario& scenario, Nanos until);
+
 }  // namespace subflow::testing
