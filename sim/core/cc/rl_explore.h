@@ -183,9 +183,8 @@ public:
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
         // A timeout has left one packet, and the RTT may have changed.
-        const double srtt_s = to_seconds(ack.srtt);
-        window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * srtt_s, kMinCwnd);
-        if (ack.why != nullptr) ack.why->set(kSafetyCap, {window.pacing_pps, srtt_s});
+        make_room(window, ack.srtt);
+        if (ack.why != nullptr) ack.why->set(kSafetyCap, {window.pacing_pps, to_seconds(ack.srtt)});
     }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
@@ -230,8 +229,7 @@ public:
         window.pacing_pps = std::max(std::min(rate, most), rate_floor_pps_);
         window.ssthresh_pkts = kMinCwnd;
         // Without a sample, the initial window it is. A timeout's single packet stands until something is heard.
-        if (moment.srtt > Nanos(0) && !moment.is_in_loss)
-            window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * to_seconds(moment.srtt), kMinCwnd);
+        if (moment.srtt > Nanos(0) && !moment.is_in_loss) make_room(window, moment.srtt);
         if (moment.why != nullptr)
             moment.why->set(is_probe ? kProbe : kRateChoice, {choice, before, throughput_max_pps()});
     }
@@ -239,6 +237,10 @@ public:
     double throughput_max_pps() const { return std::ranges::max(throughputs_pps_); }
 
 private:
+    static void make_room(Window& window, Nanos srtt) {
+        window.cwnd_pkts = std::max(kCwndGain * window.pacing_pps * to_seconds(srtt), kMinCwnd);
+    }
+
     EpochPlan plan_;
     double rate_factor_;
     double starting_rate_pps_;
