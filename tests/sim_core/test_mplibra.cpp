@@ -37,14 +37,15 @@ TEST(MpLibraUtility, TheBreakEvenLossIsWhereMoreRateIsWorthNothing) {
 
 TEST(MpLibraUtility, GradientsAreSignedAndNoiseIsNone) {
     IntervalRecord record;
-    const auto taken = [&](double gradient, std::uint32_t samples, bool counts_falling_rtt = true) {
+    const auto taken = [&](double gradient, std::uint32_t samples, bool counts_falls_in_full = true) {
         record.rtt_gradient = gradient;
         record.rtt_samples = samples;
-        return MpLibra::gradient_of(record, counts_falling_rtt);
+        return MpLibra::gradient_of(record, counts_falls_in_full);
     };
     EXPECT_EQ(taken(0.2, 4), 0.2);
     EXPECT_EQ(taken(-0.2, 4), -0.2);
-    EXPECT_EQ(taken(-0.2, 4, false), 0);
+    EXPECT_EQ(taken(-0.2, 4, false), -0.01);
+    EXPECT_EQ(taken(-0.0099, 40, false), 0);
     EXPECT_EQ(taken(0.2, 4, false), 0.2);
     EXPECT_EQ(taken(0.0099, 40), 0);
     EXPECT_EQ(taken(-0.0099, 40), 0);
@@ -283,7 +284,7 @@ TEST_F(MpLibraTest, TheLargestUtilityOfThreeIsChosen) {
     for (const Case& each : {Case{{}, {}, {}, 1, 128}, Case{{}, {.loss_ratio = 0.1}, {}, 0, 96},
                              Case{{.loss_ratio = 0.1}, {.gradient = 0.2}, {}, 2, 64},
                              Case{{.gradient = -0.1}, {}, {}, 0, 96}, Case{{}, {}, {.gradient = -0.5}, 2, 64}}) {
-        begin();
+        begin({{"falling_rtt", true}});
         const IntervalPlan explored = explore(12);
         act(0.2);
         evaluate(explored, each.classic, each.agent, each.base);
@@ -457,7 +458,7 @@ TEST_F(MpLibraTest, AnAgentThatObjectsToNothingLetsTheFirstSlowStartGoOn) {
 }
 
 TEST_F(MpLibraTest, SlowStartIsOverOnceLessWasBetter) {
-    begin({}, 8, kInfiniteSsthresh);
+    begin({{"falling_rtt", true}}, 8, kInfiniteSsthresh);
     IntervalPlan explored = explore(16);
     act(-0.2);
     evaluate(explored, {}, {.gradient = -1});  // the agent's 32 packets/s
@@ -465,6 +466,11 @@ TEST_F(MpLibraTest, SlowStartIsOverOnceLessWasBetter) {
     plan();
     moment.now = moment.now + kRtt;
     plan();
+    // It leads back to where less was better, and no further.
+    EXPECT_NEAR(window.cwnd_pkts, 32 * to_seconds(kRtt), 1e-4);
+    EXPECT_NEAR(window.ssthresh_pkts, 16, 1e-4);
+    // Once the classic controller has met a limit itself, it goes by that.
+    libra().on_congestion_event(window, {.kind = CongestionKind::FastRetransmit, .inflight_pkts = 4}, siblings());
     EXPECT_FALSE(window.in_slow_start());
     // Where more was better, it goes on.
     begin({}, 8, kInfiniteSsthresh);

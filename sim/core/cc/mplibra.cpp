@@ -47,17 +47,17 @@ MpLibra::MpLibra(const Options& options)
       reward_delay_(options.number("reward_delay")),
       reward_loss_(options.number("reward_loss")),
       compares_base_(options.choice("argmax_over") == kArgmaxes[0]),
-      counts_falling_rtt_(options.number("falling_rtt") != 0),
+      counts_falls_in_full_(options.number("falling_rtt") != 0),
       plan_(read_own_plan(options)) {}
 
 double MpLibra::utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta, double gamma) {
     return natural_log(total_mbps) - total_mbps * (beta * loss_ratio + gamma * rtt_gradient);
 }
 
-double MpLibra::gradient_of(const IntervalRecord& record, bool counts_falling_rtt) {
+double MpLibra::gradient_of(const IntervalRecord& record, bool counts_falls_in_full) {
     if (record.rtt_samples < kGradientPkts || std::isnan(record.rtt_gradient)) return 0;
-    if (record.rtt_gradient < 0 && !counts_falling_rtt) return 0;
-    return std::abs(record.rtt_gradient) < kGradientFloor ? 0 : record.rtt_gradient;
+    if (std::abs(record.rtt_gradient) < kGradientFloor) return 0;
+    return counts_falls_in_full ? record.rtt_gradient : std::max(record.rtt_gradient, -kGradientFloor);
 }
 
 // While it explores, what siblings see of a subflow is its window; while it paces, its base rate.
@@ -99,7 +99,13 @@ void MpLibra::begin_exploration(Nanos srtt) {
 void MpLibra::explore(Window& window, Nanos srtt, double inflight_pkts, Reason* why) {
     begin_exploration(srtt);
     window.cwnd_pkts = std::max(base_pps_ * to_seconds(stage_srtt_), 1.0);
-    if (has_met_a_limit_) window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts);
+    if (has_met_a_limit_) {
+        // Slow start leads back to a rate that the classic controller had where an agent's smaller one won: found to be
+        // wrong, that choice would otherwise be made good by a packet per round trip.
+        const double threshold_pkts = std::max(base_pps_, overruled_pps_) * to_seconds(stage_srtt_);
+        window.ssthresh_pkts = std::min(window.ssthresh_pkts, std::max(threshold_pkts, 1.0));
+        if (base_pps_ >= overruled_pps_) overruled_pps_ = 0;
+    }
     const bool would_burst = inflight_pkts + kBurst < window.cwnd_pkts;
     window.pacing_pps = would_burst ? kBurstPacing * window.cwnd_pkts / to_seconds(stage_srtt_) : 0;
     if (why != nullptr) why->set(mplibra_rules::kExplore, {base_pps_, to_seconds(stage_srtt_), inflight_pkts});
@@ -175,8 +181,8 @@ MpLibra::Candidate MpLibra::judge(const IntervalRecord& record) const {
     result.is_known = true;
     result.is_conclusive =
         record.sent_pkts >= kEvidencePkts && !record.is_app_limited && sent_pps >= kReachedShare * record.rate_pps;
-    result.utility = total_mbps > 0 ? utility(total_mbps, record.loss_ratio(), gradient_of(record, counts_falling_rtt_),
-                                              beta_, gamma_)
+    result.utility = total_mbps > 0 ? utility(total_mbps, record.loss_ratio(),
+                                              gradient_of(record, counts_falls_in_full_), beta_, gamma_)
                                     : std::numeric_limits<double>::quiet_NaN();
     return result;
 }
@@ -232,6 +238,7 @@ void MpLibra::choose(Window& window, const IntervalMoment& moment) {
         }
     }
     if (choice != 2) base_pps_ = best->rate_pps;
+    if (choice == 1) overruled_pps_ = std::max(overruled_pps_, of_classic_.rate_pps);
     base_utility_ = best->utility;
     // Less was better than what slow start has come to.
     has_met_a_limit_ = has_met_a_limit_ || base_pps_ < of_classic_.rate_pps;
@@ -284,6 +291,7 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     has_met_a_limit_ = true;
     const double advertised_pps = window.advertised_pps;
     const bool is_timeout = event.kind == CongestionKind::Timeout;
+    if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;  // now it knows better itself
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
         let_classic(siblings,
                     [&](auto& classic, const Siblings& view) { classic.on_congestion_event(window, event, view); });

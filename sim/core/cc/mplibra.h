@@ -109,9 +109,9 @@ public:
             OptionInfo{
                 .key = "falling_rtt",
                 .kind = OptionKind::Flag,
-                .help = "Falling RTTs count in favour of a rate, as in the paper: where a queue stands, the lower rate "
-                        "mostly wins. Off: they count as nil.",
-                .default_number = 1,
+                .help = "Falling RTTs count in full in favour of a rate, as printed: while a queue drains, the lower "
+                        "rate mostly wins, however low. Off: as the least that is told from noise, 0.01 s/s.",
+                .default_number = 0,
             },
             OptionInfo{
                 .key = "argmax_over",
@@ -206,8 +206,9 @@ public:
                           double gamma = kGamma);
     // The loss ratio at which it stops to grow with the rate: 1 / (beta T).
     static double break_even_loss(double total_mbps, double beta = kBeta) { return 1 / (beta * total_mbps); }
-    // dRTT/dt as the utility takes it: signed, nil where it is noise.
-    static double gradient_of(const IntervalRecord& record, bool counts_falling_rtt = true);
+    // dRTT/dt as the utility takes it: signed, nil where it is noise. A fall lasts only until the queue is empty. Were
+    // it counted in full, it would outweigh any loss of rate, and the utility would reject no agent's nonsense.
+    static double gradient_of(const IntervalRecord& record, bool counts_falls_in_full);
 
     IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
     NextInterval on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
@@ -263,7 +264,7 @@ private:
     double reward_delay_;
     double reward_loss_;
     bool compares_base_;  // algorithm 2
-    bool counts_falling_rtt_;
+    bool counts_falls_in_full_;
     EpochPlan plan_;
 
     Stage stage_ = Stage::Beginning;
@@ -276,7 +277,8 @@ private:
     Nanos stage_srtt_{};
     Nanos stage_end_ = kNever;
     double packet_bits_ = 0;
-    double base_pps_ = 0;  // x_prev
+    double base_pps_ = 0;       // x_prev
+    double overruled_pps_ = 0;  // the classic controller's rate that a smaller one of the agent has beaten; 0: none
     double base_utility_ = std::numeric_limits<double>::quiet_NaN();
     double others_pps_ = 0;  // of the siblings, at the end of the exploration
     Candidate of_classic_;
