@@ -48,6 +48,13 @@ def test_mplibra_uses_lossy_paths_and_lets_reno_live() -> None:
     assert told.results[0].figure("other_goodput_bps").mean > 1.5e6  # an equal share would be 2.4
 
 
+def test_rl_explore_follows_a_rate_that_jumps() -> None:
+    told = run("rl-explore", "rlx-alternating", baselines=("cubic", "newreno"))
+    assert told.ratio(told.results[0]) > 1.25
+    told = run("rl-explore", "rlx-fixed", baselines=("newreno",))
+    assert told.results[0].figure("goodput_bps").mean > 44e6  # of 46.3
+
+
 def test_clean_slate_fills_any_path_and_starves_reno() -> None:
     told = run("clean-slate", "t-2link", "links.top.loss=0.5%", "links.bottom.loss=0.5%", baselines=("olia",))
     assert told.results[0].figure("goodput_bps").mean > 9e6  # of 9.65
