@@ -14,8 +14,6 @@ from subflow_agents.options import options_of
 from subflow_agents.ppo import PpoLearner, advantages
 from subflow_agents.ppo_config import PpoConfig
 
-torch.set_num_threads(1)
-
 
 def learner_of(env: ChoiceEnv, config: PpoConfig | None = None, seed: int = 1) -> PpoLearner:
     setup = LearnerSetup(spec=env.info, num_envs=env.num_envs, slots=env.slots, seed=seed)
@@ -283,3 +281,13 @@ def test_agents_that_act_otherwise_are_refused() -> None:
 
 def test_every_option_names_its_source() -> None:
     assert all(spec.source and spec.help.endswith(".") for spec in options_of(PpoConfig))
+
+
+def test_it_takes_one_thread_as_two_would_wait_for_each_other() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        learner_of(ChoiceEnv(1))
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(before)
