@@ -62,6 +62,7 @@ import signal, threading
 from tests.sim.test_interrupt import endless
 from subflow_sim import Simulation
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may have it ignored
 simulation = Simulation(endless(), sample_interval_s=1.0)
 
 def press():
