@@ -145,14 +145,14 @@ void bind_agents(nb::module_& m) {
             "controller"_a, "envs"_a, "slots"_a, "width"_a, "action_width"_a, "threads"_a)
         .def(
             "load",
-            [](VecEnv& v, std::uint32_t env, const Scenario& scenario, std::uint64_t seed, std::int64_t end_ns,
-               const std::vector<std::string>& learners) { v.load(env, scenario, seed, Nanos(end_ns), learners); },
-            "env"_a, "scenario"_a, "seed"_a, "end_ns"_a, "learners"_a)
+            [](VecEnv& v, std::uint32_t env, const Scenario& scenario, std::uint64_t seed, std::int64_t end_ns) {
+                v.load(env, scenario, seed, Nanos(end_ns));
+            },
+            "env"_a, "scenario"_a, "seed"_a, "end_ns"_a)
         .def(
             "send", [](VecEnv& v, const std::vector<std::uint32_t>& envs) { v.send(envs); }, "envs"_a)
         .def("recv", &VecEnv::recv, "least"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("summary", &VecEnv::summary, "env"_a, nb::rv_policy::copy)
-        .def_prop_ro("link_crossings", &VecEnv::link_crossings)
         .def("observation",
              [](VecEnv& v) {
                  const VecEnvShape& s = v.shape();

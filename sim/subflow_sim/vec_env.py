@@ -333,7 +333,7 @@ class VecEnv:
         if self._stagger and episode == 0:
             longest_s *= (env + 1) / self.num_envs
         try:
-            self._core.load(env, lower(scenario, luck).core, luck, nanos(longest_s), [])
+            self._core.load(env, lower(scenario, luck).core, luck, nanos(longest_s))
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
 

@@ -331,7 +331,7 @@ TEST(VecEnv, StepsEpisodesInThreadsAsWithout) {
         VecEnv env("drl-cc", {.envs = 4, .slots = 6, .width = 7, .action_width = 1}, threads);
         std::vector<std::uint32_t> all(4);
         std::iota(all.begin(), all.end(), 0u);
-        for (const std::uint32_t i : all) env.load(i, lossy_pair(3, "drl-cc"), 100 + i, from_seconds(5), {});
+        for (const std::uint32_t i : all) env.load(i, lossy_pair(3, "drl-cc"), 100 + i, from_seconds(5));
         double sum = 0;
         int ended = 0;
         for (int step = 0; step < 400; ++step) {
@@ -351,7 +351,7 @@ TEST(VecEnv, StepsEpisodesInThreadsAsWithout) {
                 ++ended;
                 EXPECT_NEAR(env.summary(i).duration_s, 5, 1e-9);
                 EXPECT_GT(env.summary(i).goodput_bps, 1e5);
-                env.load(i, lossy_pair(3, "drl-cc"), 200 + i, from_seconds(5), {});
+                env.load(i, lossy_pair(3, "drl-cc"), 200 + i, from_seconds(5));
             }
         }
         EXPECT_GE(ended, 4);
@@ -363,8 +363,8 @@ TEST(VecEnv, StepsEpisodesInThreadsAsWithout) {
 
 TEST(VecEnv, RefusesWhatHasNoLearnerOrTooManySubflows) {
     VecEnv env("drl-cc", {.envs = 1, .slots = 4, .width = 7, .action_width = 1}, 0);
-    EXPECT_THROW(env.load(0, lossy_pair(1, "lia"), 1, from_seconds(1), {}), ScenarioError);
-    EXPECT_THROW(env.load(0, lossy_pair(3, "drl-cc"), 1, from_seconds(1), {}), ScenarioError);
+    EXPECT_THROW(env.load(0, lossy_pair(1, "lia"), 1, from_seconds(1)), ScenarioError);
+    EXPECT_THROW(env.load(0, lossy_pair(3, "drl-cc"), 1, from_seconds(1)), ScenarioError);
     EXPECT_EQ(VecEnv::slots_of(lossy_pair(3, "drl-cc"), "drl-cc"), 6u);
 }
 
@@ -372,7 +372,7 @@ TEST(VecEnv, FiniteTransfersTerminate) {
     Scenario s = lossy_pair(1, "dql-mptcp");
     s.flows[0].size = Bytes(500'000);
     VecEnv env("dql-mptcp", {.envs = 1, .slots = 2, .width = 6, .action_width = 2}, 0);
-    env.load(0, s, 1, from_seconds(20), {});
+    env.load(0, s, 1, from_seconds(20));
     const std::vector<std::uint32_t> all{0};
     for (int step = 0; step < 1000 && !env.terminated[0]; ++step) {
         ASSERT_FALSE(env.truncated[0]);

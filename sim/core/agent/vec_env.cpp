@@ -59,12 +59,9 @@ std::uint32_t VecEnv::slots_of(const Scenario& scenario, const std::string& cont
     return static_cast<std::uint32_t>(slots);
 }
 
-void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
-                  const std::vector<std::string>& learners) {
-    for (FlowSpec& spec : scenario.flows) {
-        const bool is_chosen = learners.empty() || std::ranges::find(learners, spec.name) != learners.end();
-        if (steers(spec, controller_) && is_chosen) spec.decider = {.kind = DeciderKind::Outside, .policy = nullptr};
-    }
+void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end) {
+    for (FlowSpec& spec : scenario.flows)
+        if (steers(spec, controller_)) spec.decider = {.kind = DeciderKind::Outside, .policy = nullptr};
     Episode& e = episodes_.at(env);
     Episode next;
     next.scenario = std::make_unique<const Scenario>(std::move(scenario));
@@ -83,7 +80,6 @@ void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nano
     next.end = std::min(end, next.scenario->duration);
     next.is_fresh = true;
     next.summary = e.summary;
-    next.crossings_before = e.crossings_before + (e.network ? e.network->link_crossings() : 0);
     e = std::move(next);
 
     const std::span<std::int32_t> agent_in = part_of(agent, env), flow_in = part_of(flow, env);
@@ -300,12 +296,6 @@ void VecEnv::finish(std::uint32_t env) {
     summary.rtt_inflation = lowest > 0 ? rtts / lowest : 0;
     e.summary = summary;
     (is_complete ? terminated : truncated)[env] = 1;
-}
-
-std::int64_t VecEnv::link_crossings() const {
-    std::int64_t sum = 0;
-    for (const Episode& e : episodes_) sum += e.crossings_before + (e.network ? e.network->link_crossings() : 0);
-    return sum;
 }
 
 }  // namespace subflow

@@ -50,11 +50,10 @@ public:
     VecEnv(const VecEnv&) = delete;
     VecEnv& operator=(const VecEnv&) = delete;
 
-    // The next step of that environment begins an episode of this scenario, which ends at `end` at the latest. Of the
-    // flows with the controller those that are named learn, all if none is; the others follow their deciders. Throws
-    // ScenarioError if the scenario is not usable, has no such flow, or more subflows than there are slots.
-    void load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
-              const std::vector<std::string>& learners);
+    // The next step of that environment begins an episode of this scenario, which ends at `end` at the latest; flows
+    // with the controller learn. Throws ScenarioError if the scenario is not usable, has no such flow, or more subflows
+    // than there are slots.
+    void load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end);
 
     // Has these environments make a step with the actions in their rows.
     void send(std::span<const std::uint32_t> envs);
@@ -66,8 +65,6 @@ public:
     // The subflows that agents of that controller would see in a scenario.
     static std::uint32_t slots_of(const Scenario& scenario, const std::string& controller);
     const EpisodeSummary& summary(std::uint32_t env) const { return episodes_[env].summary; }
-    // Packets offered to links so far, of all episodes: what the work was proportional to.
-    std::int64_t link_crossings() const;
 
     std::vector<float> observation;      // [envs, slots, width]
     std::vector<std::uint8_t> mask;      // [envs, slots] there is a subflow
@@ -94,7 +91,6 @@ private:
         std::int64_t decisions = 0;
         EpisodeSummary summary;  // of the last one that ended here
         std::exception_ptr failure;
-        std::int64_t crossings_before = 0;  // of earlier episodes
     };
     static constexpr std::uint32_t kNoSlot = ~0u;
 
