@@ -102,7 +102,6 @@ class DdpgLearner:
     def __init__(self, config: DdpgConfig, setup: LearnerSetup, head: str) -> None:
         if setup.spec.choices:
             raise ConfigError("agent", "its actions are choices, which a policy gradient of this kind cannot learn")
-        torch.set_num_threads(1)  # two wait for each other as soon as another process has a core
         self.config = config
         self.spec = NetSpec(
             features=setup.spec.width,

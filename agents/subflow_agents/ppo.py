@@ -152,7 +152,6 @@ class PpoLearner:
         spec = setup.spec
         if spec.scope != "subflow" or len(spec.choices) < 2:
             raise ConfigError("agent", f"PPO chooses for one subflow; the agent of {spec.controller} does not")
-        torch.set_num_threads(1)  # two wait for each other as soon as another process has a core
         self.config = config
         self.spec = spec
         self._lanes = setup.num_envs * setup.slots

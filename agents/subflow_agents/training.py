@@ -89,6 +89,9 @@ def run_training(config: TrainingConfig, control: Control, report: Callable[[Rep
         ScenarioError: if the scenario has problems.
         CheckpointError: if there is nothing to resume, or the folder cannot be written to; before anything runs.
     """
+    import torch
+
+    torch.set_num_threads(1)  # two wait for each other as soon as another process has a core
     return _Training(config, control, report).run()
 
 

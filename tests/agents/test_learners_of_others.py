@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gymnasium
 import numpy as np
-import torch
 from stable_baselines3 import PPO
 from tests.helpers.learning import SINGLE_PATH
 
@@ -13,7 +12,6 @@ from subflow_sim import parse_scenario
 
 
 def test_ppo_of_stable_baselines_trains_on_a_path() -> None:
-    torch.set_num_threads(1)
     env = gymnasium.make("Subflow/Path-v0", scenario=parse_scenario(SINGLE_PATH), episode_s=2.0)
     learner = PPO("MlpPolicy", env, n_steps=128, batch_size=64, n_epochs=4, seed=1, device="cpu")
     before = [parameter.detach().clone() for parameter in learner.policy.parameters()]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from tests.helpers.choice_env import SHOWN_CHOICE, ChoiceEnv
 
 from subflow_agents.errors import CheckpointError, ConfigError
@@ -281,13 +280,3 @@ def test_agents_that_act_otherwise_are_refused() -> None:
 
 def test_every_option_names_its_source() -> None:
     assert all(spec.source and spec.help.endswith(".") for spec in options_of(PpoConfig))
-
-
-def test_it_takes_one_thread_as_two_would_wait_for_each_other() -> None:
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(2)
-        learner_of(ChoiceEnv(1))
-        assert torch.get_num_threads() == 1
-    finally:
-        torch.set_num_threads(before)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from tests.helpers.toy_env import LevelEnv
 
 from subflow_agents import checkpoint as checkpoints
@@ -274,6 +275,12 @@ def test_a_checkpoint_on_request_and_a_stop_while_paused(tmp_path: Path, told: T
     assert len(saved) == 2
     assert 20 < saved[0]["step"] < 60
     assert Path(saved[0]["path"]).exists()
+
+
+def test_it_takes_one_thread_as_two_would_wait_for_each_other(tmp_path: Path, told: Told) -> None:
+    torch.set_num_threads(2)
+    run_training(config(tmp_path / "one"), told, told.report)
+    assert torch.get_num_threads() == 1
 
 
 def test_only_the_last_two_checkpoints_stay(tmp_path: Path, told: Told) -> None:
