@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
@@ -52,6 +53,11 @@ def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
     assert [t.name for t in threading.enumerate() if t not in threads and not t.daemon] == []
     theme._set_current(theme.LIGHT)
+
+
+@pytest.fixture
+def stack(qapp: QApplication) -> QUndoStack:
+    return QUndoStack()
 
 
 @pytest.fixture

@@ -37,11 +37,6 @@ def doc() -> ScenarioDoc:
     return ScenarioDoc(DEMO)
 
 
-@pytest.fixture
-def stack(qapp: object) -> QUndoStack:
-    return QUndoStack()
-
-
 def test_undoing_everything_restores_the_file(doc: ScenarioDoc, stack: QUndoStack) -> None:
     commands.set_value(stack, doc, "links.wifi.rate", "9Mbit/s")
     commands.set_value(stack, doc, "links.wifi.loss", "120%")  # impossible, kept, and undone like any other

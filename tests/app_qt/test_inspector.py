@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_editor, type_text
 
@@ -19,11 +18,6 @@ from subflow_app.qt.inspector.outline_model import KEY_ROLE
 from subflow_app.qt.theme import DARK
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
-
-
-@pytest.fixture
-def stack(qapp: QApplication) -> QUndoStack:
-    return QUndoStack()
 
 
 @pytest.fixture

@@ -15,11 +15,6 @@ from subflow_app.qt.inspector.editors import FlagEditor, PairEditor
 
 
 @pytest.fixture
-def stack(qapp: QApplication) -> QUndoStack:
-    return QUndoStack()
-
-
-@pytest.fixture
 def inspector(qtbot: QtBot, stack: QUndoStack) -> Inspector:
     return show_inspector(qtbot, stack)
 

@@ -75,11 +75,6 @@ def grid(side: int) -> str:
 
 
 @pytest.fixture
-def stack(qapp: QApplication) -> QUndoStack:
-    return QUndoStack()
-
-
-@pytest.fixture
 def make(qtbot: QtBot, stack: QUndoStack) -> Callable[[str], TopologyView]:
     def build(text: str = DEMO) -> TopologyView:
         view = TopologyView(ScenarioDoc(text), stack, LIGHT)
