@@ -1,0 +1,77 @@
+"""The language of the window: English texts are the keys, a catalogue per further language translates them.
+
+Texts are translated where they are shown: ``tr("Deleted {what}.", what=name)`` in a widget, ``tr(spec.title)`` for
+texts that tables hold in English. Values go in after the translation, by name, because languages order words
+differently.
+Logs, the command line and what is stored stay English, so that scripts and reports mean the same everywhere.
+
+Catalogues are gettext's PO files, which every translation tool edits. Reading the part of the format that we write
+takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 10 MB and a tenth of a second at start.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from functools import cache
+
+from subflow_app.core.po_file import Catalogue, PoError, read_po
+from subflow_app.core.resources import resource_path
+
+_log = logging.getLogger(__name__)
+
+ENGLISH = "en"
+LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "de": "Deutsch"}
+"""Codes and what speakers call their language."""
+
+_NOTHING = Catalogue({}, {})
+_current = _NOTHING
+
+
+def set_language(code: str) -> None:
+    """Translates what is shown from now on; what is on the screen already stays as it is.
+
+    A catalogue that cannot be read is said in the log and leaves the texts English: nobody shall be locked out by it.
+
+    Raises:
+        ValueError: if there is no such language.
+    """
+    global _current
+    if code not in LANGUAGES:
+        raise ValueError(f"language {code!r}; allowed: {', '.join(LANGUAGES)}")
+    _current = _NOTHING if code == ENGLISH else _catalogue(code)
+
+
+def tr(text: str, /, **values: object) -> str:
+    """The text in the language of the window.
+
+    Args:
+        text: English, with ``{name}`` where values go.
+        values: by name.
+    """
+    shown = _current.texts.get(text, text)
+    return shown.format(**values) if values else shown
+
+
+def trn(one: str, many: str, count: int, /, **values: object) -> str:
+    """The text for a number of things; ``{count}`` is that number.
+
+    Args:
+        one: English for one thing, e.g. ``"{count} run"``.
+        many: English for any other number, e.g. ``"{count} runs"``.
+        count: how many there are.
+        values: further ones, by name.
+    """
+    forms = _current.plurals.get((one, many), (one, many))
+    # English and German count alike; a language with more forms needs its rule here.
+    return forms[0 if count == 1 else 1].format(count=count, **values)
+
+
+@cache
+def _catalogue(code: str) -> Catalogue:
+    path = resource_path(f"languages/{code}.po")
+    try:
+        return read_po(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, PoError) as error:
+        _log.error("texts stay English: %s cannot be read: %s", path, error)
+        return _NOTHING

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core import language
+from subflow_app.core.language import set_language, tr, trn
+from subflow_app.core.po_file import PoError, read_po
+
+CATALOGUE = """\
+# of a test
+msgid ""
+msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+
+msgid "Deleted {what}."
+msgstr "{what} "
+"wurde gelöscht."
+
+#, fuzzy
+msgid "not yet"
+msgstr ""
+
+msgid "{count} run of {name}"
+msgid_plural "{count} runs of {name}"
+msgstr[0] "{count} Lauf von {name}"
+msgstr[1] "{count} Läufe von {name}"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _english_again() -> Iterator[None]:
+    yield
+    set_language("en")
+    language._catalogue.cache_clear()
+
+
+@pytest.fixture
+def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "de.po"
+    path.write_text(CATALOGUE, encoding="utf-8")
+    language._catalogue.cache_clear()
+    monkeypatch.setattr(language, "resource_path", lambda _relative: path)
+    return path
+
+
+def test_texts_are_translated_and_values_filled_in_by_name(german: Path) -> None:
+    assert tr("Deleted {what}.", what="demo") == "Deleted demo."
+    set_language("de")
+    assert tr("Deleted {what}.", what="demo") == "demo wurde gelöscht."
+    assert [trn("{count} run of {name}", "{count} runs of {name}", n, name="a") for n in (0, 1, 2)] == [
+        "0 Läufe von a",
+        "1 Lauf von a",
+        "2 Läufe von a",
+    ]
+    assert tr("not yet") == "not yet"  # what has no translation stays English
+    assert tr("100 % {braces} stay without values") == "100 % {braces} stay without values"
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(ValueError, match="'xx'; allowed: en, de"):
+        set_language("xx")
+
+
+def test_a_broken_catalogue_leaves_the_texts_english(german: Path, caplog: pytest.LogCaptureFixture) -> None:
+    german.write_text("msgid nothing", encoding="utf-8")
+    with caplog.at_level(logging.ERROR):
+        set_language("de")
+    assert tr("Deleted {what}.", what="demo") == "Deleted demo."
+    assert "line 1: nothing is no text in quotes" in caplog.text
+
+
+@pytest.mark.parametrize("line", ['"alone"', 'msgctxt "x"', "msgid 3", "msgid __import__('os')"])
+def test_lines_that_are_none_are_refused(line: str) -> None:
+    with pytest.raises(PoError, match="line 1"):
+        read_po(line)
