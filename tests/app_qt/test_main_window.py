@@ -16,7 +16,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.settings import load_settings
 from subflow_app.qt import commands
-from subflow_app.qt.actions import PANELS
+from subflow_app.qt.actions.choices import PANELS
 from subflow_app.qt.main_window import MainWindow
 
 
@@ -132,8 +132,8 @@ def test_file_that_cannot_be_read_is_told_and_forgotten(window: MainWindow, tmp_
 
 
 def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    window._fill_examples()
-    demo = next(action for action in window._examples.actions() if action.text() == "demo")
+    window.file_menus._fill_examples()
+    demo = next(action for action in window.file_menus._examples.actions() if action.text() == "demo")
     demo.trigger()
 
     assert window.windowTitle().startswith("demo (example)")
@@ -149,8 +149,8 @@ def test_recent_files_are_listed_and_open(window: MainWindow, tmp_path: Path) ->
     window.documents.open(path)
     window.documents.new()
 
-    window._fill_recent()
-    entry = window._recent.actions()[0]
+    window.file_menus._fill_recent()
+    entry = window.file_menus._recent.actions()[0]
     entry.trigger()
 
     assert entry.text() == "recent.toml"
@@ -162,11 +162,11 @@ def test_problems_are_counted_and_the_text_is_kept(window: MainWindow) -> None:
 
     window.documents.open_text(broken, "broken")
 
-    assert window._problems.text() == "2 problems"
-    assert not window._problems.isHidden()
+    assert window.status_buttons._problems.text() == "2 problems"
+    assert not window.status_buttons._problems.isHidden()
     assert not window.bar["run.toggle"].isEnabled()
     assert window.documents.doc.text == broken
-    window._problems.click()
+    window.status_buttons._problems.click()
     assert window.inspector.key == "links.wifi"
 
 
@@ -323,7 +323,7 @@ def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QAppli
     qtbot.waitUntil(lambda: window.database.store is not None)
 
     assert window.banners.text("database") == ""
-    assert window._database_button.text() == "other.db"
+    assert window.status_buttons._database.text() == "other.db"
     assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "other.db")
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")

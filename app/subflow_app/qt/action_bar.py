@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
-from subflow_app.qt.actions import ACTIONS, SPEEDS, THEMES
+from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.actions.choices import SPEEDS, THEMES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS, TOOLBAR
 from subflow_app.qt.theme import Tokens, current_tokens

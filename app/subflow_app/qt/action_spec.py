@@ -1,4 +1,4 @@
-"""What an action of the window is: a row of the table in ``actions``, and what its availability depends on."""
+"""What an action of the window is: a row of the table in :mod:`.actions`, and what its availability depends on."""
 
 from __future__ import annotations
 
@@ -43,6 +43,11 @@ class Scope(Enum):
 
 def _always(_state: WindowState) -> bool:
     return True
+
+
+def has_plots(state: WindowState) -> bool:
+    """Whether the plots show something."""
+    return state.runs_shown > 0
 
 
 @dataclass(frozen=True, slots=True)

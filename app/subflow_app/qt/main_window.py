@@ -3,40 +3,41 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QUndoGroup, QUndoStack
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.policies import app_catalog
-from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
+from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.training_progress import TRAINING_ACTIONS
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
-from subflow_app.qt.actions import DEFAULT_SPEED, PANELS, SPEEDS
+from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.agent_panel import AgentPanel
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.docks import Docks, Side
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
+from subflow_app.qt.file_menus import FileMenus
 from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
 from subflow_app.qt.history import History, HistoryCommand
-from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, TRAINING_MENU
 from subflow_app.qt.notices import Notices
+from subflow_app.qt.panel_layout import PanelLayout
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
+from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.training.control import TrainingControl
@@ -159,73 +160,28 @@ class MainWindow(QMainWindow):
 
     def _place_parts(self) -> None:
         self.resize(DEFAULT_SIZE)
-        # A window in the window: the docking manager takes a whole one, and banners go above it.
-        dock_area = QMainWindow()
-        dock_area.setWindowFlags(Qt.WindowType.Widget)
-        middle = QWidget(self)
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.banners)
-        layout.addWidget(dock_area, 1)
-        self.setCentralWidget(middle)
-        self.docks = Docks(dock_area)
-        self.docks.set_centre("plots", "Plots", self.plots)
-        self._add_panel("topology", self.topology, Side.LEFT)
-        self._add_panel("inspector", self.inspector, Side.BOTTOM, beside="topology")
-        self._add_panel("history", self.history, Side.BOTTOM, beside="plots")
-        self._add_panel("agent", self.agent, Side.TAB, beside="inspector")
-        self._add_panel("train", self.train, Side.TAB, beside="plots")
-        self._share_out()
-        self.docks.remember_default()
-        self._examples = self._submenu("Open &example", "example", self._fill_examples)
-        self._recent = self._submenu("Open &recent", "recent", self._fill_recent)
+        panels = {
+            "topology": self.topology,
+            "inspector": self.inspector,
+            "history": self.history,
+            "agent": self.agent,
+            "train": self.train,
+        }
+        self.panels = PanelLayout(self, self.banners, self.plots, panels)
+        self.docks = self.panels.docks
+        self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,
             Scope.HISTORY: self.history.table,
             Scope.TRAINING: self.train,
         }
-        self.toolbar = self.bar.place(scopes, {menu.title(): menu for menu in (self._examples, self._recent)})
-        self._fill_status_bar()
-
-    def _add_panel(self, name: str, widget: QWidget, side: Side, beside: str | None = None) -> None:
-        title, icon_name, _shortcut = PANELS[name]
-        self.docks.add(name, title, widget, side, icon_name=icon_name, beside=beside)
-
-    def _share_out(self) -> None:
-        """The default sizes: the picture and the form a third, the plots the rest, the history a few rows."""
-        width, height = self.width(), self.height()
-        left = min(440, max(350, round(width * 0.3)))
-        self.docks.set_outer_sizes([left, width - left])
-        self.docks.set_sizes("topology", [round(height * 0.42), round(height * 0.58)])
-        self.docks.set_sizes("plots", [round(height * 0.76), round(height * 0.24)])
-
-    def _submenu(self, title: str, icon_name: str, fill: Callable[[], None]) -> QMenu:
-        menu = QMenu(title, self)
-        menu.setObjectName(f"menu_{icon_name}")
-        menu.setIcon(icon(icon_name))
-        menu.aboutToShow.connect(fill)
-        return menu
-
-    def _fill_status_bar(self) -> None:
-        bar = self.statusBar()
-        bar.setSizeGripEnabled(False)
-        self._problems = QToolButton(bar)
-        self._problems.setObjectName("problems_button")
-        self._problems.setStatusTip("Go to the first problem of the scenario")
-        self._problems.clicked.connect(self.show_first_problem)
-        self._database_button = QToolButton(bar)
-        self._database_button.setObjectName("database_button")
-        self._database_button.setStatusTip("Keep runs in another database file from now on")
-        self._database_button.clicked.connect(lambda: self.bar.trigger("file.open_database"))
-        for button in (self._problems, self._database_button):
-            button.setAutoRaise(True)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        for widget in (self.run_status, self._problems, self._database_button):
-            bar.addPermanentWidget(widget)
+        self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
+        self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
     def _connect_parts(self) -> None:
         self.theme.changed.connect(self.apply_tokens)
+        self.status_buttons.problems_clicked.connect(self.show_first_problem)
+        self.status_buttons.database_clicked.connect(lambda: self.bar.trigger("file.open_database"))
         self.documents.replaced.connect(self._on_document_replaced)
         self.documents.edited.connect(self._on_document_edited)
         self.documents.settling.connect(self.inspector.commit_pending)
@@ -334,11 +290,6 @@ class MainWindow(QMainWindow):
         else:
             self.plots.zoom(steps)
 
-    def reset_layout(self) -> None:
-        """Puts all panels back, at the sizes that suit the window as it is now."""
-        self.docks.reset()
-        self._share_out()
-
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
         """Switches one plot on or off; the last one stays."""
         self.plots.set_plot_shown(plot_id, is_shown)
@@ -432,9 +383,7 @@ class MainWindow(QMainWindow):
     def _on_document_edited(self) -> None:
         self.setWindowTitle(f"{self.documents.name}[*] — Subflow")
         self.setWindowModified(self.documents.is_modified)
-        count = len(self.documents.doc.problems)
-        self._problems.setVisible(count > 0)
-        self._problems.setText(f"{count} problem{'' if count == 1 else 's'}")
+        self.status_buttons.show_problems(len(self.documents.doc.problems))
         self.update_actions()
 
     def _on_topology_activated(self, key: str) -> None:
@@ -454,7 +403,7 @@ class MainWindow(QMainWindow):
         if store.is_read_only:
             self.notices.database_read_only(self.database.path, self.database.ask_open)
         self.preferences.change(self.preferences.settings.with_database(store.path))
-        self._show_database()
+        self.status_buttons.show_database(self.database)
         self.update_actions()
 
     def _on_database_failed(self, error: StoreError) -> None:
@@ -463,19 +412,13 @@ class MainWindow(QMainWindow):
         self.notices.database_failed(error, has_other, self.database.ask_open, lambda: self.database.open(wanted))
         if not has_other:
             self.history.set_store(None, "Runs stay in memory until a database is chosen.")
-        self._show_database()
+        self.status_buttons.show_database(self.database)
         self.update_actions()
 
     def _on_purged(self, count: int) -> None:
         # What undo could bring back is gone.
         self.history_stack.clear()
         self.notices.purged(count)
-
-    def _show_database(self) -> None:
-        path, has_store = self.database.path, self.database.store is not None
-        self._database_button.setText(path.name if path is not None and has_store else "no database")
-        suffix = " (read-only)" if has_store and not self.database.can_write else ""
-        self._database_button.setToolTip(f"{path}{suffix}" if has_store else "Runs stay in memory")
 
     def _on_shown_changed(self) -> None:
         self.history.set_shown(self.shown.ids)
@@ -503,22 +446,6 @@ class MainWindow(QMainWindow):
         self.bar.fill(menu, entries)
         menu.popup(position)
 
-    def _fill_examples(self) -> None:
-        self._fill(self._examples, [(name, name, self.documents.open_example) for name in scenario_names()])
-
-    def _fill_recent(self) -> None:
-        files = self.preferences.settings.recent_files
-        self._fill(self._recent, [(Path(file).name, file, self.documents.open) for file in files])
-
-    def _fill(self, menu: QMenu, entries: Sequence[tuple[str, str, Callable[[str], bool]]]) -> None:
-        menu.clear()
-        for text, argument, go in entries:
-            action = menu.addAction(text.replace("&", "&&"))
-            action.setStatusTip(f"Open {argument}")
-            action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
-        if not entries:
-            menu.addAction("None yet").setEnabled(False)
-
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything that does not follow the palette by itself."""
         self.docks.apply_tokens(tokens)
@@ -526,13 +453,18 @@ class MainWindow(QMainWindow):
         self.inspector.apply_palette(tokens)
         for bar in (self.menuBar(), self.toolbar, self.statusBar()):
             bar.setStyleSheet(bar_style(tokens))
-        parts = (self.bar, self.plots, self.history, self.agent, self.train, self.banners, self.run_status)
-        for part in parts:
+        for part in (
+            self.bar,
+            self.file_menus,
+            self.plots,
+            self.history,
+            self.agent,
+            self.train,
+            self.banners,
+            self.run_status,
+            self.status_buttons,
+        ):
             part.apply_tokens(tokens)
-        self._examples.setIcon(icon("example"))
-        self._recent.setIcon(icon("recent"))
-        self._problems.setIcon(icon("error", tokens.error))
-        self._database_button.setIcon(icon("database", tokens.muted_text))
 
     # ---- Qt ----
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subflow_app.plots import GROUPS, PLOTS
-from subflow_app.qt.actions import PANELS, SPEEDS, THEMES
+from subflow_app.qt.actions.choices import PANELS, SPEEDS, THEMES
 
 # Submenus of the menus below: the plots that only some runs have.
 SUBMENUS: dict[str, tuple[str, ...]] = {

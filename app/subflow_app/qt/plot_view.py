@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.traces import SeriesKey, Traces
 from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
-from subflow_app.qt.actions import DEFAULT_PLOTS
+from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState

@@ -1,0 +1,21 @@
+"""Everything a person can do in the window, in one table: menus, toolbar, shortcuts and their list come from it.
+
+A new action is one row in the file of its menu, whose callback is one call to the part of the window that knows how,
+and its place in ``menus``.
+"""
+
+from __future__ import annotations
+
+from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.actions import edit, file, help, history, run, training, view
+
+ACTIONS: tuple[ActionSpec, ...] = (
+    *file.rows(),
+    *edit.rows(),
+    *view.rows(),
+    *run.rows(),
+    *run.agent_rows(),
+    *training.rows(),
+    *history.rows(),
+    *help.rows(),
+)

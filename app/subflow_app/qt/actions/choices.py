@@ -1,0 +1,31 @@
+"""What several actions choose among: plots, panels, speeds, colours."""
+
+from __future__ import annotations
+
+from subflow_app.plots import GROUPS
+
+# The plots a person sees first; the others are one click away in the View menu.
+DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
+
+# With the number of the plot in its group.
+PLOT_KEYS = dict(zip(("", *GROUPS), ("Alt", "Alt+Shift", "Ctrl+Alt", "Ctrl+Alt+Shift"), strict=True))
+
+# Panels: object name -> (title, icon, shortcut). The plots are the centre and stay.
+PANELS = {
+    "topology": ("Topology", "topology", "Ctrl+1"),
+    "inspector": ("Inspector", "inspector", "Ctrl+2"),
+    "history": ("History", "history", "Ctrl+3"),
+    "agent": ("Agent", "agent", "Ctrl+4"),
+    "train": ("Train", "train", "Ctrl+5"),
+}
+
+# Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
+SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
+    "real_time": (1.0, "Real time (1×)", "speed_slow", "F4"),
+    "brisk": (10.0, "10× real time", "speed_medium", "Ctrl+F6"),
+    "fast": (100.0, "100× real time", "speed_fast", "F6"),
+    "express": (None, "As fast as possible", "speed_max", "F7"),
+}
+DEFAULT_SPEED = "brisk"
+
+THEMES = {"light": "Ctrl+Alt+L", "dark": "Ctrl+Alt+D", "system": "Ctrl+Alt+S"}

@@ -1,0 +1,38 @@
+"""Undo, redo and search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The Edit menu."""
+    yield ActionSpec(
+        "edit.undo",
+        "&Undo",
+        "Take back the last change of the scenario or of the history",
+        "undo",
+        ("Ctrl+Z",),
+        lambda w, _: w.undo_group.undo(),
+        lambda s: s.can_undo,
+    )
+    yield ActionSpec(
+        "edit.redo",
+        "&Redo",
+        "Make the change again that was taken back",
+        "redo",
+        ("Ctrl+Shift+Z", "Ctrl+Y"),
+        lambda w, _: w.undo_group.redo(),
+        lambda s: s.can_redo,
+    )
+    yield ActionSpec(
+        "edit.find_run",
+        "&Find run",
+        "Search the history by name, scenario, controller, tag or note",
+        "search",
+        ("Ctrl+F",),
+        lambda w, _: w.find_run(),
+        lambda s: s.has_store,
+    )

@@ -1,0 +1,82 @@
+"""Scenario files, the database, and what leaves the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec, has_plots
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The File menu."""
+    yield ActionSpec(
+        "file.new",
+        "&New scenario",
+        "Start a new scenario: one download over two paths",
+        "new",
+        ("Ctrl+N",),
+        lambda w, _: w.documents.new(),
+    )
+    yield ActionSpec(
+        "file.open",
+        "&Open scenario…",
+        "Open a scenario file; dropping one on the window does the same",
+        "open",
+        ("Ctrl+O",),
+        lambda w, _: w.documents.ask_open(),
+    )
+    yield ActionSpec(
+        "file.save", "&Save", "Save the scenario to its file", "save", ("Ctrl+S",), lambda w, _: w.documents.save()
+    )
+    yield ActionSpec(
+        "file.save_as",
+        "Save &as…",
+        "Save the scenario to another file",
+        "save_as",
+        ("Ctrl+Shift+S",),
+        lambda w, _: w.documents.save_as(),
+    )
+    yield ActionSpec(
+        "file.open_database",
+        "Open &database…",
+        "Keep runs in another database file from now on",
+        "database",
+        ("Ctrl+Shift+O",),
+        lambda w, _: w.database.ask_open(),
+        lambda s: not s.is_running and not s.is_training,
+    )
+    yield ActionSpec(
+        "file.copy_database",
+        "Save a &copy of the database…",
+        "Write all stored runs to a new file, to share or to keep",
+        "database_copy",
+        ("Ctrl+Shift+B",),
+        lambda w, _: w.database.ask_save_copy(),
+        lambda s: s.has_store,
+    )
+    yield ActionSpec(
+        "file.export_figure",
+        "&Export figure…",
+        "Write the plots as they are shown to an SVG, PDF or PNG file",
+        "export_figure",
+        ("Ctrl+E",),
+        lambda w, _: w.exports.ask_figure(),
+        has_plots,
+    )
+    yield ActionSpec(
+        "file.export_data",
+        "Export da&ta…",
+        "Write the data of the visible curves to a CSV file",
+        "export_data",
+        ("Ctrl+Shift+E",),
+        lambda w, _: w.exports.ask_data(),
+        has_plots,
+    )
+    yield ActionSpec(
+        "file.quit",
+        "&Quit",
+        "Close Subflow; a run that is going on is stopped and kept",
+        "quit",
+        ("Ctrl+Q",),
+        lambda w, _: w.close(),
+    )

@@ -1,0 +1,27 @@
+"""Help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The Help menu."""
+    yield ActionSpec(
+        "help.shortcuts",
+        "&Keyboard shortcuts",
+        "List all shortcuts and mouse gestures",
+        "shortcuts",
+        ("Ctrl+/",),
+        lambda w, _: w.show_shortcuts(),
+    )
+    yield ActionSpec(
+        "help.about",
+        "&About Subflow",
+        "Version, licences and where files are kept",
+        "about",
+        ("Shift+F1",),
+        lambda w, _: w.show_about(),
+    )

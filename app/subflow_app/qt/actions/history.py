@@ -1,0 +1,121 @@
+"""Stored runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+
+
+def _one_selected(state: WindowState) -> bool:
+    return state.runs_selected == 1
+
+
+def _one_writable(state: WindowState) -> bool:
+    return state.runs_selected == 1 and state.can_write
+
+
+def _some_writable(state: WindowState) -> bool:
+    return state.runs_selected >= 1 and state.can_write
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The History menu."""
+    yield ActionSpec(
+        "history.open",
+        "&Open plots",
+        "Show the selected runs in the plots; several are laid over each other",
+        "plots",
+        ("Return",),
+        lambda w, _: w.open_selected_runs(),
+        lambda s: s.runs_selected >= 1,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.overlay",
+        "Over&lay with current",
+        "Lay the selected runs over those that the plots show now",
+        "overlay",
+        ("Ctrl+Return",),
+        lambda w, _: w.overlay_selected_runs(),
+        lambda s: s.runs_selected >= 1 and s.runs_shown >= 1,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.clear_overlay",
+        "&Clear overlay",
+        "Show only the first of the runs in the plots",
+        "clear",
+        ("Ctrl+Backspace",),
+        lambda w, _: w.shown.keep_first(),
+        lambda s: s.runs_shown > 1,
+    )
+    yield ActionSpec(
+        "history.rename",
+        "&Rename…",
+        "Give the selected run another name",
+        "rename",
+        ("F2",),
+        lambda w, _: w.history.rename_selected(),
+        _one_writable,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.tag",
+        "&Tags…",
+        "Set the tags of the selected runs, to find them again",
+        "tag",
+        ("Ctrl+T",),
+        lambda w, _: w.history.tag_selected(),
+        _some_writable,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.note",
+        "&Note…",
+        "Write a note on the selected run",
+        "note",
+        ("Ctrl+Shift+N",),
+        lambda w, _: w.history.note_selected(),
+        _one_writable,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.open_scenario",
+        "Open its &scenario",
+        "Open the scenario of the selected run in the editor, to change it or to run it again",
+        "scenario",
+        ("Ctrl+Shift+Return",),
+        lambda w, _: w.open_scenario_of_selected_run(),
+        _one_selected,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.export",
+        "&Export run…",
+        "Write all data of the selected run to a folder: CSV tables, summary and scenario",
+        "export_data",
+        ("Ctrl+Alt+E",),
+        lambda w, _: w.exports.ask_run(),
+        _one_selected,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.delete",
+        "&Delete",
+        "Delete the selected runs; undo brings them back",
+        "delete",
+        ("Del",),
+        lambda w, _: w.history.delete_selected(),
+        _some_writable,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
+        "history.purge",
+        "Remove deleted runs for &good…",
+        "Free the disk space of all deleted runs; they cannot be brought back then",
+        "purge",
+        ("Ctrl+Shift+Del",),
+        lambda w, _: w.database.ask_purge(),
+        lambda s: s.can_write and not s.is_running,
+    )

@@ -1,0 +1,93 @@
+"""Running the scenario, and walking through what agents decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.actions.choices import DEFAULT_SPEED, SPEEDS
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The Run menu."""
+    yield ActionSpec(
+        "run.toggle",
+        "&Run",
+        "Run the scenario; while it runs, pause and resume",
+        "run",
+        ("F5",),
+        lambda w, _: w.toggle_run(),
+        lambda s: s.is_valid or s.is_running,
+    )
+    yield ActionSpec(
+        "run.stop",
+        "&Stop",
+        "End the run now; what was simulated so far is kept",
+        "stop",
+        ("Shift+F5",),
+        lambda w, _: w.runs.stop(),
+        lambda s: s.is_running,
+    )
+    yield ActionSpec(
+        "run.record_decisions",
+        "Record &decisions",
+        "Keep with new runs why controllers and schedulers did what they did; such a run stores much more",
+        "decisions",
+        ("Ctrl+Shift+D",),
+        lambda w, on: w.set_decisions_recorded(on),
+        checkable=True,
+    )
+    for speed, (_limit, text, icon_name, shortcut) in SPEEDS.items():
+        yield ActionSpec(
+            f"run.speed_{speed}",
+            text,
+            "Simulate as fast as this computer can"
+            if speed == "express"
+            else f"Let the run go at {text.lower()}, to watch it",
+            icon_name,
+            (shortcut,),
+            lambda w, _, speed=speed: w.set_speed(speed),  # type: ignore[misc]
+            checkable=True,
+            group="speed",
+            is_on=speed == DEFAULT_SPEED,
+        )
+
+
+def agent_rows() -> Iterator[ActionSpec]:
+    """The part of the Run menu that walks through the decisions of a learning agent."""
+    yield ActionSpec(
+        "agent.first",
+        "&First decision",
+        "Go to the first decision of the learning agent that the agent panel shows",
+        "first",
+        ("Alt+Home",),
+        lambda w, _: w.agent.go_to_first(),
+        lambda s: s.has_earlier_decision,
+    )
+    yield ActionSpec(
+        "agent.previous",
+        "Pre&vious decision",
+        "Go back by one decision of the learning agent; a click into the plots goes to the nearest",
+        "previous",
+        ("Alt+Left",),
+        lambda w, _: w.agent.step(-1),
+        lambda s: s.has_earlier_decision,
+    )
+    yield ActionSpec(
+        "agent.next",
+        "Ne&xt decision",
+        "Go on by one decision of the learning agent; a click into the plots goes to the nearest",
+        "next",
+        ("Alt+Right",),
+        lambda w, _: w.agent.step(1),
+        lambda s: s.has_later_decision,
+    )
+    yield ActionSpec(
+        "agent.last",
+        "L&atest decision",
+        "Go to the latest decision of the learning agent; while a run goes on, stay with it",
+        "last",
+        ("Alt+End",),
+        lambda w, _: w.agent.go_to_last(),
+        lambda s: s.has_later_decision,
+    )

@@ -1,0 +1,139 @@
+"""Panels, plots, zoom and colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.plots import PLOTS
+from subflow_app.qt.action_spec import ActionSpec, Scope, has_plots
+from subflow_app.qt.actions.choices import DEFAULT_PLOTS, PANELS, PLOT_KEYS, THEMES
+
+
+def _lower_first(title: str) -> str:
+    """A title in the middle of a sentence; an abbreviation at its start stays."""
+    return title if title[:2].isupper() else title[0].lower() + title[1:]
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The View menu."""
+    for name, (title, icon_name, shortcut) in PANELS.items():
+        yield ActionSpec(
+            f"view.{name}",
+            f"&{title}",
+            f"Show or hide the {title.lower()} panel",
+            icon_name,
+            (shortcut,),
+            lambda w, on, name=name: w.docks.set_open(name, on),  # type: ignore[misc] # mypy: no default in lambdas
+            checkable=True,
+            is_on=True,
+        )
+    yield ActionSpec(
+        "view.reset_layout",
+        "&Reset layout",
+        "Put all panels back where they were at first",
+        "reset_layout",
+        ("Ctrl+Shift+0",),
+        lambda w, _: w.panels.reset(),
+    )
+    for group, keys in PLOT_KEYS.items():
+        for number, spec in enumerate((spec for spec in PLOTS if spec.group == group), start=1):
+            yield ActionSpec(
+                f"view.plot_{spec.id}",
+                f"{spec.title} plot",
+                f"Show or hide the plot of the {_lower_first(spec.title)}",
+                "plots",
+                (f"{keys}+{number}",),
+                lambda w, on, plot_id=spec.id: w.set_plot_shown(plot_id, on),  # type: ignore[misc]
+                lambda s, plot_id=spec.id: plot_id not in s.plots_without_data,  # type: ignore[misc]
+                checkable=True,
+                is_on=spec.id in DEFAULT_PLOTS,
+            )
+    yield ActionSpec(
+        "view.legend",
+        "&Legend",
+        "Show or hide the legend of the plots",
+        "legend",
+        ("L",),
+        lambda w, on: w.plots.set_legend_shown(on),
+        scope=Scope.PLOTS,
+        checkable=True,
+        is_on=True,
+    )
+    yield ActionSpec(
+        "view.crosshair",
+        "&Crosshair",
+        "Show the values of all curves at the time under the mouse",
+        "crosshair",
+        ("X",),
+        lambda w, on: w.plots.set_crosshair_shown(on),
+        scope=Scope.PLOTS,
+        checkable=True,
+        is_on=True,
+    )
+    yield ActionSpec(
+        "view.log_y",
+        "Lo&garithmic values",
+        "Switch the value axes of the plots between linear and logarithmic",
+        "log",
+        ("G",),
+        lambda w, on: w.plots.set_log(on),
+        scope=Scope.PLOTS,
+        checkable=True,
+    )
+    yield ActionSpec(
+        "view.marks",
+        "Event &marks",
+        "Show losses, penalties, timeouts and actions of agents as ticks below the window, and link changes as lines",
+        "marks",
+        ("M",),
+        lambda w, on: w.plots.set_marks_shown(on),
+        scope=Scope.PLOTS,
+        checkable=True,
+        is_on=True,
+    )
+    yield ActionSpec(
+        "view.fit",
+        "&Fit plots",
+        "Show the whole run in the plots; a double-click does the same",
+        "fit",
+        ("F",),
+        lambda w, _: w.plots.fit(),
+        has_plots,
+        scope=Scope.PLOTS,
+    )
+    yield ActionSpec(
+        "view.zoom_in",
+        "Zoom &in",
+        "Zoom into the topology if it has the focus, else into the time of the plots",
+        "zoom_in",
+        ("Ctrl++", "Ctrl+="),
+        lambda w, _: w.zoom(1),
+    )
+    yield ActionSpec(
+        "view.zoom_out",
+        "Zoom &out",
+        "Zoom out of the topology if it has the focus, else out of the time of the plots",
+        "zoom_out",
+        ("Ctrl+-",),
+        lambda w, _: w.zoom(-1),
+    )
+    yield ActionSpec(
+        "view.zoom_reset",
+        "Reset &zoom",
+        "Show the topology at 100 % if it has the focus, else the whole run in the plots",
+        "zoom_reset",
+        ("Ctrl+0",),
+        lambda w, _: w.zoom(0),
+    )
+    for mode, shortcut in THEMES.items():
+        yield ActionSpec(
+            f"view.theme_{mode}",
+            f"&{mode.capitalize()} theme",
+            "Follow the desktop's light or dark setting" if mode == "system" else f"Use {mode} colours",
+            f"theme_{mode}",
+            (shortcut,),
+            lambda w, _, mode=mode: w.set_theme(mode),  # type: ignore[misc]
+            checkable=True,
+            group="theme",
+            is_on=mode == "system",
+        )

@@ -1,0 +1,58 @@
+"""The submenus that list files: the shipped examples, and what was opened last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu, QWidget
+
+from subflow_app.core.resources import scenario_names
+from subflow_app.qt.documents import Documents
+from subflow_app.qt.icons import icon
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.theme import Tokens
+
+
+class FileMenus(QObject):
+    """Filled each time they open."""
+
+    def __init__(self, documents: Documents, preferences: Preferences, parent: QWidget) -> None:
+        """Empty menus of the window ``parent``."""
+        super().__init__(parent)
+        self._documents = documents
+        self._preferences = preferences
+        self._examples = self._make("Open &example", "example", self._fill_examples, parent)
+        self._recent = self._make("Open &recent", "recent", self._fill_recent, parent)
+
+    def by_title(self) -> dict[str, QMenu]:
+        """The menus by the titles that ``menus`` places them with."""
+        return {menu.title(): menu for menu in (self._examples, self._recent)}
+
+    def apply_tokens(self, _tokens: Tokens) -> None:
+        """Recolours the icons."""
+        self._examples.setIcon(icon("example"))
+        self._recent.setIcon(icon("recent"))
+
+    def _make(self, title: str, name: str, fill: Callable[[], None], parent: QWidget) -> QMenu:
+        menu = QMenu(title, parent)
+        menu.setObjectName(f"menu_{name}")
+        menu.aboutToShow.connect(fill)
+        return menu
+
+    def _fill_examples(self) -> None:
+        self._fill(self._examples, [(name, name, self._documents.open_example) for name in scenario_names()])
+
+    def _fill_recent(self) -> None:
+        files = self._preferences.settings.recent_files
+        self._fill(self._recent, [(Path(file).name, file, self._documents.open) for file in files])
+
+    def _fill(self, menu: QMenu, entries: Sequence[tuple[str, str, Callable[[str], bool]]]) -> None:
+        menu.clear()
+        for text, argument, go in entries:
+            action = menu.addAction(text.replace("&", "&&"))
+            action.setStatusTip(f"Open {argument}")
+            action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
+        if not entries:
+            menu.addAction("None yet").setEnabled(False)

@@ -1,0 +1,52 @@
+"""The right end of the status bar: how the run goes, the problems of the scenario, the database in use."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
+
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import Tokens
+
+
+class StatusButtons(QObject):
+    """Two buttons behind the state of the run."""
+
+    problems_clicked = Signal()
+    database_clicked = Signal()
+
+    def __init__(self, bar: QStatusBar, run_status: QWidget) -> None:
+        """Fills the bar; ``run_status`` comes first."""
+        super().__init__(bar)
+        bar.setSizeGripEnabled(False)
+        self._problems = QToolButton(bar)
+        self._problems.setObjectName("problems_button")
+        self._problems.setStatusTip("Go to the first problem of the scenario")
+        self._problems.clicked.connect(self.problems_clicked)
+        self._database = QToolButton(bar)
+        self._database.setObjectName("database_button")
+        self._database.setStatusTip("Keep runs in another database file from now on")
+        self._database.clicked.connect(self.database_clicked)
+        for button in (self._problems, self._database):
+            button.setAutoRaise(True)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        for widget in (run_status, self._problems, self._database):
+            bar.addPermanentWidget(widget)
+
+    def show_problems(self, count: int) -> None:
+        """Says how many problems the scenario has; nothing if it has none."""
+        self._problems.setVisible(count > 0)
+        self._problems.setText(f"{count} problem{'' if count == 1 else 's'}")
+
+    def show_database(self, database: DatabaseControl) -> None:
+        """Says where runs are kept."""
+        path, has_store = database.path, database.store is not None
+        self._database.setText(path.name if path is not None and has_store else "no database")
+        suffix = " (read-only)" if has_store and not database.can_write else ""
+        self._database.setToolTip(f"{path}{suffix}" if has_store else "Runs stay in memory")
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the icons."""
+        self._problems.setIcon(icon("error", tokens.error))
+        self._database.setIcon(icon("database", tokens.muted_text))
