@@ -121,6 +121,7 @@ def make_window(
         dialogs=dialogs or ScriptedDialogs(),
         state_file=WindowStateFile(folder / "window.ini"),
         desk_maker=desk_maker,
+        recovery_folder=folder / "recovery",
     )
     for part in (theme, preferences):
         part.setParent(window)

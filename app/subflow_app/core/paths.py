@@ -33,6 +33,11 @@ def window_state_path() -> Path:
     return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "window.ini"
 
 
+def recovery_directory() -> Path:
+    """The folder with a recovery file for every scenario that has unsaved changes."""
+    return platformdirs.user_state_path(_APPLICATION, appauthor=False) / "recovery"
+
+
 def log_path() -> Path:
     """The log file."""
     return platformdirs.user_log_path(_APPLICATION, appauthor=False) / "subflow.log"

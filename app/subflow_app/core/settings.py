@@ -1,6 +1,6 @@
 """The user's settings: a small JSON file that never stands in the way of starting the program.
 
-A hand-written check of six values; a model library would cost more at start-up than everything else in this module.
+A hand-written check of a dozen values; a model library would cost more at start-up than all the rest of this module.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import SettingsError
+from subflow_app.core.language import ENGLISH, LANGUAGES
 from subflow_app.core.paths import default_database, settings_path
 
 _log = logging.getLogger(__name__)
 
-THEMES = ("system", "light", "dark")
+THEMES = ("system", "light", "dark", "contrast")
 RECENT_FILES_KEPT = 10
 # Sampling finer than a microsecond would store more than the simulator resolves; coarser than a minute shows nothing.
-_SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
+SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
+# Below, text is too small to read; above, panels no longer fit the screens that need it.
+SCALE_RANGE_PERCENT = (50, 300)
+MOST_PARALLEL_RUNS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +34,35 @@ class Settings:
     """What the user has chosen, and the files used last.
 
     Attributes:
-        theme: ``"system"``, ``"light"`` or ``"dark"``.
+        theme: one of `THEMES`; ``"system"`` is light, dark or high contrast as the desktop says.
+        language: one of `LANGUAGES`; takes effect at the next start.
+        scale_percent: size of everything in the window, of what the desktop says; takes effect at the next start.
         recent_files: absolute paths of scenario files, the latest first.
         sample_interval_s: simulated time between two trace samples of a new run, s.
         record_decisions: whether new runs keep what controllers and schedulers decide, and why.
         last_export_directory: where figures and data went last; empty before the first export.
         database: database in use; empty for the default one.
+        autosave: whether unsaved changes are kept for the case of a crash.
+        parallel_runs: how many runs go on at once, at most; 0 for as many as there are processors.
+        confirm_closing_run: whether closing the window during a run asks first.
+        confirm_purge: whether removing deleted runs for good asks first.
+        is_welcomed: whether the welcome of the first start was shown.
         unknown: entries of a newer version, kept as they are when the settings are saved.
     """
 
     theme: str = "system"
+    language: str = ENGLISH
+    scale_percent: int = 100
     recent_files: tuple[str, ...] = ()
     sample_interval_s: float = 0.1
     record_decisions: bool = False
     last_export_directory: str = ""
     database: str = ""
+    autosave: bool = True
+    parallel_runs: int = 0
+    confirm_closing_run: bool = False
+    confirm_purge: bool = True
+    is_welcomed: bool = False
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     def with_recent_file(self, path: str | Path) -> Settings:
@@ -129,7 +147,14 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "theme": lambda value: value in THEMES,
         "recent_files": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
         "sample_interval_s": _is_sample_interval,
-        "record_decisions": lambda value: isinstance(value, bool),
+        "language": lambda value: value in tuple(LANGUAGES),
+        "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
+        "record_decisions": _is_switch,
+        "autosave": _is_switch,
+        "parallel_runs": lambda value: _is_whole(value, 0, MOST_PARALLEL_RUNS),
+        "confirm_closing_run": _is_switch,
+        "confirm_purge": _is_switch,
+        "is_welcomed": _is_switch,
         "last_export_directory": lambda value: isinstance(value, str),
         "database": lambda value: isinstance(value, str),
     }
@@ -147,8 +172,16 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
     return Settings(**known, unknown=unknown)
 
 
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
 def _is_sample_interval(value: object) -> bool:
-    low, high = _SAMPLE_INTERVAL_RANGE_S
+    low, high = SAMPLE_INTERVAL_RANGE_S
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 

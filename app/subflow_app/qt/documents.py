@@ -8,9 +8,12 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
+from subflow_app.core.recovery import UnsavedText
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenario_source import with_traces
+from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.preferences import Preferences
 
@@ -103,6 +106,23 @@ class Documents(QObject):
         if not self.may_discard():
             return False
         self._replace(ScenarioDoc(text), name)
+        return True
+
+    def recover(self, unsaved: UnsavedText) -> bool:
+        """Opens what an earlier session did not save: its file, with the changes as one step that undo takes back.
+
+        Returns:
+            False if the person would rather keep the present document.
+        """
+        if not self.may_discard():
+            return False
+        try:
+            doc = ScenarioDoc(unsaved.base) if unsaved.path is None else ScenarioDoc.open(unsaved.path)
+        except AppError:
+            # The file is gone: saving makes it anew.
+            doc = ScenarioDoc(unsaved.base, unsaved.path)
+        self._replace(doc, unsaved.name)
+        self._undo_stack.push(EditCommand(doc, tr("Recover changes"), lambda: doc.set_text(unsaved.text)))
         return True
 
     def may_discard(self) -> bool:

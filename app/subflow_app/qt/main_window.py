@@ -34,6 +34,7 @@ from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
@@ -76,6 +77,7 @@ class MainWindow(QMainWindow):
         dialogs: Dialogs | None = None,
         state_file: WindowStateFile | None = None,
         desk_maker: DeskMaker | None = None,
+        recovery_folder: Path | None = None,
     ) -> None:
         """Makes the window with a new scenario; :meth:`load` brings plots and database.
 
@@ -85,6 +87,7 @@ class MainWindow(QMainWindow):
             dialogs: asks the person; tests pass one that answers.
             state_file: where geometry and layout are kept.
             desk_maker: brings the trainings, once the Train page is shown.
+            recovery_folder: where unsaved changes are kept.
         """
         super().__init__()
         self.setObjectName("main_window")
@@ -94,7 +97,8 @@ class MainWindow(QMainWindow):
         self.dialogs = dialogs or Dialogs(self)
         self._state_file = state_file or WindowStateFile()
         self._desk_maker = desk_maker or _open_desk
-        self._closes_when_ended = False
+        self._recovery_folder = recovery_folder
+        self._closes_when_ended = self._closes_unasked = False
         self.speed = DEFAULT_SPEED
         self._make_parts()
         self._place_parts()
@@ -115,6 +119,15 @@ class MainWindow(QMainWindow):
         self.banners = Banners()
         self.notices = Notices(self.banners)
         self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self)
+        self.recovery = Recovery(
+            self.documents,
+            self.document_stack,
+            self.preferences,
+            self.banners,
+            self.workers,
+            self,
+            self._recovery_folder,
+        )
         self.database = DatabaseControl(self.workers, self.dialogs, self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack, current_tokens())
@@ -232,6 +245,7 @@ class MainWindow(QMainWindow):
         self.exports.failed.connect(self.notices.export_failed)
         self.unsaved.exported.connect(self._on_exported)
         self.unsaved.failed.connect(self.notices.action_failed)
+        self.recovery.failed.connect(self.notices.recovery_failed)
         self.preferences.not_saved.connect(self.notices.settings_failed)
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         application = QApplication.instance()
@@ -254,6 +268,7 @@ class MainWindow(QMainWindow):
         """Brings what start-up leaves for later: the plots, and the database in the background."""
         self.database.open(Path(self.preferences.settings.database) if self.preferences.settings.database else None)
         self.plots.load()
+        self.recovery.offer()
         # Space runs from here, and nothing looks as if it were about to be pressed.
         self.topology.setFocus()
 
@@ -340,8 +355,8 @@ class MainWindow(QMainWindow):
         dialog.open()
 
     def close_at_once(self) -> None:
-        """Closes without asking about unsaved changes: the program is being ended from outside."""
-        self._closes_when_ended = True
+        """Closes without asking, as the program is ended from outside; the next start offers unsaved changes."""
+        self._closes_unasked = self._closes_when_ended = True
         self.close()
 
     def tell_failure(self, error: AppError | StoreError | SimError) -> None:
@@ -500,6 +515,7 @@ class MainWindow(QMainWindow):
             self.dialogs.tell("Runs saved as files", "Runs that no database has were written to:", listed)
         self._state_file.save(self, self.docks, {name: self.bar[name].isChecked() for name in self.bar.switches()})
         self._state_file.save_speed(self.speed)
+        self.recovery.close(keeps_changes=self._closes_unasked)
         self.closing.emit()
         self.trainings.close()
         self.workers.finish_all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from subflow_app.core.language import tr
 from subflow_app.core.runs import RunJob
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
@@ -21,6 +22,14 @@ class Notices:
     def file_failed(self, text: str) -> None:
         """A scenario file could not be read or written."""
         self._banners.show_banner("file", "error", text)
+
+    def recovery_failed(self, where_and_why: str) -> None:
+        """Unsaved changes are not kept for the case of a crash."""
+        text = tr(
+            "Unsaved changes cannot be kept for recovery: {reason}. You can work on; save more often than usual.",
+            reason=where_and_why,
+        )
+        self._banners.show_banner("recovery", "warning", text)
 
     def action_failed(self, text: str) -> None:
         """Something asked for cannot be done."""
