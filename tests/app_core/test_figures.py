@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +14,37 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.figures import draw_figure, save_figure
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, Curve, PlotSpec
+from subflow_app.core.exports import export_bars, export_curves
+from subflow_app.core.figures import draw_bars, draw_figure, save_figure
+from subflow_app.core.traces import Traces
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
+from subflow_app.plots.bars import make_bar, repetitions
+from subflow_app.plots.spec import XAxis, no_curves
 
 THROUGHPUT = PLOTS_BY_ID["throughput"]
 # Five MPTCP flows with two subflows each against five TCP flows: 20 curves in the throughput plot.
 CROWD = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",), count=5))
+
+
+def _phase(traces: Traces) -> list[Curve]:
+    pairs = zip(PLOTS_BY_ID["cwnd"].curves(traces), PLOTS_BY_ID["rtt"].curves(traces), strict=True)
+    return [replace(cwnd, x=rtt.values.astype(np.float64)) for cwnd, rtt in pairs]
+
+
+def _means(runs: Sequence[Traces]) -> list[Bar]:
+    group = repetitions(runs)
+    return [
+        make_bar(name, name, palette.ColourKey(0, 0), each, [value for _ in each.runs], note="nothing arrived")
+        for name, value in (("download", 1e6), ("absent", np.nan))
+        for each in group
+    ]
+
+
+PHASE = PlotSpec(
+    "phase", "Phase", "Window", "packets", 1.0, (("subflow", "cwnd_pkts"),), _phase,
+    x=XAxis("Smoothed RTT", "ms", 1e3, "srtt_s"),
+)  # fmt: skip
+MEANS = replace(PLOTS_BY_ID["goodput"], id="means", curves=no_curves, bars=_means)
 
 
 def drawn(plot: PlotSpec, curves: list[Curve]) -> tuple[list, list[str]]:
@@ -166,3 +193,52 @@ def test_unwritable_place_is_said(tmp_path: Path) -> None:
 def test_nothing_to_draw_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="throughput"):
         save_figure(THROUGHPUT, [], tmp_path / "x.svg")
+
+
+def test_a_plot_over_another_quantity_has_it_along_its_axis(tmp_path: Path) -> None:
+    lines, texts = drawn(PHASE, PHASE.overlay([finished_traces(title="LIA"), finished_traces(title="OLIA")]))
+    figure = draw_figure(PHASE, PHASE.curves(finished_traces()), end_s=10.0)
+
+    assert figure.axes[0].get_xlabel() == "Smoothed RTT (ms)"
+    assert texts == ["download · wifi", "download · lte", "LIA", "OLIA"]
+    curve = PHASE.curves(finished_traces())[0]
+    assert curve.x is not None
+    np.testing.assert_allclose(lines[0].get_xdata(), curve.x * 1e3, rtol=1e-6)
+    table = export_curves([curve], tmp_path / "phase.csv", PHASE).read_text(encoding="utf-8").splitlines()
+    assert table[0] == "run,owner,srtt_s,cwnd_pkts"
+    assert table[1].startswith("1,download/1,")
+    assert len(table) == 1 + len(curve.values)
+
+
+def test_bars_have_their_mean_and_interval_and_say_what_it_is(tmp_path: Path) -> None:
+    figure = draw_bars(MEANS, MEANS.all_bars([finished_traces(RICH), finished_traces(replace(RICH, seed=2))]))
+    axes = figure.axes[0]
+
+    assert axes.get_ylabel() == "Goodput (Mbit/s)"
+    assert axes.get_xlabel() == "mean of 2 runs, 95 % interval"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["download", "absent"]
+    # Both fake runs have the same samples: 1 Mbit/s each.
+    assert [container.patches[0].get_height() for container in axes.containers if hasattr(container, "patches")] == [1]
+    assert [text.get_text().strip() for text in axes.texts] == ["nothing arrived"]
+    text = export_bars(MEANS.all_bars([finished_traces(RICH)]), tmp_path / "b.csv").read_text(encoding="utf-8")
+    assert text.splitlines() == [
+        "experiment,category,mean,ci95,runs,values,note",
+        "Fake,download,1000000,,1,1000000,",
+        "Fake,absent,,,0,,nothing arrived",
+    ]
+
+
+def test_bars_of_several_experiments_are_told_apart_in_the_legend(tmp_path: Path) -> None:
+    runs = [finished_traces(RICH, title="LIA"), finished_traces(replace(RICH, duration_s=11.0), title="OLIA")]
+    figure = draw_bars(MEANS, MEANS.all_bars(runs))
+
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["LIA", "OLIA"]
+    assert figure.axes[0].get_xlabel() == "one run each: no interval"
+    assert save_figure(MEANS, runs, tmp_path / "bars.svg").exists()
+
+
+def test_what_a_plot_needs_is_said(tmp_path: Path) -> None:
+    duel = replace(THROUGHPUT, least_flows=2, needs="two flows or more")
+
+    with pytest.raises(InputError, match="it takes two flows or more"):
+        save_figure(duel, [finished_traces()], tmp_path / "x.svg")

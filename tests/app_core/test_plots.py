@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.table_traces import TableTraces as Table
 
 from subflow_app import plots
 from subflow_app.core import palette
-from subflow_app.core.traces import FLOW, SUBFLOW, LiveTraces, find_key
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, samples_to_average
-from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, find_key
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, interval_text, samples_to_average
+from subflow_app.plots.bars import bar_places, flow_bars, make_bar, repetitions
+from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS, transport_colours
 
 SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]
 MIXED = make_scenario(
@@ -27,9 +29,11 @@ ALL_COLUMNS = make_scenario(
     make_flow("learner", controller="drl-cc"),
 )
 
+LOST = [0.0, 25.0, 10.0, 0.0, 0.0]
+
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
-    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - {"__init__", "spec"}
+    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - {"__init__", "bars", "spec"}
 
     assert {name for name, each in vars(plots).items() if getattr(each, "PLOT", None) in PLOTS} == files
     assert len(PLOTS_BY_ID) == len(PLOTS)
@@ -69,7 +73,10 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
                 groups.setdefault(plot.group, []).append(plot.id)
         return groups
 
-    assert shown(everyday) == {"": ["throughput", "cwnd", "rtt", "queue"], CONNECTION: ["recv_buffer"]}
+    assert shown(everyday) == {
+        "": ["throughput", "cwnd", "rtt", "queue", "goodput", "inflight", "drops", "loss_ratio", "utilisation"],
+        CONNECTION: ["recv_buffer"],
+    }
     assert shown(several)[CONNECTION] == [
         "schedule_share",
         "reorder_queue",
@@ -202,3 +209,55 @@ def test_rtt_is_undefined_before_its_first_sample_and_not_zero() -> None:
 
     # The fake's first RTT comes after 0.25 s: samples at 0.1 s and 0.2 s have none.
     assert np.isnan(curve.values).tolist() == [True, True] + [False] * 98
+
+
+def test_drops_are_per_second_whatever_the_sampling_interval() -> None:
+    traces = finished_traces(interval_s=0.5)
+    drops = PLOTS_BY_ID["drops"].curves(traces)[0]
+
+    np.testing.assert_allclose(drops.values, traces.read(find_key(traces, LINK, "wifi/forward", "drops_pkts"))[1] / 0.5)
+
+
+def test_loss_ratio_is_what_was_lost_of_the_packets_of_the_last_second() -> None:
+    traces = Table(
+        # 1500-byte packets at 1.2 Mbit/s are 100 packets/s: 50 in each half second.
+        {(SUBFLOW, "a/1", "throughput_bps"): [1.2e6, 1.2e6, 0.0, 0.0, 0.0], (SUBFLOW, "a/1", "losses_pkts"): LOST}
+    )
+    curve = PLOTS_BY_ID["loss_ratio"].curves(traces)[0]
+
+    # Lost of lost and delivered: 0 of 50; 25 of 125; 35 of 85; 10 of 10; and then nothing has a fate at all.
+    np.testing.assert_allclose(curve.values, [0.0, 0.2, 35 / 85, 1.0, np.nan], rtol=1e-6)
+
+
+def test_runs_that_differ_in_their_seed_alone_repeat_one_experiment() -> None:
+    again = replace(MIXED, seed=7, name="Another name")
+    other = replace(MIXED, duration_s=11.0)
+    runs = [finished_traces(each) for each in (MIXED, other, again)]
+
+    assert [(group.first, len(group.runs)) for group in repetitions(runs)] == [(0, 2), (1, 1)]
+    assert runs[0].controllers == {"download.1": "lia", "download.2": "lia", "cross": "newreno"}
+
+
+def test_a_bar_is_the_mean_of_its_runs_with_the_interval_of_student() -> None:
+    group = repetitions([finished_traces(title="LIA")])[0]
+    bar = make_bar("a", "a", palette.ColourKey(0, 0), group, [1.0, 3.0, np.nan, np.inf])
+
+    # Mean 2, deviation sqrt(2); t(1) = 12.7062, over sqrt(2) runs.
+    assert (bar.mean, bar.values, bar.run_title) == (2.0, (1.0, 3.0), "LIA")
+    assert bar.ci95 == pytest.approx(12.7062, rel=1e-4)
+    assert interval_text([bar]) == "mean of 2 runs, 95 % interval"
+    alone = make_bar("a", "a", palette.ColourKey(0, 0), group, [1.0])
+    assert np.isnan(alone.ci95)
+    assert interval_text([alone]) == "one run each: no interval"
+    assert interval_text([alone, bar]) == "mean of 1 to 2 runs, 95 % interval"
+
+
+def test_bars_of_a_category_stand_beside_each_other() -> None:
+    runs = [finished_traces(MIXED), finished_traces(replace(MIXED, duration_s=11.0))]
+    bars = flow_bars(runs, transport_colours, lambda traces: dict.fromkeys(traces.controllers, traces.duration_s))
+    places = bar_places(bars)
+
+    assert places.categories == ("download.1", "download.2", "cross")
+    assert [(bar.owner, bar.run, bar.mean) for bar in bars[:2]] == [("download.1", 0, 10.0), ("download.1", 1, 11.0)]
+    # 0.76 of the category for two bars of 0.38, to both sides of its middle.
+    np.testing.assert_allclose(places.bars[:3], [(-0.19, 0.38), (0.19, 0.38), (0.81, 0.38)])

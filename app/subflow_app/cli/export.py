@@ -24,7 +24,7 @@ def export(
         str, typer.Option("--format", metavar="LIST", help="Any of csv, svg, pdf, png; comma-separated.")
     ] = "csv",
     figure: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Any of throughput, cwnd, rtt, queue and those below; or all.")
+        str | None, typer.Option(metavar="LIST", help="Any of those below, comma-separated; or all.")
     ] = None,
     run_data: Annotated[
         bool, typer.Option("--run-data", help="Also all the data of the run when --figure is given.")
@@ -38,6 +38,7 @@ def export(
     --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
     Several runs are overlaid in the figures, and the data of each is in a folder of its own.
 
+    Figures of every run: throughput, goodput, cwnd, rtt, inflight, queue, drops, loss_ratio, utilisation.
     Figures of multipath connections: schedule_share, reorder_queue, recv_buffer, hol_blocking, reinjections.
     Figures of controllers that send by monitor intervals: interval_rate, interval_loss, rtt_gradient, utility; their
     runs have an intervals.csv. Runs that kept their decisions have a decisions.csv and a decision_rules.json.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
 from subflow_app.core.json_document import json_text
 from subflow_app.core.paths import new_rescue_directory
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
-from subflow_app.plots import PLOTS, PlotSpec
+from subflow_app.plots import BARS, PLOTS, Bar, PlotSpec
 from subflow_app.plots.spec import Curve
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.params import MAX_PATHS
@@ -125,10 +126,15 @@ def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPl
     target = Path(directory)
     with _writing(target):
         target.mkdir(parents=True, exist_ok=True)
-    plots = [plot for plot in plan.figures if any(plot.series(traces) for traces in runs)]
+    plots = [plot for plot in plan.figures if any(plot.is_in(traces) for traces in runs)]
     written: list[Path] = []
     if plan.figure_data:
-        written += [export_curves(plot.overlay(runs), target / f"{plot.id}.csv", plot) for plot in plots]
+        for plot in plots:
+            path = target / f"{plot.id}.csv"
+            if plot.kind == BARS:
+                written.append(export_bars(plot.all_bars(runs), path))
+            else:
+                written.append(export_curves(plot.overlay(runs), path, plot))
     if plan.figure_formats:
         from subflow_app.core.figures import save_figure
 
@@ -173,7 +179,47 @@ def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
     """
     if not curves:
         raise InputError(f"the {plot.title.lower()} figure has no curves to export")
-    return export_plots([(plot, curves)], path)
+    return export_plots([(plot, curves)], path) if plot.x is None else export_points(curves, path, plot)
+
+
+def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
+    """Write the curves of a plot over another quantity than time as CSV, a row per point: run, owner, x, y; SI units.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    assert plot.x is not None
+    with _opened(Path(path)) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("run", "owner", plot.x.name, plot.data_name))
+        for curve in curves:
+            for x, value in zip(curve.positions, curve.values, strict=False):
+                writer.writerow((curve.run + 1, _curve_owner(curve), _number_text(x), _number_text(value)))
+    return Path(path)
+
+
+def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
+    """Write bars as CSV: what each is of, its mean, half its 95 % interval, how many runs, and their values; SI units.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    with _opened(Path(path)) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("experiment", "category", "mean", "ci95", "runs", "values", "note"))
+        for bar in bars:
+            writer.writerow(
+                (
+                    bar.run_title,
+                    bar.category,
+                    _number_text(bar.mean),
+                    _number_text(bar.ci95),
+                    len(bar.values),
+                    " ".join(_number_text(value) for value in bar.values),
+                    bar.note if math.isnan(bar.mean) else "",
+                )
+            )
+    return Path(path)
 
 
 def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | Path) -> Path:
@@ -196,11 +242,15 @@ def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | 
             count = min(len(curve.time_s), len(curve.values))
             column[np.searchsorted(time_s, curve.time_s[:count])] = curve.values[:count]
             columns.append(column)
-            owner = f"{curve.owner}/total" if curve.kind == "total" else curve.owner
+            owner = _curve_owner(curve)
             headings.append(f"run {curve.run + 1}:{owner}:{name}" if several else f"{owner}:{name}")
     with _opened(Path(path)) as file:
         _write_table(file, headings, time_s, columns)
     return Path(path)
+
+
+def _curve_owner(curve: Curve) -> str:
+    return f"{curve.owner}/total" if curve.kind == "total" else curve.owner
 
 
 def export_marks(traces: Traces, path: str | Path) -> Path:

@@ -7,6 +7,7 @@ matplotlib takes a second to import, so it is imported when the first figure is 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ import numpy as np
 from subflow_app.core import palette
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.traces import LINK, Traces
-from subflow_app.plots import Curve, PlotSpec, averaged, samples_to_average
+from subflow_app.plots import TIME, Bar, Curve, PlotSpec, averaged, interval_text, samples_to_average
+from subflow_app.plots.bars import bar_places
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,6 +63,8 @@ _MOST_LEGEND_ENTRIES = 24
 _MOST_RATE_POINTS = 250
 # A queue that never holds more than this share of the longest one is left out.
 _IDLE_QUEUE = 0.05
+# Bars of several experiments are told apart as the dashes of their curves are.
+_HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 _LEGEND_WIDTH_CHARACTERS = 92
 _LEGEND_HANDLE_CHARACTERS = 7
 
@@ -90,15 +94,20 @@ def save_figure(plot: PlotSpec, runs: Sequence[Traces], path: str | Path) -> Pat
     kind = target.suffix.lower().lstrip(".")
     if kind not in ("svg", "pdf", "png"):
         raise InputError(f'{target.name}: figures are written as .svg, .pdf or .png, not "{target.suffix}"')
-    curves = plot.overlay(runs)
-    if not curves:
-        raise InputError(f"no run has what the {plot.title.lower()} figure shows")
+    has_data = [traces for traces in runs if plot.is_in(traces)]
+    curves, bars = plot.overlay(runs), plot.all_bars(runs)
+    if not has_data or not (curves or bars):
+        needed = f": it takes {plot.needs}" if plot.needs else ""
+        raise InputError(f"no run has what the {plot.title.lower()} figure shows{needed}")
     import matplotlib as mpl
 
     # Without a date, the same run gives the same file.
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with _drawing, mpl.rc_context(_STYLE):
-        figure = draw_figure(plot, curves, end_s=max(traces.duration_s for traces in runs))
+        if bars:
+            figure = draw_bars(plot, bars)
+        else:
+            figure = draw_figure(plot, curves, end_s=max(traces.duration_s for traces in runs))
         try:
             figure.savefig(target, format=kind, metadata=metadata)
         except OSError as error:
@@ -108,7 +117,7 @@ def save_figure(plot: PlotSpec, runs: Sequence[Traces], path: str | Path) -> Pat
 
 
 def draw_figure(plot: PlotSpec, curves: Sequence[Curve], *, end_s: float) -> Figure:
-    """The figure of these curves; the time axis ends at `end_s` (s)."""
+    """The figure of these curves, over time or over another quantity; a time axis ends at `end_s` (s)."""
     from matplotlib.figure import Figure
 
     curves, averaging = _readable(plot, curves, end_s)
@@ -118,22 +127,71 @@ def draw_figure(plot: PlotSpec, curves: Sequence[Curve], *, end_s: float) -> Fig
     figure = Figure(figsize=(_WIDTH_IN, _AXES_HEIGHT_IN + rows * _LEGEND_ROW_IN), layout="constrained")
     axes = figure.add_subplot()
     for line in lines:
-        _draw(axes, line, plot.scale)
-    axes.set_xlabel("Time (s)")
+        _draw(axes, line, plot)
+    axes.set_xlabel(plot.x_text)
     axes.set_ylabel(plot.axis_text + averaging)
-    axes.set_xlim(0.0, end_s)
+    if plot.kind == TIME:
+        axes.set_xlim(0.0, end_s)
     axes.margins(y=0.05)
-    if plot.from_zero:
-        axes.set_ylim(bottom=0.0)
+    _bound_values(axes, plot)
     if handles:
         figure.legend(handles=handles, loc="outside lower center", ncols=columns, handlelength=2.4, columnspacing=1.4)
     return figure
 
 
+def draw_bars(plot: PlotSpec, bars: Sequence[Bar]) -> Figure:
+    """The figure of these bars: categories along the axis, the bars of several experiments beside each other."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    places = bar_places(bars)
+    titles = {bar.run: bar.run_title for bar in bars}
+    has_legend = len(titles) > 1
+    figure = Figure(figsize=(_WIDTH_IN, _AXES_HEIGHT_IN + has_legend * _LEGEND_ROW_IN), layout="constrained")
+    axes = figure.add_subplot()
+    hatches = {run: _HATCHES[number % len(_HATCHES)] for number, run in enumerate(titles)}
+    for bar, (middle, width) in zip(bars, places.bars, strict=True):
+        if math.isnan(bar.mean):
+            axes.text(middle, 0.0, f" {bar.note}", rotation=90, ha="center", va="bottom", fontsize=8.0)
+            continue
+        axes.bar(
+            middle,
+            bar.mean * plot.scale,
+            width,
+            yerr=None if math.isnan(bar.ci95) else bar.ci95 * plot.scale,
+            color=palette.hex_colour(bar.colour),
+            hatch=hatches[bar.run],
+            edgecolor="white",
+            linewidth=0.0,
+            error_kw={"ecolor": "#333333", "elinewidth": 1.0, "capsize": 3.0},
+        )
+    axes.set_xticks(range(len(places.categories)), places.categories)
+    axes.set_xlim(-0.5, len(places.categories) - 0.5)
+    axes.grid(visible=False, axis="x")
+    axes.set_ylabel(plot.axis_text)
+    axes.set_xlabel(interval_text(bars))
+    _bound_values(axes, plot)
+    if has_legend:
+        handles = [
+            Patch(facecolor="#999999", edgecolor="white", hatch=hatches[run], label=title)
+            for run, title in titles.items()
+        ]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(handles)))
+    return figure
+
+
+def _bound_values(axes: Axes, plot: PlotSpec) -> None:
+    if plot.from_zero:
+        axes.set_ylim(bottom=0.0)
+    if plot.ceiling is not None:
+        # A hair more, so that a line along the ceiling is whole.
+        axes.set_ylim(top=max(axes.get_ylim()[1], plot.ceiling * plot.scale * 1.02))
+
+
 def _readable(plot: PlotSpec, curves: Sequence[Curve], end_s: float) -> tuple[list[Curve], str]:
     """Rates averaged so far that they are lines and not noise, and the words that say so on the axis."""
     intervals = [float(curve.time_s[1] - curve.time_s[0]) for curve in curves if len(curve.time_s) > 1]
-    if not plot.is_rate or not intervals:
+    if plot.kind != TIME or not plot.is_rate or not intervals:
         return list(curves), ""
     # All curves over the same time, also when the runs of an overlay were sampled differently.
     span_s = min(intervals) * samples_to_average(min(intervals), end_s, _MOST_RATE_POINTS)
@@ -173,6 +231,10 @@ def _lines(curves: Sequence[Curve]) -> list[_Line]:
             continue
         base = palette.ColourKey(members[0].colour.hue, 0)
         thin.extend(_Line(replace(member, colour=base), "", 0.5, 0.35) for member in members)
+        if any(member.x is not None for member in members):
+            # Curves over another quantity than time have no places in common at which to take their mean.
+            thin[-1] = replace(thin[-1], entry=f"{name} ({len(members)} curves)")
+            continue
         label = members[0].label.replace(members[0].owner.partition("/")[0], name, 1)
         thick.append(_Line(_mean(members, base), f"{label} (mean of {len(members)})", 1.6, 1.0))
     return thin + thick
@@ -188,12 +250,13 @@ def _mean(members: Sequence[Curve], colour: palette.ColourKey) -> Curve:
     return replace(members[0], colour=colour, time_s=members[0].time_s[:count], values=mean.astype(np.float32))
 
 
-def _draw(axes: Axes, line: _Line, scale: float) -> None:
+def _draw(axes: Axes, line: _Line, plot: PlotSpec) -> None:
     curve = line.curve
-    count = min(len(curve.time_s), len(curve.values))
+    x_scale = 1.0 if plot.x is None else plot.x.scale
+    count = min(len(curve.positions), len(curve.values))
     axes.plot(
-        curve.time_s[:count],
-        curve.values[:count] * scale,
+        curve.positions[:count] * x_scale,
+        curve.values[:count] * plot.scale,
         color=palette.hex_colour(curve.colour),
         linestyle=_line_style(curve.run),
         linewidth=line.width,

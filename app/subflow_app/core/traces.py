@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -63,6 +64,18 @@ class Traces(Protocol):
     @property
     def labels(self) -> Mapping[str, str]:
         """Text for people by owner, e.g. ``{"download.1/1": "download.1 · wifi"}``; every owner of `keys` has one."""
+
+    @property
+    def condition(self) -> str:
+        """The same for runs that differ in nothing but their seed and their name: repetitions of one experiment."""
+
+    @property
+    def controllers(self) -> Mapping[str, str]:
+        """Name of the congestion controller by flow; flows without one (cbr, onoff) are not in it."""
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full packet, bytes."""
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in the order of the scenario: the order does not change while the run goes on."""
@@ -140,14 +153,23 @@ class SampledSimulation(Protocol):
         """Samples published so far of one column."""
 
 
+class _MadeBy(NamedTuple):
+    """What the scenario of a run says about it."""
+
+    labels: Mapping[str, str]
+    condition: str
+    controllers: Mapping[str, str]
+
+
 class _RunTraces:
     """What the traces of any run say of it, wherever they are kept."""
 
-    def __init__(self, title: str, duration_s: float, warmup_s: float, labels: Mapping[str, str]) -> None:
+    def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
         self._title = title
         self._duration_s = duration_s
         self._warmup_s = warmup_s
-        self._labels = labels
+        self._mss_bytes = mss_bytes
+        self._made_by = made_by
 
     @property
     def title(self) -> str:
@@ -167,7 +189,22 @@ class _RunTraces:
     @property
     def labels(self) -> Mapping[str, str]:
         """Text for people by owner."""
-        return self._labels
+        return self._made_by.labels
+
+    @property
+    def condition(self) -> str:
+        """The same for runs that differ in nothing but their seed and their name."""
+        return self._made_by.condition
+
+    @property
+    def controllers(self) -> Mapping[str, str]:
+        """Name of the congestion controller by flow."""
+        return self._made_by.controllers
+
+    @property
+    def mss_bytes(self) -> int:
+        """Payload of a full packet, bytes."""
+        return self._mss_bytes
 
 
 class LiveTraces(_RunTraces):
@@ -180,8 +217,8 @@ class LiveTraces(_RunTraces):
         self._interval_s = sample_interval_s
         self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
         self._index = {key: index for index, key in enumerate(self._keys)}
-        labels = _labels_for(self._keys, scenario)
-        super().__init__(title, scenario.duration_s, scenario.warmup_s, labels)
+        made_by = _made_by(self._keys, scenario)
+        super().__init__(title, scenario.duration_s, scenario.warmup_s, scenario.mss_bytes, made_by)
         self._marks: list[TraceMark] = []
         self._marks_lock = threading.Lock()
         self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
@@ -237,8 +274,8 @@ class StoredTraces(_RunTraces):
         self._is_over = run.status != "running"
         self._kept: dict[str, EventTable] = {}
         self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
-        labels = _labels_for(self._ids, _stored_scenario(run.scenario_text))
-        super().__init__(run.name, float(run.duration_s), float(run.warmup_s), labels)
+        made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=str(run.scenario_text))
+        super().__init__(run.name, float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
 
     @property
     def run_id(self) -> int:
@@ -317,9 +354,21 @@ def _stored_scenario(scenario_text: Any) -> Scenario | None:
         return None
 
 
-def _labels_for(keys: Iterable[SeriesKey], scenario: Scenario | None) -> dict[str, str]:
+def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
+    """What the scenario says; of one that cannot be read, its text says which runs repeat each other."""
     owners = dict.fromkeys(key.owner for key in keys)
-    return {owner: owner if scenario is None else owner_label(scenario, owner) for owner in owners}
+    if scenario is None:
+        return _MadeBy({owner: owner for owner in owners}, unreadable, {})
+    labels = {owner: owner_label(scenario, owner) for owner in owners}
+    controllers = {
+        instance: flow.controller.name
+        for flow in scenario.flows.values()
+        if not flow.sends_datagrams
+        for instance in flow.instances
+    }
+    # Dataclasses print all they hold: equal text, equal experiment, also where one run was stored and one is going on.
+    text = repr(replace(scenario, seed=0, name=""))
+    return _MadeBy(labels, hashlib.sha256(text.encode()).hexdigest(), controllers)
 
 
 def _unknown(key: SeriesKey, title: str) -> InputError:

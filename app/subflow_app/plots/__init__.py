@@ -8,9 +8,13 @@ from subflow_app.plots import (
     agent_action,
     agent_observation,
     cwnd,
+    drops,
+    goodput,
     hol_blocking,
+    inflight,
     interval_loss,
     interval_rate,
+    loss_ratio,
     queue,
     recv_buffer,
     reinjections,
@@ -20,17 +24,37 @@ from subflow_app.plots import (
     rtt_gradient,
     schedule_share,
     throughput,
+    utilisation,
     utility,
 )
-from subflow_app.plots.spec import GROUPS, Curve, PlotSpec, averaged, samples_to_average
+from subflow_app.plots.bars import Bar, interval_text
+from subflow_app.plots.spec import BARS, GROUPS, TIME, XY, Curve, PlotSpec, averaged, samples_to_average
 
-__all__ = ["GROUPS", "PLOTS", "PLOTS_BY_ID", "Curve", "PlotSpec", "averaged", "samples_to_average"]
+__all__ = [
+    "BARS",
+    "GROUPS",
+    "PLOTS",
+    "PLOTS_BY_ID",
+    "TIME",
+    "XY",
+    "Bar",
+    "Curve",
+    "PlotSpec",
+    "averaged",
+    "interval_text",
+    "samples_to_average",
+]
 
 PLOTS: tuple[PlotSpec, ...] = (
     throughput.PLOT,
     cwnd.PLOT,
     rtt.PLOT,
     queue.PLOT,
+    goodput.PLOT,
+    inflight.PLOT,
+    drops.PLOT,
+    loss_ratio.PLOT,
+    utilisation.PLOT,
     schedule_share.PLOT,
     reorder_queue.PLOT,
     recv_buffer.PLOT,

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from subflow_app.core.palette import link_colour_keys
-from subflow_app.core.traces import LINK, Traces, select_keys
-from subflow_app.plots.spec import Curve, PlotSpec
+from subflow_app.core.traces import LINK, Traces
+from subflow_app.plots.spec import Curve, PlotSpec, link_curves
 
 _COLUMN = "queue_pkts"
 
 
 def curves(traces: Traces) -> list[Curve]:
     """One curve per link direction, packets."""
-    keys = select_keys(traces, LINK, _COLUMN)
-    colours = link_colour_keys(key.owner for key in keys)
-    return [Curve(traces.labels[key.owner], key.owner, LINK, colours[key.owner], *traces.read(key)) for key in keys]
+    return link_curves(traces, _COLUMN)
 
 
 PLOT = PlotSpec(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core import palette
 from subflow_app.core.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
-from subflow_app.core.traces import FLOW, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.plots.bars import Bar, BarsOf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +27,9 @@ class Curve:
         colour: turn it into a hex value with `palette.hex_colour`.
         time_s: float64 [n], s.
         values: float32 [n], SI; NaN where nothing is known.
+        x: float64 [n], SI, of a plot over another quantity than time; the curve is drawn from point to point in this
+            order. None: the samples stand at `time_s`. A curve over another quantity need not have times: a
+            distribution has none, a phase plot has that of each point.
         run: position of the run in an overlay, from 0; turn it into a dash pattern with `palette.dash`.
         run_title: name of that run.
     """
@@ -37,6 +42,34 @@ class Curve:
     values: NDArray[np.float32]
     run: int = 0
     run_title: str = ""
+    x: NDArray[np.float64] | None = None
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """Where the samples stand along the x axis, float64 [n], SI: their times, unless the curve has an `x`."""
+        return self.time_s if self.x is None else self.x
+
+
+@dataclass(frozen=True, slots=True)
+class XAxis:
+    """The quantity along the x axis of a plot that is not over time.
+
+    Attributes:
+        label: axis text without the unit.
+        unit: unit that the axis shows; empty for a quantity without one.
+        scale: factor from SI to `unit`.
+        name: heading in tables, with the SI unit, e.g. ``"srtt_s"``.
+    """
+
+    label: str
+    unit: str
+    scale: float
+    name: str
+
+    @property
+    def axis_text(self) -> str:
+        """Axis text with its unit, e.g. ``"Smoothed RTT (ms)"``."""
+        return axis_text(self.label, self.unit)
 
 
 CONNECTION = "Connection"
@@ -45,12 +78,20 @@ AGENTS = "Learning agent"
 GROUPS = (CONNECTION, INTERVALS, AGENTS)
 """Plots that only some runs have and fewer people want: they stand together, apart from the others."""
 
+Kind = Literal["time", "xy", "bars"]
+TIME: Final = "time"
+XY: Final = "xy"
+BARS: Final = "bars"
+
+# Every flow has this column, so that these columns count the flows.
+_OF_EACH_FLOW = "goodput_bps"
+
 CurvesOf = Callable[[Traces], list[Curve]]
 
 
 @dataclass(frozen=True, slots=True)
 class PlotSpec:
-    """A plot of the traces of a run.
+    """A plot of the traces of a run, of one of three kinds: curves over time, curves over another quantity, or bars.
 
     Attributes:
         id: name on the command line and in settings, e.g. ``"cwnd"``.
@@ -59,11 +100,17 @@ class PlotSpec:
         unit: unit that the axis shows; empty for a quantity without one.
         scale: factor from SI to `unit`.
         columns: the (scope, column) pairs that the plot reads; a run without any of them has no such plot.
-        curves: reads the traces and returns the curves; the same number in the same order at every call for a run.
+        curves: reads the traces and returns the curves; the same number in the same order at every call for a run. Of
+            a plot of bars it returns none.
+        x: the quantity along the x axis of a plot that is not over time.
+        bars: of a plot of bars: reads the traces of all runs shown and returns the bars.
         from_zero: whether the axis starts at zero, as quantities do whose size matters more than their change.
         is_rate: whether samples are means over the interval that ends there, so that the mean of several is the mean
             over the longer interval (`averaged`); states at an instant have no such meaning.
         is_signed: whether values may be negative.
+        ceiling: what the axis reaches whatever the values are, SI: 1 for shares and indices; None: it fits itself.
+        least_flows: how many flows a run must have for it to have this plot: what compares flows needs two.
+        needs: what a run must have for this plot, as a person would say it: ``"a flow with several subflows"``.
         group: one of `GROUPS`, or empty.
         numbers: whose numbers it shows, of plots of what agents saw or did.
         number: which of these; empty: the first that an agent has.
@@ -76,17 +123,36 @@ class PlotSpec:
     scale: float
     columns: tuple[tuple[str, str], ...]
     curves: CurvesOf
+    x: XAxis | None = None
+    bars: BarsOf | None = None
     from_zero: bool = True
     is_rate: bool = False
     is_signed: bool = False
+    ceiling: float | None = None
+    least_flows: int = 1
+    needs: str = ""
     group: str = ""
     numbers: Numbers | None = None
     number: str = ""
 
     @property
+    def kind(self) -> Kind:
+        """How it is drawn."""
+        if self.bars is not None:
+            return BARS
+        return TIME if self.x is None else XY
+
+    @property
     def axis_text(self) -> str:
-        """Axis text with its unit, e.g. ``"Throughput (Mbit/s)"``."""
-        return f"{self.y_label} ({self.unit})" if self.unit else self.y_label
+        """Text of the value axis with its unit, e.g. ``"Throughput (Mbit/s)"``."""
+        return axis_text(self.y_label, self.unit)
+
+    @property
+    def x_text(self) -> str:
+        """Text of the x axis with its unit; empty for bars, which have names there."""
+        if self.bars is not None:
+            return ""
+        return "Time (s)" if self.x is None else self.x.axis_text
 
     @property
     def data_name(self) -> str:
@@ -115,9 +181,27 @@ class PlotSpec:
             for curve in self.curves(traces)
         ]
 
+    def all_bars(self, runs: Sequence[Traces]) -> list[Bar]:
+        """The bars of these runs; none of a plot that is not of bars."""
+        return [] if self.bars is None or not runs else self.bars(runs)
+
+    def is_in(self, traces: Traces) -> bool:
+        """Whether a run has what this plot shows."""
+        return bool(self.series(traces)) and len(select_keys(traces, FLOW, _OF_EACH_FLOW)) >= self.least_flows
+
     def series(self, traces: Traces) -> list[SeriesKey]:
         """The traces that this plot reads, e.g. for an export of the data shown."""
         return [key for scope, name in self.columns for key in select_keys(traces, scope, name)]
+
+
+def axis_text(label: str, unit: str) -> str:
+    """A quantity with its unit, as axes name it."""
+    return f"{label} ({unit})" if unit else label
+
+
+def no_curves(_traces: Traces) -> list[Curve]:
+    """What a plot of bars has instead of curves."""
+    return []
 
 
 def transport_colours(traces: Traces) -> dict[str, palette.ColourKey]:
@@ -134,6 +218,31 @@ def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
         time_s, values = traces.read(key)
         curves.append(Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], time_s, values))
     return curves
+
+
+def link_curves(traces: Traces, name: str) -> list[Curve]:
+    """One curve per link direction, of this column."""
+    keys = select_keys(traces, LINK, name)
+    colours = palette.link_colour_keys(key.owner for key in keys)
+    return [Curve(traces.labels[key.owner], key.owner, LINK, colours[key.owner], *traces.read(key)) for key in keys]
+
+
+def trailing_sum(values: NDArray[np.float32], interval_s: float, window_s: float) -> NDArray[np.float64]:
+    """Per sample, the sum of the samples of the last `window_s`, fewer at the beginning; NaN counts as nothing.
+
+    Args:
+        values: float32 [n], one per `interval_s`.
+        interval_s: between samples, s.
+        window_s: rounded to whole samples, at least one.
+
+    Returns:
+        float64 [n].
+    """
+    samples = max(1, round(window_s / interval_s))
+    sums = np.concatenate([[0.0], np.cumsum(np.nan_to_num(values, posinf=0.0, neginf=0.0), dtype=np.float64)])
+    last = np.arange(1, len(values) + 1)
+    window: NDArray[np.float64] = sums[last] - sums[np.maximum(last - samples, 0)]
+    return window
 
 
 def agent_curves(traces: Traces, numbers: Numbers, name: str | None = None) -> list[Curve]:

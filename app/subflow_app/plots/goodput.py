@@ -1,0 +1,25 @@
+"""Goodput of each flow: payload that arrived in order, what an application sees."""
+
+from __future__ import annotations
+
+from subflow_app.core.traces import FLOW, Traces
+from subflow_app.plots.spec import Curve, PlotSpec, column_curves
+
+_COLUMN = "goodput_bps"
+
+
+def curves(traces: Traces) -> list[Curve]:
+    """One curve per flow, bit/s of payload."""
+    return column_curves(traces, FLOW, _COLUMN)
+
+
+PLOT = PlotSpec(
+    id="goodput",
+    title="Goodput",
+    y_label="Goodput",
+    unit="Mbit/s",
+    scale=1e-6,
+    columns=((FLOW, _COLUMN),),
+    curves=curves,
+    is_rate=True,
+)
