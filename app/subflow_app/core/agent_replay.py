@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.agent_series import number_names, steps_of
+from subflow_app.core.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.agent_series import Numbers
@@ -159,22 +160,29 @@ def number_rows(decision: AgentDecision) -> list[NumberRow]:
     rows: list[NumberRow] = []
     if agent.choices:
         texts = tuple(agent.action_texts(each.action)[0] if each.is_acting else "" for each in subflows)
-        rows.append(NumberRow("done", "choice", "1", f"one of {', '.join(agent.choices)}", (), texts))
+        rows.append(
+            NumberRow("done", tr("choice"), "1", tr("one of {choices}", choices=", ".join(agent.choices)), (), texts)
+        )
     for index, action in enumerate(agent.actions if not agent.choices else ()):
         values = tuple(each.action[index] if each.is_acting else math.nan for each in subflows)
         rows.append(NumberRow("done", action.name, action.unit, _help(action), values))
     for past in range(agent.history):
         for index, feature in enumerate(agent.features):
-            name = feature.name if past == 0 else f"{feature.name}, {past} before"
+            name = feature.name if past == 0 else tr("{feature}, {count} before", feature=feature.name, count=past)
             values = tuple(each.observation[past * len(agent.features) + index] for each in subflows)
             rows.append(NumberRow("seen", name, feature.unit, _help(feature), values))
     for name, (title, unit) in EPOCH_FIGURES.items():
         values = tuple(each.figures[name] for each in subflows)
         # A rate of 0 on both sides of the action: the subflow is not paced.
         if any(math.isfinite(value) and (value or not name.startswith("rate_")) for value in values):
-            rows.append(NumberRow("epoch", title, unit, "", values))
+            rows.append(NumberRow("epoch", tr(title), unit, "", values))
     return rows
 
 
 def _help(number: AgentNumber) -> str:
-    return f"{number.help}; {number.minimum:g} to {number.maximum:g}"
+    return tr(
+        "{what}; {minimum} to {maximum}",
+        what=tr(number.help),
+        minimum=f"{number.minimum:g}",
+        maximum=f"{number.maximum:g}",
+    )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from subflow_app.core.form_text import text_of
+from subflow_app.core.language import tr, trn
 from subflow_app.core.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.policies import card_of, policy_records
 from subflow_app.core.policy_cards import card_line, card_text
@@ -114,6 +115,11 @@ class Form:
             yield from group.fields
 
 
+def label_of(key: str) -> str:
+    """What forms call the parameter with this key, in English."""
+    return _LABELS.get(key, key.replace("_", " ").capitalize())
+
+
 def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | None:
     """Build the form of a part of the scenario; None if there is no such part (any more).
 
@@ -127,7 +133,15 @@ def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | No
         return _scenario_form(doc)
     if section in LISTS and not name:
         count = len(part_names(doc, section))
-        return Form(key, "", LISTS[section], f"{count} in this scenario" if count else "none in this scenario", ())
+        return Form(
+            key,
+            "",
+            tr(LISTS[section]),
+            trn("{count} in this scenario", "{count} in this scenario", count)
+            if count
+            else tr("none in this scenario"),
+            (),
+        )
     if not isinstance(doc.value(key), dict):
         return None
     builder = {"nodes": _node_form, "links": _link_form, "flows": _flow_form, "events": _event_form}.get(section)
@@ -139,9 +153,9 @@ def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | No
 
 def _scenario_form(doc: ScenarioDoc) -> Form:
     groups = {
-        "Run": ("name", "duration", "warmup", "seed", "start_jitter"),
-        "Transport": ("mss", "profile"),
-        "File": ("format",),
+        tr("Run"): ("name", "duration", "warmup", "seed", "start_jitter"),
+        tr("Transport"): ("mss", "profile"),
+        tr("File"): ("format",),
     }
     transport = _transport_group(doc)
     shown = {field.key for field in transport.fields}
@@ -149,7 +163,7 @@ def _scenario_form(doc: ScenarioDoc) -> Form:
     own += tuple(p for p in doc.problems_at("transport") if p.key not in shown)
     own += tuple(doc.problems_at("training"))  # which is edited in the text
     built = (*_grouped(doc, "scenario", "", groups), transport)
-    return Form("", "Scenario", text_of(doc.value("name")) or doc.title, "", built, own)
+    return Form("", tr("Scenario"), text_of(doc.value("name")) or doc.title, "", built, own)
 
 
 def _transport_group(doc: ScenarioDoc) -> FormGroup:
@@ -161,14 +175,14 @@ def _transport_group(doc: ScenarioDoc) -> FormGroup:
     fields = tuple(
         _field(doc, f"transport.{key}", param, placeholder=param.format(chosen[key])) for key, param in params.items()
     )
-    return FormGroup("Transport options", fields, "Only where they differ from the profile.")
+    return FormGroup(tr("Transport options"), fields, tr("Only where they differ from the profile."))
 
 
 def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     key = f"nodes.{name}"
     links = [link for link, table in tables(doc, "links").items() if name in names_in(table.get("ends"))]
-    subtitle = f"joined by {', '.join(links)}" if links else "not joined to anything"
-    kind = "Router" if doc.value(f"{key}.kind") == "router" else "Host"
+    subtitle = tr("joined by {links}", links=", ".join(links)) if links else tr("not joined to anything")
+    kind = tr("Router") if doc.value(f"{key}.kind") == "router" else tr("Host")
     return Form(key, kind, name, subtitle, _grouped(doc, "node", key, {"": ("kind", "at")}), _own_problems(doc, key))
 
 
@@ -177,7 +191,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     ends = names_in(doc.value(f"{key}.ends"))
     params = {param.key: param for param in SECTIONS["link"]}
     both = ("rate", "delay", "queue", "loss", "reorder")
-    forward = _grouped(doc, "link", key, {"": ("ends",), "Both directions": both})
+    forward = _grouped(doc, "link", key, {"": ("ends",), tr("Both directions"): both})
     nodes = list(tables(doc, "nodes"))
     ends_field = forward[0].fields[0]
     values: list[FormField] = []
@@ -187,10 +201,12 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     reverse = []
     for each in both:
         as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
-        reverse.append(_field(doc, f"{key}.reverse.{each}", params[each], placeholder=f"as forward: {as_forward}"))
-    way = f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else ""
-    groups = (*forward, FormGroup(f"Reverse direction{way}", tuple(reverse), "Only where it differs from forward."))
-    return Form(key, "Link", name, " ↔ ".join(ends), groups, _own_problems(doc, key))
+        reverse.append(
+            _field(doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward))
+        )
+    title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
+    groups = (*forward, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")))
+    return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
 
 
 def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
@@ -198,10 +214,10 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     kind = text_of(doc.value(f"{key}.kind"))
     groups = {
         "": ("kind", "from", "to", "count"),
-        "Transport": ("controller", "scheduler", "recv_buffer", "send_buffer"),
-        "Rate": ("rate", "packet", "spacing", "on", "off"),
-        "Paths": ("paths", "backup"),
-        "Time and size": ("start", "stop", "size"),
+        tr("Transport"): ("controller", "scheduler", "recv_buffer", "send_buffer"),
+        tr("Rate"): ("rate", "packet", "spacing", "on", "off"),
+        tr("Paths"): ("paths", "backup"),
+        tr("Time and size"): ("start", "stop", "size"),
     }
     built = []
     for group in _grouped(doc, "flow", key, groups, kind=kind):
@@ -216,7 +232,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
                     built.append(FormGroup(title, options, _policy_hint(options, catalog)))
     built.append(_arrivals_group(doc, key))
     source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
-    return Form(key, "Flow", name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
+    return Form(key, tr("Flow"), name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
 
 
 def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
@@ -226,7 +242,7 @@ def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
         _field(doc, f"{key}.arrivals.{param.key}", replace(param, required=param.required and is_given))
         for param in ARRIVALS_TABLE
     ]
-    return FormGroup("Arrivals", tuple(fields), "Flows that come one after the other, a Poisson process.")
+    return FormGroup(tr("Arrivals"), tuple(fields), tr("Flows that come one after the other, a Poisson process."))
 
 
 def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form | None:
@@ -234,7 +250,7 @@ def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form
     kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
     groups = {
         "": ("at", "link", "flow"),
-        "What changes": ("up", "rate", "delay", "loss", "queue", "direction", "open", "backup", "subflow"),
+        tr("What changes"): ("up", "rate", "delay", "loss", "queue", "direction", "open", "backup", "subflow"),
     }
     built = []
     for group in _grouped(doc, "event", key, groups, kind=kinds[0] if len(kinds) == 1 else None):
@@ -247,7 +263,7 @@ def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form
             fields.append(field)
         built.append(FormGroup(group.title, tuple(fields), group.hint))
     title, subtitle = event_texts(doc, name)
-    return Form(key, "Event", title, subtitle, tuple(built), _own_problems(doc, key))
+    return Form(key, tr("Event"), title, subtitle, tuple(built), _own_problems(doc, key))
 
 
 def _link_names(doc: ScenarioDoc) -> list[str]:
@@ -276,7 +292,7 @@ def _grouped(
     listed = {each for keys in groups.values() for each in keys}
     rest = tuple(each for each in params if each not in listed)
     built = []
-    for title, keys in {**groups, "More": rest}.items():
+    for title, keys in {**groups, tr("More"): rest}.items():
         fields = []
         for each in keys:
             full = f"{key}.{each}" if key else each
@@ -292,10 +308,10 @@ def _grouped(
 
 def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None = None) -> FormField:
     value = doc.value(key)
-    label = _LABELS.get(param.key, param.key.replace("_", " ").capitalize())
+    label = "Time" if param.key == "at" and key.startswith("events.") else label_of(param.key)
     return FormField(
         key,
-        "Time" if param.key == "at" and key.startswith("events.") else label,
+        tr(label),
         param,
         text_of(value),
         value is not None,
@@ -312,14 +328,14 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
         hosts = [name for name, table in tables(doc, "nodes").items() if table.get("kind") != "router"]
         return _with_names(field, hosts)
     if key == "paths" and not field.is_set:
-        return replace(field, placeholder="all shortest paths" if kind == "mptcp" else "the shortest path")
+        return replace(field, placeholder=tr("all shortest paths") if kind == "mptcp" else tr("the shortest path"))
     if key not in ("controller", "scheduler"):
         return field
     algorithms = catalog.controllers if key == "controller" else catalog.schedulers
     if kind == "tcp":
         algorithms = tuple(each for each in algorithms if not each.is_coupled)
     default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
-    options = tuple(FieldOption(each.name, each.name, each.summary, _details(each, catalog)) for each in algorithms)
+    options = tuple(FieldOption(each.name, each.name, tr(each.summary), _details(each, catalog)) for each in algorithms)
     return replace(
         field,
         text=text_of(doc.value(f"{field.key}.name")),
@@ -347,7 +363,7 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
     for each in given if isinstance(given, dict) else ():
         if each not in {param.key for param in QUEUE_TABLE}:
             # Shown so that it can be removed.
-            unknown = Param(each, Dimension.TEXT, "A queue has no such option.")
+            unknown = Param(each, Dimension.TEXT, tr("A queue has no such option."))
             fields.append(_field(doc, f"{key}.{each}", unknown))
     return fields
 
@@ -362,7 +378,9 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
     for each in given if isinstance(given, dict) else ():
         if each != "name" and each not in params:
             # An option that this algorithm does not have: shown so that it can be removed.
-            params[each] = Param(each, Dimension.TEXT, f"{chosen or 'This algorithm'} has no such option.")
+            params[each] = Param(
+                each, Dimension.TEXT, tr("{algorithm} has no such option.", algorithm=chosen or tr("This algorithm"))
+            )
     base = text_of(doc.value(f"{field.key}.base")) or (text_of(params["base"].default) if "base" in params else "")
     profile = text_of(doc.value("profile"))
     for param in params.values():
@@ -375,18 +393,22 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
 def _policies(catalog: AlgorithmCatalog, controller: str) -> tuple[FieldOption, ...]:
     """Return who can decide for a controller that learns."""
     trained = tuple(
-        FieldOption(record.name, record.name, card_line(record.card) or "trained policy")
+        FieldOption(record.name, record.name, card_line(record.card) or tr("trained policy"))
         for record in policy_records(catalog.policies)
         if record.controller == controller
     )
-    return (*trained, FieldOption(NEUTRAL, NEUTRAL, "changes nothing"), FieldOption(RANDOM, RANDOM, "does anything"))
+    return (
+        *trained,
+        FieldOption(NEUTRAL, NEUTRAL, tr("changes nothing")),
+        FieldOption(RANDOM, RANDOM, tr("does anything")),
+    )
 
 
 def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
     """Return what a list says of an algorithm besides its summary: of one that learns, the card of its policy."""
     default = next((param.default for param in algorithm.options if param.dimension is Dimension.POLICY), None)
     card = card_text(card_of(catalog.policies, str(default))) if default is not None else ""
-    return f"{algorithm.summary}\n{algorithm.source}\n\n{card}".rstrip() if default is not None else ""
+    return f"{tr(algorithm.summary)}\n{algorithm.source}\n\n{card}".rstrip() if default is not None else ""
 
 
 def _policy_hint(options: Sequence[FormField], catalog: AlgorithmCatalog) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from subflow_app.core.language import tr
 from subflow_app.core.toml_edit import TomlEditError, TomlValue, render
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
@@ -43,7 +44,9 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
     """Read what is being typed into a field and say at once what is wrong with it; changes nothing."""
     value = read_text(param, text)
     if value is None:
-        return TextCheck(None, "this value is required", param.allowed_text()) if param.required else TextCheck(None)
+        return (
+            TextCheck(None, tr("this value is required"), param.allowed_text()) if param.required else TextCheck(None)
+        )
     is_structured = isinstance(value, (dict, list))
     if not isinstance(value, dict):
         try:

@@ -1,9 +1,12 @@
 """The language of the window: English texts are the keys, a catalogue per further language translates them.
 
 Texts are translated where they are shown: ``tr("Deleted {what}.", what=name)`` in a widget, ``tr(spec.title)`` for
-texts that tables hold in English. Values go in after the translation, by name, because languages order words
+texts that tables hold in English, each marked there by ``translatable("...")`` or gone through by the collector of
+messages (``tests/helpers/messages.py``). Values go in after the translation, by name, because languages order words
 differently.
-Logs, the command line and what is stored stay English, so that scripts and reports mean the same everywhere.
+Logs, the command line and what is stored stay English, so that scripts and reports mean the same everywhere. Services
+of ``core`` may translate what they put together for people: the language is English until a window chooses another.
+Numbers keep their decimal point in every language: fields, files and figures write them so.
 
 Catalogues are gettext's PO files, which every translation tool edits. Reading the part of the format that we write
 takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 10 MB and a tenth of a second at start.
@@ -12,7 +15,7 @@ takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 1
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from subflow_app.core.po_file import Catalogue, PoError, read_po
@@ -24,8 +27,25 @@ ENGLISH = "en"
 LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "de": "Deutsch"}
 """Codes and what speakers call their language."""
 
+SYSTEM = "system"
+"""The setting that follows the desktop."""
+
 _NOTHING = Catalogue({}, {})
 _current = _NOTHING
+_code = ENGLISH
+
+
+def language_for(setting: str, preferred: Sequence[str]) -> str:
+    """The code that a setting means.
+
+    Args:
+        setting: a code, or ``SYSTEM``.
+        preferred: what the desktop prefers, best first, as BCP 47 has it: "de-CH", "fr", "en".
+    """
+    if setting != SYSTEM:
+        return setting
+    wanted = (tag.replace("_", "-").partition("-")[0].lower() for tag in preferred)
+    return next((code for code in wanted if code in LANGUAGES), ENGLISH)
 
 
 def set_language(code: str) -> None:
@@ -36,10 +56,21 @@ def set_language(code: str) -> None:
     Raises:
         ValueError: if there is no such language.
     """
-    global _current
+    global _current, _code
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r}; allowed: {', '.join(LANGUAGES)}")
     _current = _NOTHING if code == ENGLISH else _catalogue(code)
+    _code = code
+
+
+def current_language() -> str:
+    """The code of the language that texts are shown in."""
+    return _code
+
+
+def translatable(text: str) -> str:
+    """The text as it is: marks a text of a table for translation, which happens where it is shown."""
+    return text
 
 
 def tr(text: str, /, **values: object) -> str:

@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from subflow_app.core.form_text import text_of
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_sim.params import SECTIONS
 
-LISTS: Mapping[str, str] = {"nodes": "Nodes", "links": "Links", "flows": "Flows", "events": "Events"}
+LISTS: Mapping[str, str] = {
+    "nodes": translatable("Nodes"),
+    "links": translatable("Links"),
+    "flows": translatable("Flows"),
+    "events": translatable("Events"),
+}
 """The sections that hold many parts of a kind, with their titles."""
 
 
@@ -29,7 +35,7 @@ def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
     """List all parts of a scenario as a tree of two levels."""
     top_keys = {param.key for param in SECTIONS["scenario"]} | {"transport", "training"}
     own = sum(1 for p in doc.problems if p.key.split(".")[0].split("[")[0] in top_keys or not p.key)
-    entries = [OutlineEntry("", "Scenario", text_of(doc.value("name")), own)]
+    entries = [OutlineEntry("", tr("Scenario"), text_of(doc.value("name")), own)]
     for section, title in LISTS.items():
         children = tuple(
             OutlineEntry(
@@ -37,7 +43,7 @@ def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
             )
             for name in part_names(doc, section)
         )
-        entries.append(OutlineEntry(section, title, "", len(doc.problems_at(section)), children))
+        entries.append(OutlineEntry(section, tr(title), "", len(doc.problems_at(section)), children))
     return tuple(entries)
 
 
@@ -69,12 +75,12 @@ def _outline_texts(doc: ScenarioDoc, section: str, name: str) -> tuple[str, str]
     if section == "links":
         delay = text_of(doc.value(f"{key}.delay"))
         rate = doc.value(f"{key}.rate")
-        return name, ", ".join(filter(None, ("varying rate" if isinstance(rate, dict) else text_of(rate), delay)))
+        return name, ", ".join(filter(None, (tr("varying rate") if isinstance(rate, dict) else text_of(rate), delay)))
     controller = text_of(doc.value(f"{key}.controller.name"))
     count = doc.value(f"{key}.count")
     copies = f"×{count}" if isinstance(count, int) and count > 1 else ""
     if doc.value(f"{key}.arrivals"):
-        copies = "arriving"
+        copies = tr("arriving")
     return name, " ".join(filter(None, (text_of(doc.value(f"{key}.kind")), controller, copies)))
 
 
@@ -82,14 +88,14 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
     """Return what an event is called and what it does in few words: `60s wifi`, `down`."""
     event = doc.value(f"events.{index}")
     if not isinstance(event, dict):
-        return f"event {int(index) + 1}", ""
+        return tr("event {number}", number=int(index) + 1), ""
     title = " ".join(filter(None, (text_of(event.get("at")), text_of(event.get("link") or event.get("flow")))))
     words = []
     if "up" in event:
-        words.append("up" if event["up"] is True else "down")
+        words.append(tr("up") if event["up"] is True else tr("down"))
     if "open" in event:
-        words.append("opens" if event["open"] is True else "closes")
+        words.append(tr("opens") if event["open"] is True else tr("closes"))
     if "backup" in event:
-        words.append("becomes a backup" if event["backup"] is True else "no backup any more")
+        words.append(tr("becomes a backup") if event["backup"] is True else tr("no backup any more"))
     words += [f"{key} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]
-    return title or f"event {int(index) + 1}", ", ".join(words)
+    return title or tr("event {number}", number=int(index) + 1), ", ".join(words)

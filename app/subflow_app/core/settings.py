@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import SettingsError
-from subflow_app.core.language import ENGLISH, LANGUAGES
+from subflow_app.core.language import LANGUAGES, SYSTEM
 from subflow_app.core.paths import default_database, settings_path
 
 _log = logging.getLogger(__name__)
 
+LANGUAGE_CHOICES = (SYSTEM, *LANGUAGES)
 THEMES = ("system", "light", "dark", "contrast")
 RECENT_FILES_KEPT = 10
 # Sampling finer than a microsecond would store more than the simulator resolves; coarser than a minute shows nothing.
@@ -35,7 +36,7 @@ class Settings:
 
     Attributes:
         theme: one of `THEMES`; ``"system"`` is light, dark or high contrast as the desktop says.
-        language: one of `LANGUAGES`; takes effect at the next start.
+        language: one of `LANGUAGE_CHOICES`; ``"system"`` is the desktop's; takes effect at the next start.
         scale_percent: size of everything in the window, of what the desktop says; takes effect at the next start.
         recent_files: absolute paths of scenario files, the latest first.
         sample_interval_s: simulated time between two trace samples of a new run, s.
@@ -51,7 +52,7 @@ class Settings:
     """
 
     theme: str = "system"
-    language: str = ENGLISH
+    language: str = SYSTEM
     scale_percent: int = 100
     recent_files: tuple[str, ...] = ()
     sample_interval_s: float = 0.1
@@ -74,6 +75,10 @@ class Settings:
     def with_theme(self, theme: str) -> Settings:
         """The settings with this theme, one of `THEMES`."""
         return replace(self, theme=theme)
+
+    def with_language(self, language: str) -> Settings:
+        """The settings with this language, one of `LANGUAGE_CHOICES`."""
+        return replace(self, language=language)
 
     def with_decisions(self, is_recorded: bool) -> Settings:
         """The settings with decisions recorded or not."""
@@ -145,9 +150,9 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
     """Settings from the entries of a file, value by value, so that one bad value does not cost the others."""
     checks: dict[str, Callable[[Any], bool]] = {
         "theme": lambda value: value in THEMES,
+        "language": lambda value: value in LANGUAGE_CHOICES,
         "recent_files": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
         "sample_interval_s": _is_sample_interval,
-        "language": lambda value: value in tuple(LANGUAGES),
         "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
         "record_decisions": _is_switch,
         "autosave": _is_switch,

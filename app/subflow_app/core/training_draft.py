@@ -10,6 +10,8 @@ from typing import Any
 from subflow_app.core.errors import InputError
 from subflow_app.core.form import FieldOption, Form, FormField, FormGroup, default_text
 from subflow_app.core.form_text import text_of
+from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.core.toml_edit import TomlValue
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
@@ -85,6 +87,14 @@ _LABELS = {
     "minutes": "Time",
     "steps": "Decisions",
 }
+
+PARAMS = (_AGENT, _RECIPE, _SCENARIO, *_BUDGET, *_RUN)
+"""What every training has; agents have options of their own."""
+
+
+def training_label(key: str) -> str:
+    """What the form calls the parameter with this key, in English."""
+    return _LABELS.get(key, key.replace("_", " ").capitalize())
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,28 +233,36 @@ class TrainingDraft:
             draws: whether the chosen scenario is a distribution.
         """
         agent = self.agent
-        hint = "Each episode draws another scenario." if draws else "Every episode is this scenario with other luck."
+        hint = (
+            tr("Each episode draws another scenario.")
+            if draws
+            else tr("Every episode is this scenario with other luck.")
+        )
         groups = [
             FormGroup(
                 "",
                 (self._choice(_AGENT, self._agent_options()),),
-                f"{agent.summary} ({agent.source})" if agent.source else agent.summary,
+                f"{tr(agent.summary)} ({agent.source})" if agent.source else tr(agent.summary),
             ),
             FormGroup(
-                "Learn on",
+                tr("Learn on"),
                 (
                     self._choice(_RECIPE, self._recipe_options()),
                     self._choice(_SCENARIO, self._scenario_options(document)),
                 ),
                 hint,
             ),
-            FormGroup("Budget", tuple(self._field(param) for param in _BUDGET)),
-            FormGroup("Run", tuple(self._field(param) for param in _RUN)),
+            FormGroup(tr("Budget"), tuple(self._field(param) for param in _BUDGET)),
+            FormGroup(tr("Run"), tuple(self._field(param) for param in _RUN)),
         ]
         if agent.options:
             options = tuple(self._field(option, prefix=_PREFIX) for option in agent.options)
-            groups.append(FormGroup(f"Options of {agent.title}", options, "Only where they differ from the default."))
-        return Form("training", "", "New training", "", tuple(groups))
+            groups.append(
+                FormGroup(
+                    tr("Options of {agent}", agent=agent.title), options, tr("Only where they differ from the default.")
+                )
+            )
+        return Form("training", "", tr("New training"), "", tuple(groups))
 
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with what was typed."""
@@ -258,7 +276,14 @@ class TrainingDraft:
         """
         problems = self.problems()
         if problems:
-            raise InputError(f"{problems[0].key}: {problems[0].message}; allowed: {problems[0].allowed}")
+            first = problems[0]
+            raise InputError(
+                tr(
+                    "{problem}; allowed: {what}",
+                    problem=f"{first.key}: {problem_text(first.message)}",
+                    what=problem_text(first.allowed),
+                )
+            )
         options = {
             option.key: option.read(self._values[_PREFIX + option.key])
             for option in self.agent.options
@@ -316,7 +341,7 @@ class TrainingDraft:
         value = self._values.get(key)
         default = self._default(param, key)
         if default is None:
-            placeholder = "no limit" if param in _BUDGET else default_text(param)
+            placeholder = tr("no limit") if param in _BUDGET else default_text(param)
         elif isinstance(default, float) and not math.isfinite(default):
             placeholder = str(default)
         else:
@@ -327,25 +352,26 @@ class TrainingDraft:
                 param.read(value)
             except ParamError as error:
                 problems = (Problem("", None, shown_key, text_of(value), error.message, error.allowed),)
-        label = _LABELS.get(param.key, param.key.replace("_", " ").capitalize())
+        label = tr(training_label(param.key))
         options = tuple(FieldOption(each, each) for each in param.choices)
         return FormField(shown_key, label, param, text_of(value), value is not None, placeholder, options, problems)
 
     def _choice(self, param: Param, options: tuple[FieldOption, ...]) -> FormField:
         text = str(self._values[param.key])
-        return FormField(_OWN + param.key, param.key.capitalize(), param, text, True, "", options, ())
+        return FormField(_OWN + param.key, tr(training_label(param.key)), param, text, True, "", options, ())
 
     def _agent_options(self) -> tuple[FieldOption, ...]:
-        return tuple(FieldOption(agent.name, agent.title, agent.summary) for agent in self._agents.values())
+        return tuple(FieldOption(agent.name, agent.title, tr(agent.summary)) for agent in self._agents.values())
 
     def _recipe_options(self) -> tuple[FieldOption, ...]:
         own = [recipe for recipe in self._recipes.values() if recipe.agent == self.agent.name]
-        listed = [FieldOption(recipe.name, recipe.name, recipe.summary) for recipe in own]
-        return (*listed, FieldOption(NO_RECIPE, "none", "The agent's own defaults"))
+        listed = [FieldOption(recipe.name, recipe.name, tr(recipe.summary)) for recipe in own]
+        return (*listed, FieldOption(NO_RECIPE, tr("none"), tr("The agent's own defaults")))
 
     def _scenario_options(self, document: str) -> tuple[FieldOption, ...]:
-        listed = [FieldOption(DOCUMENT, f"{document or 'the scenario'} (in the window)", "As it is when you start")]
+        title = tr("{scenario} (in the window)", scenario=document or tr("the scenario"))
+        listed = [FieldOption(DOCUMENT, title, tr("As it is when you start"))]
         if self.scenario not in (DOCUMENT, *self._scenarios):
             listed.append(FieldOption(self.scenario, self.scenario.rpartition("/")[2], self.scenario))
         listed += [FieldOption(name, name) for name in self._scenarios]
-        return (*listed, FieldOption(FROM_FILE, "Choose a file…"))
+        return (*listed, FieldOption(FROM_FILE, tr("Choose a file…")))

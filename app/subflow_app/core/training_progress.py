@@ -12,11 +12,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_agents import CLASSICS
+from subflow_app.core.language import translatable
 from subflow_app.core.training import JobState
 from subflow_app.core.training_folder import best_policy, latest_policy
 from subflow_app.core.training_metrics import MetricLog
 
-__all__ = ["CLASSICS", "TRAINING_ACTIONS", "Comparison", "Estimate", "JobState", "Training", "possible", "toggle_word"]
+__all__ = [
+    "CLASSICS",
+    "TOGGLE_WORDS",
+    "TRAINING_ACTIONS",
+    "Comparison",
+    "Estimate",
+    "JobState",
+    "Training",
+    "possible",
+    "toggle_word",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +134,10 @@ def possible(trainings: Sequence[Training]) -> frozenset[str]:
     if not trainings:
         return frozenset()
     return frozenset.intersection(*(_possible_with(training, alone=len(trainings) == 1) for training in trainings))
+
+
+# What pausing or resuming is called.
+TOGGLE_WORDS = (translatable("Pause"), translatable("Resume"), translatable("Continue"))
 
 
 def toggle_word(trainings: Sequence[Training]) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr, translatable
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.actions.choices import SPEEDS, THEMES
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 _TOOLBAR_ICON = 18
+# What the run action says that it does next; shown in the language of the window.
+_RUN_WORDS = (translatable("Run"), translatable("Pause"), translatable("Resume"))
 
 
 class ActionBar(QObject):
@@ -81,7 +84,7 @@ class ActionBar(QObject):
                 scopes[spec.scope].addAction(self._actions[spec.id])
         filled = {**self._submenus(), **submenus}
         for title, entries in MENUS.items():
-            menu = self._window.menuBar().addMenu(title)
+            menu = self._window.menuBar().addMenu(tr(title))
             menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
             self.fill(menu, entries, filled)
         return self._make_toolbar()
@@ -120,8 +123,8 @@ class ActionBar(QObject):
 
     def set_undo_texts(self, undo: str, redo: str) -> None:
         """Says in the menu what would be undone and redone."""
-        self._actions["edit.undo"].setText(f"&Undo {undo}".rstrip())
-        self._actions["edit.redo"].setText(f"&Redo {redo}".rstrip())
+        self._actions["edit.undo"].setText(tr("&Undo {what}", what=undo).rstrip())
+        self._actions["edit.redo"].setText(tr("&Redo {what}", what=redo).rstrip())
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Redraws all icons in the colours of the theme."""
@@ -135,9 +138,9 @@ class ActionBar(QObject):
     # ---- inside ----
 
     def _make(self, spec: ActionSpec) -> QAction:
-        action = QAction(spec.text, self._window)
+        action = QAction(tr(spec.text), self._window)
         action.setObjectName(spec.id)
-        action.setStatusTip(spec.tip)
+        action.setStatusTip(tr(spec.tip))
         action.setIcon(icon(spec.icon))
         # Portable text in the order of the table: addition would sort, and the first is the one that menus show.
         action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
@@ -151,7 +154,7 @@ class ActionBar(QObject):
                 self._groups[spec.group] = QActionGroup(self)
             self._groups[spec.group].addAction(action)
         shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{spec.tip} ({shown})")
+        action.setToolTip(f"{tr(spec.tip)} ({shown})")
         action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
         if spec.group:
             action.toggled.connect(self._update_buttons)
@@ -160,7 +163,7 @@ class ActionBar(QObject):
     def _submenus(self) -> dict[str, QMenu]:
         menus = {}
         for title, entries in SUBMENUS.items():
-            menus[title] = QMenu(title, self._window)
+            menus[title] = QMenu(tr(title), self._window)
             menus[title].setObjectName(f"menu_{title.replace(' ', '_').lower()}")
             menus[title].setIcon(icon("plots"))
             self.fill(menus[title], entries)
@@ -174,7 +177,7 @@ class ActionBar(QObject):
             self._window.tell_failure(error)
 
     def _make_toolbar(self) -> QToolBar:
-        bar = QToolBar("Toolbar", self._window)
+        bar = QToolBar(tr("Toolbar"), self._window)
         bar.setObjectName("toolbar")
         bar.setMovable(False)
         bar.setIconSize(QSize(_TOOLBAR_ICON, _TOOLBAR_ICON))
@@ -197,8 +200,9 @@ class ActionBar(QObject):
         if isinstance(run, QToolButton):
             run.setObjectName("run_button")
             run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            # "Run" and "Resume" differ in length; the buttons beside must not jump.
-            run.setMinimumWidth(run.fontMetrics().horizontalAdvance("Resume") + _TOOLBAR_ICON + 22)
+            # The words differ in length; the buttons beside must not jump.
+            widest = max(run.fontMetrics().horizontalAdvance(tr(word)) for word in _RUN_WORDS)
+            run.setMinimumWidth(widest + _TOOLBAR_ICON + 22)
         self._window.addToolBar(bar)
         self._update_buttons()
         return bar
@@ -220,9 +224,9 @@ class ActionBar(QObject):
         speed = self._groups["speed"].checkedAction()
         if speed is not None:
             limit, _text, _icon, _shortcut = SPEEDS[speed.objectName().removeprefix("run.speed_")]
-            self._speed.setText(("Max" if limit is None else f"{limit:g}×") + " ▾")
+            self._speed.setText((tr("Max") if limit is None else f"{limit:g}×") + " ▾")
             self._speed.setIcon(icon("speed"))
-            self._speed.setToolTip(f"Speed of the run: {speed.text().lower()}")
+            self._speed.setToolTip(tr("Speed of the run: {speed}", speed=speed.text()))
             self._speed.setAccessibleName(self._speed.toolTip())
         theme = self._groups["theme"].checkedAction()
         if theme is not None:
@@ -232,12 +236,12 @@ class ActionBar(QObject):
 
     def _style_run(self) -> None:
         action = self._actions["run.toggle"]
-        action.setText(f"&{self._run_word}")
-        action.setIconText(self._run_word)
+        action.setText(f"&{tr(self._run_word)}")
+        action.setIconText(tr(self._run_word))
         action.setIcon(icon("pause" if self._run_word == "Pause" else "run", current_tokens().ok))
 
     def _style_training(self) -> None:
         action = self._actions["train.toggle"]
-        action.setText(f"&{self._training_word}")
-        action.setIconText(self._training_word)
+        action.setText(f"&{tr(self._training_word)}")
+        action.setIconText(tr(self._training_word))
         action.setIcon(icon("pause" if self._training_word == "Pause" else "run"))

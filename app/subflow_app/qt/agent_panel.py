@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.agent_replay import AgentReplay
 from subflow_app.core.agent_series import Numbers, learning_subflows
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
@@ -30,9 +32,12 @@ from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
 
-_NUMBERS: dict[Numbers, str] = {"observation": "Plot what it saw", "action": "Plot what it did"}
-_EMPTY_TITLE = "No learning agent"
-_EMPTY_TEXT = (
+_NUMBERS: dict[Numbers, str] = {
+    "observation": translatable("Plot what it saw"),
+    "action": translatable("Plot what it did"),
+}
+_EMPTY_TITLE = translatable("No learning agent")
+_EMPTY_TEXT = translatable(
     "Run a scenario in which a flow has a controller that learns, such as drl-cc, or open such a run from the history: "
     "its decisions are listed here, with what the agent saw, did and earned."
 )
@@ -54,11 +59,11 @@ class AgentPanel(QWidget):
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs that learn, but have not decided yet
         self._is_showing = False  # a row is selected by us, not by the person
-        self.agents = _combo("agent_choice", "Agent")
+        self.agents = _combo("agent_choice", tr("Agent"))
         self.agents.activated.connect(self._on_agent_chosen)
-        self.plotted = {kind: _combo(f"agent_{kind}", text) for kind, text in _NUMBERS.items()}
+        self.plotted = {kind: _combo(f"agent_{kind}", tr(text)) for kind, text in _NUMBERS.items()}
         for kind, combo in self.plotted.items():
-            combo.setToolTip(f"{_NUMBERS[kind]}, over time")
+            combo.setToolTip(tr("{what}, over time", what=tr(_NUMBERS[kind])))
             combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
         self._about = QLabel(self)
         self._about.setObjectName("agent_about")
@@ -66,14 +71,14 @@ class AgentPanel(QWidget):
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
         self._numbers = DecisionNumbers(self)
-        self.decisions = _table("agent_decisions", "Decisions of the agent")
+        self.decisions = _table("agent_decisions", tr("Decisions of the agent"))
         self.decisions.setModel(self._list)
         self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
-        self.numbers = _table("agent_numbers", "What the agent saw and did")
+        self.numbers = _table("agent_numbers", tr("What the agent saw and did"))
         self.numbers.setModel(self._numbers)
         self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.numbers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._empty = EmptyState("agent", _EMPTY_TITLE, _EMPTY_TEXT)
+        self._empty = EmptyState("agent", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._content(steps))
@@ -93,7 +98,7 @@ class AgentPanel(QWidget):
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
             button.setAutoRaise(True)
             first.addWidget(button)
-        for kind, text in (("observation", "Plot:"), ("action", "and:")):
+        for kind, text in (("observation", tr("Plot:")), ("action", tr("and:"))):
             second.addWidget(QLabel(text, content))
             second.addWidget(self.plotted[kind], 1)  # type: ignore[index] # the keys are those of _NUMBERS
         parts = QSplitter(Qt.Orientation.Vertical, content)
@@ -207,7 +212,10 @@ class AgentPanel(QWidget):
 
     def _show_agents(self) -> None:
         self._pages.setCurrentIndex(1 if self._replays else 0)
-        self._empty.set_text(*(("No decision yet", "") if self._waiting else (_EMPTY_TITLE, _EMPTY_TEXT)))
+        if self._waiting:
+            self._empty.set_text(tr("No decision yet"), "")
+        else:
+            self._empty.set_text(tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._list_agents()
         self._show_agent()
 
@@ -218,7 +226,12 @@ class AgentPanel(QWidget):
             self.agents.clear()
             for index, (_run, replay) in enumerate(self._replays):
                 for agent in replay.agents:
-                    text = f"{agent.name}: {agent.controller} by {agent.policy}"
+                    text = tr(
+                        "{agent}: {controller} by {policy}",
+                        agent=agent.name,
+                        controller=agent.controller,
+                        policy=agent.policy,
+                    )
                     self.agents.addItem(f"{replay.title}: {text}" if several else text, (index, agent.name))
             self.agents.setCurrentIndex(max(0, self.agents.findText(chosen)))
 
@@ -279,11 +292,23 @@ class AgentPanel(QWidget):
 
 
 def _about(decision: AgentDecision, count: int) -> str:
-    reward = (
-        f"Reward {fmt.number(decision.reward, 4)} for what it did before, {fmt.number(decision.outcome, 4)} for this"
+    where = tr(
+        "Decision {number} of {count} at {time} s",
+        number=decision.number + 1,
+        count=count,
+        time=f"{decision.time_s:.3f}",
     )
-    value = "" if decision.value != decision.value else f" (expected {fmt.number(decision.value, 4)})"
-    return f"Decision {decision.number + 1} of {count} at {decision.time_s:.3f} s\n{reward}{value}"
+    reward, outcome = fmt.number(decision.reward, 4), fmt.number(decision.outcome, 4)
+    if math.isnan(decision.value):
+        earned = tr("Reward {before} for what it did before, {now} for this", before=reward, now=outcome)
+    else:
+        earned = tr(
+            "Reward {before} for what it did before, {now} for this (expected {value})",
+            before=reward,
+            now=outcome,
+            value=fmt.number(decision.value, 4),
+        )
+    return f"{where}\n{earned}"
 
 
 def _combo(name: str, text: str) -> QComboBox:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.qt.workers import Workers
@@ -79,7 +80,7 @@ class DatabaseControl(QObject):
     def ask_open(self) -> None:
         """Asks for a file, which may be new, and opens it."""
         suggested = self.path or default_database()
-        path = self.dialogs.database_path("Open or create a database", suggested)
+        path = self.dialogs.database_path(tr("Open or create a database"), suggested)
         if path is not None:
             self.open(path)
 
@@ -90,7 +91,7 @@ class DatabaseControl(QObject):
             return
         source = store.path or default_database()
         suggested = source.with_name(f"{source.stem}-copy.db")
-        path = self.dialogs.save_path("Save a copy of the database", DATABASE_FILTER, suggested)
+        path = self.dialogs.save_path(tr("Save a copy of the database"), tr(DATABASE_FILTER), suggested)
         if path is not None:
             # The file dialog has asked whether an existing file may go.
             self._workers.start(
@@ -104,10 +105,10 @@ class DatabaseControl(QObject):
         """Removes all deleted runs for good, if the person means it."""
         store = self._store
         if store is not None and self.dialogs.confirm(
-            "Remove deleted runs",
-            "Remove all deleted runs for good?",
-            "Their disk space is freed. They cannot be brought back, not even by undo.",
-            "Remove for good",
+            tr("Remove deleted runs"),
+            tr("Remove all deleted runs for good?"),
+            tr("Their disk space is freed. They cannot be brought back, not even by undo."),
+            tr("Remove for good"),
         ):
             self._workers.start(
                 "purge database", store.purge_deleted, succeeded=self.purged.emit, failed=self._on_purge_failed

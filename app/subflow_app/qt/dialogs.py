@@ -10,13 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QPushButton, QWidget
 
+from subflow_app.core.language import tr, translatable, trn
+
 if TYPE_CHECKING:
     from subflow_app.core.training_progress import Training
     from subflow_app.qt.training.promote_dialog import Promotion
 
-SCENARIO_FILTER = "Scenarios (*.toml);;All files (*)"
-DATABASE_FILTER = "Databases (*.db);;All files (*)"
-CSV_FILTER = "CSV tables (*.csv)"
+# Translated by whoever shows them.
+SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
+DATABASE_FILTER = translatable("Databases (*.db);;All files (*)")
+CSV_FILTER = translatable("CSV tables (*.csv)")
 
 SaveAnswer = Literal["save", "discard", "cancel"]
 TrainingAnswer = Literal["background", "stop", "cancel"]
@@ -34,9 +37,9 @@ class Dialogs:
         box = QMessageBox(self._parent)
         box.setObjectName("ask_save_changes")
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Unsaved changes")
-        box.setText(f"Save the changes to {name}?")
-        box.setInformativeText("They are lost if you do not save them.")
+        box.setWindowTitle(tr("Unsaved changes"))
+        box.setText(tr("Save the changes to {name}?", name=name))
+        box.setInformativeText(tr("They are lost if you do not save them."))
         buttons = QMessageBox.StandardButton
         box.setStandardButtons(buttons.Save | buttons.Discard | buttons.Cancel)
         box.setDefaultButton(buttons.Save)
@@ -51,14 +54,16 @@ class Dialogs:
         box = QMessageBox(self._parent)
         box.setObjectName("ask_trainings")
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Trainings go on")
-        box.setText("A training is not finished yet." if count == 1 else f"{count} trainings are not finished yet.")
+        box.setWindowTitle(tr("Trainings go on"))
+        box.setText(trn("A training is not finished yet.", "{count} trainings are not finished yet.", count))
         box.setInformativeText(
-            "It can go on without the window and is listed again when Subflow opens, or end now with a checkpoint from "
-            "which it can be continued."
+            tr(
+                "It can go on without the window and is listed again when Subflow opens, or end now with a checkpoint "
+                "from which it can be continued."
+            )
         )
-        keep = box.addButton("Keep training", QMessageBox.ButtonRole.AcceptRole)
-        stop = box.addButton("Stop with a checkpoint", QMessageBox.ButtonRole.DestructiveRole)
+        keep = box.addButton(tr("Keep training"), QMessageBox.ButtonRole.AcceptRole)
+        stop = box.addButton(tr("Stop with a checkpoint"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(keep)
         box.exec()
@@ -106,7 +111,7 @@ class Dialogs:
 
     def database_path(self, title: str, suggested: Path) -> Path | None:
         """A database to open or to make, or None; one that exists is not replaced, so nothing is asked about it."""
-        return self._ask_for_file(title, DATABASE_FILTER, suggested, confirms=False)
+        return self._ask_for_file(title, tr(DATABASE_FILTER), suggested, confirms=False)
 
     def _ask_for_file(self, title: str, filters: str, suggested: Path, *, confirms: bool) -> Path | None:
         # Not the static function: it asks about the name that was typed, which is not yet the one with the suffix.
@@ -151,11 +156,11 @@ class Dialogs:
         box = QMessageBox(self._parent)
         box.setObjectName("bug")
         box.setIcon(QMessageBox.Icon.Critical)
-        box.setWindowTitle("Subflow has a bug")
-        box.setText("Something went wrong that should not have. Your scenario and your runs are still there.")
-        box.setInformativeText("Please save your work, and report this; the report says where it happened.")
+        box.setWindowTitle(tr("Subflow has a bug"))
+        box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))
+        box.setInformativeText(tr("Please save your work, and report this; the report says where it happened."))
         box.setDetailedText(report)
-        copy = QPushButton("Copy report", box)
+        copy = QPushButton(tr("Copy report"), box)
         box.addButton(copy, QMessageBox.ButtonRole.ActionRole)
         # A button of a message box closes it; this one only copies.
         copy.clicked.disconnect()

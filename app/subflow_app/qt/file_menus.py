@@ -8,11 +8,16 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.core.resources import scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import Tokens
+
+# The titles that `menus` places them with.
+EXAMPLES = "Open &example"
+RECENT = "Open &recent"
 
 
 class FileMenus(QObject):
@@ -23,12 +28,12 @@ class FileMenus(QObject):
         super().__init__(parent)
         self._documents = documents
         self._preferences = preferences
-        self._examples = self._make("Open &example", "example", self._fill_examples, parent)
-        self._recent = self._make("Open &recent", "recent", self._fill_recent, parent)
+        self._examples = self._make(EXAMPLES, "example", self._fill_examples, parent)
+        self._recent = self._make(RECENT, "recent", self._fill_recent, parent)
 
     def by_title(self) -> dict[str, QMenu]:
         """The menus by the titles that ``menus`` places them with."""
-        return {menu.title(): menu for menu in (self._examples, self._recent)}
+        return {EXAMPLES: self._examples, RECENT: self._recent}
 
     def apply_tokens(self, _tokens: Tokens) -> None:
         """Recolours the icons."""
@@ -36,7 +41,7 @@ class FileMenus(QObject):
         self._recent.setIcon(icon("recent"))
 
     def _make(self, title: str, name: str, fill: Callable[[], None], parent: QWidget) -> QMenu:
-        menu = QMenu(title, parent)
+        menu = QMenu(tr(title), parent)
         menu.setObjectName(f"menu_{name}")
         menu.aboutToShow.connect(fill)
         return menu
@@ -52,7 +57,7 @@ class FileMenus(QObject):
         menu.clear()
         for text, argument, go in entries:
             action = menu.addAction(text.replace("&", "&&"))
-            action.setStatusTip(f"Open {argument}")
+            action.setStatusTip(tr("Open {file}", file=argument))
             action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
         if not entries:
-            menu.addAction("None yet").setEnabled(False)
+            menu.addAction(tr("None yet")).setEnabled(False)

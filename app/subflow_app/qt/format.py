@@ -2,6 +2,8 @@
 
 Every function takes SI (bit/s, s, bytes, packets, ratio) and returns text with a unit; a value that does not exist
 (NaN, ``None``) becomes an en dash, an unlimited one becomes "unlimited".
+Numbers are written alike in every language, 12,345.6 with a decimal point: fields, files and figures write them so, and
+a value read off a plot can be typed into a field.
 """
 
 from __future__ import annotations
@@ -9,12 +11,29 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
+from subflow_app.core.language import tr, translatable
+
 MISSING = "\N{EN DASH}"
-UNLIMITED = "unlimited"
+UNLIMITED = translatable("unlimited")
 
 _RATE = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _SIZE = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+
+_MONTHS = (
+    translatable("Jan"),
+    translatable("Feb"),
+    translatable("Mar"),
+    translatable("Apr"),
+    translatable("May"),
+    translatable("Jun"),
+    translatable("Jul"),
+    translatable("Aug"),
+    translatable("Sep"),
+    translatable("Oct"),
+    translatable("Nov"),
+    translatable("Dec"),
+)
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -22,7 +41,7 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
-        return UNLIMITED if value > 0 else "-" + UNLIMITED
+        return tr(UNLIMITED) if value > 0 else "-" + tr(UNLIMITED)
     if value == 0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -69,7 +88,9 @@ def speed(sim_s_per_s: float | None) -> str:
     """How fast simulated time runs: 10 -> "10× real time"."""
     if sim_s_per_s is None or math.isnan(sim_s_per_s):
         return MISSING
-    return "as fast as possible" if math.isinf(sim_s_per_s) else f"{number(sim_s_per_s, 2)}× real time"
+    if math.isinf(sim_s_per_s):
+        return tr("as fast as possible")
+    return tr("{factor}× real time", factor=number(sim_s_per_s, 2))
 
 
 def duration(seconds: float | None) -> str:
@@ -88,7 +109,7 @@ def duration(seconds: float | None) -> str:
 
 def progress(now_s: float, end_s: float) -> str:
     """Simulated time of a run: "12.3 of 60 s"; one decimal, so that the text keeps its width while it counts."""
-    return f"{now_s:.1f} of {number(end_s, 6)} s"
+    return tr("{now} of {end} s", now=f"{now_s:.1f}", end=number(end_s, 6))
 
 
 def moment(utc: datetime | str | None, now: datetime | None = None) -> str:
@@ -107,17 +128,19 @@ def moment(utc: datetime | str | None, now: datetime | None = None) -> str:
     today = (now or datetime.now(UTC)).astimezone().date()
     clock = then.strftime("%H:%M")
     if then.date() == today:
-        return f"today {clock}"
+        return tr("today {time}", time=clock)
     if then.date() == today - timedelta(days=1):
-        return f"yesterday {clock}"
-    return f"{then.day} {then.strftime('%b %Y')} {clock}"
+        return tr("yesterday {time}", time=clock)
+    return tr(
+        "{day} {month} {year} {time}", day=then.day, month=tr(_MONTHS[then.month - 1]), year=then.year, time=clock
+    )
 
 
 def _scaled(value: float | None, steps: tuple[tuple[float, str], ...], digits: int) -> str:
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
-        return UNLIMITED
+        return tr(UNLIMITED)
     base_unit = next(unit for factor, unit in steps if factor == 1.0)
     if value == 0:
         return f"0 {base_unit}"
@@ -129,4 +152,4 @@ def _scaled(value: float | None, steps: tuple[tuple[float, str], ...], digits: i
 
 
 def _with_unit(text: str, unit: str) -> str:
-    return text if text in (MISSING, UNLIMITED) else f"{text} {unit}"
+    return text if text in (MISSING, tr(UNLIMITED)) else f"{text} {unit}"

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QTextBrowser, QVBoxLayout, QWidget
 
 from subflow_app import __version__
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import log_path, settings_path
 from subflow_app.qt.action_spec import ActionSpec, Scope
 from subflow_app.qt.actions import ACTIONS
@@ -17,7 +18,7 @@ from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
 
 # Gestures and keys that are no actions: (where, what to do, what happens).
-_GESTURES = (
+GESTURES = (
     ("Plots", "Wheel", "Zoom time at the cursor"),
     ("Plots", "Drag", "Move through time"),
     ("Plots", "Shift+drag", "Zoom to a rectangle"),
@@ -32,6 +33,10 @@ _GESTURES = (
     ("Topology", "Double-click", "Open the properties"),
     ("History", "Double-click", "Open the plots of a run"),
 )
+_ABOUT = translatable(
+    "The desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on a "
+    "packet-level simulator, and read throughput, window and round-trip time of every subflow."
+)
 
 
 class ShortcutsDialog(QDialog):
@@ -41,14 +46,14 @@ class ShortcutsDialog(QDialog):
         """Lists everything."""
         super().__init__(parent)
         self.setObjectName("shortcuts_dialog")
-        self.setWindowTitle("Keyboard shortcuts")
+        self.setWindowTitle(tr("Keyboard shortcuts"))
         self.resize(560, 620)
         self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText("Filter…")
+        self.filter.setPlaceholderText(tr("Filter…"))
         self.filter.setClearButtonEnabled(True)
         self.list = QTextBrowser(self)
         self.list.setObjectName("shortcut_list")
-        self.list.setAccessibleName("Shortcuts")
+        self.list.setAccessibleName(tr("Shortcuts"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -71,27 +76,30 @@ class ShortcutsDialog(QDialog):
                 for keys, what, where in matching
             )
             html.append(f"<h3>{title}</h3><table cellpadding='2'>{lines}</table>")
-        self.list.setHtml("".join(html) or f"<p style='color:{muted}'>Nothing matches.</p>")
+        self.list.setHtml("".join(html) or f"<p style='color:{muted}'>{tr('Nothing matches.')}</p>")
 
 
 def _sections() -> list[tuple[str, list[tuple[str, str, str]]]]:
     """Title and (keys, what happens, where) of every shortcut and gesture."""
     specs = {spec.id: spec for spec in ACTIONS}
     sections = [
-        (title.replace("&", ""), [_row(specs[entry]) for entry in entries if entry in specs and specs[entry].shortcuts])
+        (
+            tr(title).replace("&", ""),
+            [_row(specs[entry]) for entry in entries if entry in specs and specs[entry].shortcuts],
+        )
         for title, entries in (MENUS | SUBMENUS).items()
     ]
     mouse: dict[str, list[tuple[str, str, str]]] = {}
-    for where, gesture, what in _GESTURES:
-        mouse.setdefault(where, []).append((gesture, what, ""))
-    return sections + [(f"In the {where.lower()}", rows) for where, rows in mouse.items()]
+    for where, gesture, what in GESTURES:
+        mouse.setdefault(where, []).append((tr(gesture), tr(what), ""))
+    return sections + [(tr("Mouse and keys: {panel}", panel=tr(where)), rows) for where, rows in mouse.items()]
 
 
 def _row(spec: ActionSpec) -> tuple[str, str, str]:
     native = QKeySequence.SequenceFormat.NativeText
-    keys = " or ".join(QKeySequence(shortcut).toString(native) for shortcut in spec.shortcuts)
-    where = "" if spec.scope is Scope.WINDOW else spec.scope.value
-    return keys.replace("<", "&lt;"), spec.text.replace("&", "").rstrip("…"), where
+    keys = tr(" or ").join(QKeySequence(shortcut).toString(native) for shortcut in spec.shortcuts)
+    where = "" if spec.scope is Scope.WINDOW else tr(spec.scope.value)
+    return keys.replace("<", "&lt;"), tr(spec.text).replace("&", "").rstrip("…"), where
 
 
 class AboutDialog(QDialog):
@@ -101,7 +109,7 @@ class AboutDialog(QDialog):
         """``database`` is the file in use."""
         super().__init__(parent)
         self.setObjectName("about_dialog")
-        self.setWindowTitle("About Subflow")
+        self.setWindowTitle(tr("About Subflow"))
         muted = current_tokens().muted_text
         text = QLabel(self)
         text.setTextFormat(Qt.TextFormat.RichText)
@@ -110,14 +118,13 @@ class AboutDialog(QDialog):
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         text.setText(
             f"<h2>Subflow {__version__}</h2>"
-            "<p>The desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on "
-            "a packet-level simulator, and read throughput, window and round-trip time of every subflow.</p>"
+            f"<p>{tr(_ABOUT)}</p>"
             f"<p style='color:{muted}'>Python {platform.python_version()} · Qt {qVersion()} · {platform.system()} "
             f"{platform.machine()}</p>"
-            f"<p><b>Files</b><br>Database: {database or 'none is open'}<br>Settings: {settings_path()}<br>"
-            f"Log: {log_path()}</p>"
-            "<p><b>Licences</b><br>Subflow: MIT. Qt and PySide6: LGPL 3. Qt Advanced Docking System: LGPL 2.1. "
-            "pyqtgraph, SQLAlchemy, Alembic, qtawesome: MIT. NumPy, superqt, networkx, zstandard: BSD.</p>"
+            f"<p><b>{tr('Files')}</b><br>{tr('Database: {path}', path=database or tr('none is open'))}<br>"
+            f"{tr('Settings: {path}', path=settings_path())}<br>{tr('Log: {path}', path=log_path())}</p>"
+            f"<p><b>{tr('Licences')}</b><br>Subflow: MIT. Qt and PySide6: LGPL 3. Qt Advanced Docking System: LGPL "
+            "2.1. pyqtgraph, SQLAlchemy, Alembic, qtawesome: MIT. NumPy, superqt, networkx, zstandard: BSD.</p>"
         )
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, trn
 from subflow_app.core.runs import RunJob
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
@@ -41,7 +41,9 @@ class Notices:
 
     def exported(self, path: Path, open_folder: Callable[[], object]) -> None:
         """A figure or data was written."""
-        self._banners.show_banner("export", "info", f"Written: {path}", [Way("Open folder", open_folder)])
+        self._banners.show_banner(
+            "export", "info", tr("Written: {path}", path=path), [Way(tr("Open folder"), open_folder)]
+        )
 
     def settings_failed(self, text: str) -> None:
         """The settings could not be saved."""
@@ -52,12 +54,15 @@ class Notices:
     ) -> None:
         """A database could not be opened."""
         what_now = (
-            "The database from before stays open."
+            tr("The database from before stays open.")
             if has_other
-            else "You can work on; runs stay in memory, and can be exported, until another database is chosen."
+            else tr("You can work on; runs stay in memory, and can be exported, until another database is chosen.")
         )
         self._banners.show_banner(
-            "database", "error", f"{error} {what_now}", [Way("Choose another file…", choose), Way("Try again", again)]
+            "database",
+            "error",
+            f"{error} {what_now}",
+            [Way(tr("Choose another file…"), choose), Way(tr("Try again"), again)],
         )
 
     def database_read_only(self, path: Path | None, choose: Callable[[], None]) -> None:
@@ -65,8 +70,11 @@ class Notices:
         self._banners.show_banner(
             "database",
             "warning",
-            f"{path} cannot be written: its runs can be opened, but new runs stay in memory, and can be exported.",
-            [Way("Choose another file…", choose)],
+            tr(
+                "{path} cannot be written: its runs can be opened, but new runs stay in memory, and can be exported.",
+                path=path,
+            ),
+            [Way(tr("Choose another file…"), choose)],
         )
 
     def database_opened(self) -> None:
@@ -79,14 +87,14 @@ class Notices:
 
     def deleted(self, what: str, undo: Callable[[], None]) -> None:
         """Runs were deleted."""
-        self._banners.show_banner("deleted", "info", f"Deleted {what}.", [Way("Undo", undo)])
+        self._banners.show_banner("deleted", "info", tr("Deleted {what}.", what=what), [Way(tr("Undo"), undo)])
 
     def purged(self, count: int) -> None:
         """Deleted runs are gone for good."""
         what = (
-            "There were no deleted runs."
+            tr("There were no deleted runs.")
             if count == 0
-            else f"{count} deleted run{'s are' if count > 1 else ' is'} gone."
+            else trn("{count} deleted run is gone.", "{count} deleted runs are gone.", count)
         )
         self._banners.close_banner("deleted")
         self._banners.show_banner("purged", "info", what)
@@ -101,12 +109,13 @@ class Notices:
 
     def promoted(self, name: str, controller: str) -> None:
         """A policy is in the library."""
-        text = f'The policy is in your library: controller = {{ name = "{controller}", policy = "{name}" }}.'
+        how = f'controller = {{ name = "{controller}", policy = "{name}" }}'
+        text = tr("The policy is in your library: {how}.", how=how)
         self._banners.show_banner("training", "info", text)
 
     def scenario_refused(self, text: str) -> None:
         """The simulator does not take the scenario."""
-        self._banners.show_banner("run", "error", f"The scenario cannot be run: {text}")
+        self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=text))
 
     def run_began(self) -> None:
         """What was told about earlier runs is of the past."""
@@ -115,9 +124,8 @@ class Notices:
     def run_failed(self, job: RunJob, error: Exception) -> None:
         """The simulation stopped with an error."""
         at = fmt.time(job.progress.sim_time_s)
-        self._banners.show_banner(
-            "run", "error", f'"{job.name}" failed at {at}: {error}. What was simulated until then is kept.'
-        )
+        text = tr('"{run}" failed at {time}: {error}.', run=job.name, time=at, error=error)
+        self._banners.show_banner("run", "error", f"{text} {tr('What was simulated until then is kept.')}")
 
     def run_not_stored(
         self, job: RunJob, error: StoreError, save: Callable[[], None], export: Callable[[], None]
@@ -126,21 +134,20 @@ class Notices:
         self._banners.show_banner(
             "not_stored",
             "error",
-            f'"{job.name}" is not in the database: {error} The run is complete in memory.',
-            [Way("Save to another database…", save), Way("Export data…", export)],
+            tr('"{run}" is not in the database: {error} The run is complete in memory.', run=job.name, error=error),
+            [Way(tr("Save to another database…"), save), Way(tr("Export data…"), export)],
         )
 
     def run_saved(self, name: str, run_id: int, path: Path, use: Callable[[], None]) -> None:
         """A run that was in memory only is in another database now."""
         self._banners.close_banner("not_stored")
-        self._banners.show_banner(
-            "saved", "info", f'"{name}" is saved as run {run_id} in {path}.', [Way("Use this database", use)]
-        )
+        text = tr('"{run}" is saved as run {number} in {path}.', run=name, number=run_id, path=path)
+        self._banners.show_banner("saved", "info", text, [Way(tr("Use this database"), use)])
 
     def copied(self, path: Path) -> None:
         """The database was copied."""
-        self._banners.show_banner("copied", "info", f"All runs are copied to {path}.")
+        self._banners.show_banner("copied", "info", tr("All runs are copied to {path}.", path=path))
 
     def copy_failed(self, error: StoreError, again: Callable[[], None]) -> None:
         """The database could not be copied."""
-        self._banners.show_banner("copied", "error", str(error), [Way("Choose another place…", again)])
+        self._banners.show_banner("copied", "error", str(error), [Way(tr("Choose another place…"), again)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 
+from subflow_app.core.language import tr, trn
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
@@ -22,11 +23,11 @@ class StatusButtons(QObject):
         bar.setSizeGripEnabled(False)
         self._problems = QToolButton(bar)
         self._problems.setObjectName("problems_button")
-        self._problems.setStatusTip("Go to the first problem of the scenario")
+        self._problems.setStatusTip(tr("Go to the first problem of the scenario"))
         self._problems.clicked.connect(self.problems_clicked)
         self._database = QToolButton(bar)
         self._database.setObjectName("database_button")
-        self._database.setStatusTip("Keep runs in another database file from now on")
+        self._database.setStatusTip(tr("Keep runs in another database file from now on"))
         self._database.clicked.connect(self.database_clicked)
         for button in (self._problems, self._database):
             button.setAutoRaise(True)
@@ -37,14 +38,17 @@ class StatusButtons(QObject):
     def show_problems(self, count: int) -> None:
         """Says how many problems the scenario has; nothing if it has none."""
         self._problems.setVisible(count > 0)
-        self._problems.setText(f"{count} problem{'' if count == 1 else 's'}")
+        self._problems.setText(trn("{count} problem", "{count} problems", count))
 
     def show_database(self, database: DatabaseControl) -> None:
         """Says where runs are kept."""
         path, has_store = database.path, database.store is not None
-        self._database.setText(path.name if path is not None and has_store else "no database")
-        suffix = " (read-only)" if has_store and not database.can_write else ""
-        self._database.setToolTip(f"{path}{suffix}" if has_store else "Runs stay in memory")
+        self._database.setText(path.name if path is not None and has_store else tr("no database"))
+        if not has_store:
+            tip = tr("Runs stay in memory")
+        else:
+            tip = str(path) if database.can_write else tr("{path} (read-only)", path=path)
+        self._database.setToolTip(tip)
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the icons."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
+from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.runs import RunJob, RunResult
 from subflow_app.qt.dialogs import Dialogs
@@ -44,7 +45,7 @@ class UnsavedRuns(QObject):
     def ask_save(self, job: RunJob) -> None:
         """Asks for a database and stores the run in it."""
         suggested = default_database().with_name("subflow-2.db")
-        path = self.dialogs.database_path("Save the run to a database", suggested)
+        path = self.dialogs.database_path(tr("Save the run to a database"), suggested)
         if path is None:
             return
 
@@ -60,7 +61,7 @@ class UnsavedRuns(QObject):
 
     def ask_export(self, job: RunJob) -> None:
         """Asks for a folder and writes all data of the run into a new folder there."""
-        folder = self.dialogs.folder("Export run to a new folder in", None)
+        folder = self.dialogs.folder(tr("Export run to a new folder in"), None)
         if folder is None:
             return
         target = folder / file_stem(job.name)

@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.form import FieldOption
+from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
 
 _TEXT_MARGIN = 3
@@ -166,7 +167,7 @@ class ChoiceEditor(QComboBox):
         """Offer these values and show the present one; None is the option that stands for the default."""
         listed = list(options)
         if value is not None and all(option.value != value for option in listed):
-            listed.append(FieldOption(value, value, "not one of the choices"))
+            listed.append(FieldOption(value, value, tr("not one of the choices")))
         if tuple(listed) != self._options:
             self._options = tuple(listed)
             self.clear()
@@ -224,7 +225,7 @@ class PairEditor(QWidget):
         layout.addWidget(self._editors[0], 1)
         layout.addWidget(QLabel("↔", self))
         layout.addWidget(self._editors[1], 1)
-        for number, (editor, name) in enumerate(zip(self._editors, ("First end", "Second end"), strict=True)):
+        for number, (editor, name) in enumerate(zip(self._editors, (tr("First end"), tr("Second end")), strict=True)):
             editor.setMinimumContentsLength(3)
             editor.setAccessibleName(name)
             editor.setProperty("number", number)
@@ -306,7 +307,7 @@ class FlagEditor(QCheckBox):
         """Show a value, or the default for None."""
         shown = default if value is None else value
         self.setChecked(shown)
-        self.setText(("yes" if shown else "no") if value is not None else "not set")
+        self.setText((tr("yes") if shown else tr("no")) if value is not None else tr("not set"))
 
 
 def paint_error_frame(widget: QWidget) -> None:

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from subflow_app.core.form import FieldOption, FormField, default_text
 from subflow_app.core.form_text import Previewer, TextCheck, check_text, read_text
+from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.core.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
@@ -84,7 +86,7 @@ class FieldRow(QObject):
                 return
             self._show_suffix(read_text(field.param, field.text), None)
         elif isinstance(self.editor, ChoiceEditor):
-            default = FieldOption(None, field.placeholder and f"{field.placeholder} (default)", "")
+            default = FieldOption(None, field.placeholder and tr("{value} (default)", value=field.placeholder), "")
             options = field.options if field.param.required else (default, *field.options)
             self.editor.show_options(options, field.text if field.is_set else None)
         elif isinstance(self.editor, PairEditor):
@@ -166,11 +168,12 @@ class FieldRow(QObject):
         field = self._field
         name = field.key.replace(".", "_") or "scenario"
         self.editor.setObjectName(f"field_{name}")
-        self.editor.setAccessibleName(f"{field.label} of {field.key.rpartition('.')[0] or 'the scenario'}")
+        owner = field.key.rpartition(".")[0] or tr("the scenario")
+        self.editor.setAccessibleName(tr("{field} of {part}", field=field.label, part=owner))
         self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        tip = f"{field.param.help}\nAllowed: {field.param.allowed_text()}."
+        tip = f"{tr(field.param.help)}\n{tr('Allowed: {what}.', what=problem_text(field.param.allowed_text()))}"
         if field.placeholder:
-            tip += f"\nDefault: {field.placeholder}."
+            tip += "\n" + tr("Default: {value}.", value=field.placeholder)
         for widget in (self.label, self.editor):
             widget.setToolTip(tip)
         self.label.setBuddy(self.editor)
@@ -182,8 +185,8 @@ class FieldRow(QObject):
         self.reset.setAutoRaise(True)
         self.reset.setIconSize(QSize(14, 14))
         self.reset.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.reset.setToolTip("Back to the default")
-        self.reset.setAccessibleName(f"Reset {field.label}")
+        self.reset.setToolTip(tr("Back to the default"))
+        self.reset.setAccessibleName(tr("Reset {field}", field=field.label))
         self.reset.clicked.connect(self._on_reset)
         self.apply_palette(self._tokens)
 
@@ -202,16 +205,18 @@ class FieldRow(QObject):
         if value is None and not self._field.placeholder:
             suffix = param.unit or _UNIT_HINTS.get(param.dimension, "")
         elif value is None and self._field.placeholder == default_text(param):
-            suffix = "default"
+            suffix = tr("default")
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and param.dimension in _IN_WORDS:
             is_wrong = bool(check.message if check else self._field.problems)
             suffix = param.unit if is_wrong else f"= {_IN_WORDS[param.dimension](float(value), 6)}"
         self.editor.set_suffix(suffix)
 
     def _say(self, message: str, allowed: str) -> None:
-        text = message[:1].upper() + message[1:]
+        text = problem_text(message)
+        text = text[:1].upper() + text[1:]
         if text and allowed:
-            text += ("" if text.endswith((".", "?", "!")) else ".") + f"\nAllowed: {allowed}"
+            text += "" if text.endswith((".", "?", "!")) else "."
+            text += "\n" + tr("Allowed: {what}", what=problem_text(allowed))
         self.message.setText(text)
         self.message.setVisible(bool(text))
         self._message_icon.setVisible(bool(text))

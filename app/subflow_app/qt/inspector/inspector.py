@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.form import form_for
+from subflow_app.core.language import tr
 from subflow_app.core.outline import tables
 from subflow_app.core.scenario_doc import Change, ScenarioDoc, split_key
 from subflow_app.core.toml_edit import TomlEditError, TomlValue
@@ -69,7 +70,7 @@ class Inspector(QWidget):
         self._is_following = False
         self._is_shared_out = False
         self.setObjectName("inspector")
-        self.setAccessibleName("Inspector")
+        self.setAccessibleName(tr("Inspector"))
         self._tabs = QTabBar(self)
         self._banner = QLabel(self)
         self._pages = QStackedWidget(self)
@@ -198,8 +199,8 @@ class Inspector(QWidget):
 
     def _set_up(self) -> None:
         self._tabs.setObjectName("inspectorTabs")
-        self._tabs.addTab("Properties")
-        self._tabs.addTab("Text")
+        self._tabs.addTab(tr("Properties"))
+        self._tabs.addTab(tr("Text"))
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
         self._tabs.currentChanged.connect(self._on_tab_changed)
@@ -208,7 +209,7 @@ class Inspector(QWidget):
         self._banner.hide()
         tree = self._tree
         tree.setObjectName("outline")
-        tree.setAccessibleName("Parts of the scenario")
+        tree.setAccessibleName(tr("Parts of the scenario"))
         tree.setModel(self._outline)
         tree.setHeaderHidden(True)
         tree.setFrameShape(QFrame.Shape.NoFrame)

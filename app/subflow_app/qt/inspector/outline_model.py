@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
+from subflow_app.core.language import trn
 from subflow_app.core.outline import OutlineEntry, outline
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.qt.icons import icon
@@ -114,7 +115,7 @@ class OutlineModel(QAbstractItemModel):
                 font.setWeight(QFont.Weight.DemiBold)
                 return font
             case Qt.ItemDataRole.AccessibleTextRole:
-                problems = f", {entry.problem_count} problems" if entry.problem_count else ""
+                problems = f", {_problems(entry)}" if entry.problem_count else ""
                 return f"{entry.title} {entry.detail}{problems}"
         return None
 
@@ -122,7 +123,7 @@ class OutlineModel(QAbstractItemModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 if entry.problem_count:
-                    return f"{entry.problem_count} problem{'s' if entry.problem_count > 1 else ''}"
+                    return _problems(entry)
                 return entry.detail or (
                     str(len(entry.children)) if entry.key in ("nodes", "links", "flows", "events") else ""
                 )
@@ -137,3 +138,7 @@ class OutlineModel(QAbstractItemModel):
     @staticmethod
     def _shape(entries: Any) -> list[tuple[str, tuple[str, ...]]]:
         return [(entry.key, tuple(child.key for child in entry.children)) for entry in entries]
+
+
+def _problems(entry: OutlineEntry) -> str:
+    return trn("{count} problem", "{count} problems", entry.problem_count)

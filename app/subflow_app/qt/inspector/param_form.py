@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollA
 
 from subflow_app.core.form import Form, FormGroup
 from subflow_app.core.form_text import Previewer
+from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.theme import Tokens
@@ -31,7 +33,7 @@ class ParamForm(QScrollArea):
         self._hints: list[QLabel] = []
         self._is_read_only = False
         self.setObjectName("paramForm")
-        self.setAccessibleName("Properties")
+        self.setAccessibleName(tr("Properties"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -188,7 +190,7 @@ class ParamForm(QScrollArea):
 
     def _label_width(self) -> int:
         """One width for all forms, so that editors do not shift when another part is selected."""
-        return self.fontMetrics().horizontalAdvance("Receive buffer") + 6
+        return self.fontMetrics().horizontalAdvance(tr("Receive buffer")) + 6
 
     def _show_header(self) -> None:
         form = self._form
@@ -197,14 +199,14 @@ class ParamForm(QScrollArea):
         self._subtitle.setText(subtitle)
         self._subtitle.setVisible(bool(subtitle))
         problems = form.problems if form else ()
-        lines = [f"{p.key}: {p.message}" if p.key else p.message for p in problems]
+        lines = [f"{p.key}: {problem_text(p.message)}" if p.key else problem_text(p.message) for p in problems]
         self._own_problem.setText("\n".join(lines))
         self._own_problem.setVisible(bool(problems))
         key = form.key if form else ""
         self._action.setVisible(key == "events" or key.startswith("events."))
-        self._action.setText("Add event" if key == "events" else "Remove")
+        self._action.setText(tr("Add event") if key == "events" else tr("Remove"))
         self._action.setIcon(icon("add" if key == "events" else "delete"))
-        self._action.setToolTip("Add a timed change of a link" if key == "events" else "Remove this event")
+        self._action.setToolTip(tr("Add a timed change of a link") if key == "events" else tr("Remove this event"))
 
     def _colour(self) -> None:
         if self._form is None and not self._rows:

@@ -8,6 +8,8 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr, trn
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import Problem
@@ -43,9 +45,9 @@ class ProblemModel(QAbstractListModel):
             return None
         problem = self._problems[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            line = f"line {problem.line}" if problem.line else ""
+            line = tr("line {number}", number=problem.line) if problem.line else ""
             where = problem.key or line
-            return f"{where}: {problem.message}" if where else problem.message
+            return f"{where}: {problem_text(problem.message)}" if where else problem_text(problem.message)
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             return str(problem)
         return None
@@ -68,7 +70,7 @@ class ProblemList(QFrame):
         self._title.setFont(font)
         self._view = QListView(self)
         self._view.setObjectName("problemList")
-        self._view.setAccessibleName("Problems")
+        self._view.setAccessibleName(tr("Problems"))
         self._view.setModel(self._model)
         self._view.setFrameShape(QFrame.Shape.NoFrame)
         self._view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -102,7 +104,7 @@ class ProblemList(QFrame):
         """List other problems; without any, disappear."""
         self._model.show(problems)
         count = len(problems)
-        self._title.setText(f"{count} problem{'s' if count != 1 else ''}")
+        self._title.setText(trn("{count} problem", "{count} problems", count))
         rows = min(max(count, 1), _MOST_ROWS)
         height = self._view.sizeHintForRow(0) if count else 0
         self._view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)

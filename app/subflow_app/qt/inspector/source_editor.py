@@ -23,6 +23,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
+from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import Tokens
 
@@ -43,7 +45,7 @@ class SourceEditor(QPlainTextEdit):
         self._newline = "\n"
         self._session = 0
         self.setObjectName("sourceEditor")
-        self.setAccessibleName("Scenario text")
+        self.setAccessibleName(tr("Scenario text"))
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -68,7 +70,9 @@ class SourceEditor(QPlainTextEdit):
         self._problem_lines = {}
         for problem in doc.problems:
             if problem.line is not None:
-                what = f"{problem.message}; allowed: {problem.allowed}" if problem.allowed else problem.message
+                what = problem_text(problem.message)
+                if problem.allowed:
+                    what = tr("{problem}; allowed: {what}", problem=what, what=problem_text(problem.allowed))
                 self._problem_lines.setdefault(problem.line, what)
         if doc.text != self._full_text():
             self._newline = "\r\n" if "\r\n" in doc.text else "\n"

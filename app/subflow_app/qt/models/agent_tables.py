@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core.agent_replay import AgentReplay, NumberRow, number_rows
+from subflow_app.core.language import tr, translatable
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.agent_steps import AgentDecision
@@ -16,9 +17,9 @@ from subflow_sim.agent_steps import AgentDecision
 Index = QModelIndex | QPersistentModelIndex
 
 _TITLES = {
-    "seen": "What the policy was given, scaled",
-    "done": "What the agent did",
-    "epoch": "What happened since the decision before",
+    "seen": translatable("What the policy was given, scaled"),
+    "done": translatable("What the agent did"),
+    "epoch": translatable("What happened since the decision before"),
 }
 _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -34,11 +35,11 @@ class DecisionList(QAbstractTableModel):
     """Rows are the decisions of one agent, in order of time; each is put together when it comes into view."""
 
     COLUMNS = (
-        ("Time", "Simulated time of the decision"),
-        ("For", "What it decided for"),
-        ("Action", "What it did to each subflow"),
-        ("Value", "How good the policy thought it would be; not every policy says"),
-        ("Earned", "Reward of the epoch that followed"),
+        (translatable("Time"), translatable("Simulated time of the decision")),
+        (translatable("For"), translatable("What it decided for")),
+        (translatable("Action"), translatable("What it did to each subflow")),
+        (translatable("Value"), translatable("How good the policy thought it would be; not every policy says")),
+        (translatable("Earned"), translatable("Reward of the epoch that followed")),
     )
 
     VALUE = 3  # its column
@@ -84,7 +85,7 @@ class DecisionList(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _LEFT if section in (1, 2) else _RIGHT
         titles = {Qt.ItemDataRole.DisplayRole: 0, Qt.ItemDataRole.ToolTipRole: 1}
-        return self.COLUMNS[section][titles[Qt.ItemDataRole(role)]] if role in titles else None
+        return tr(self.COLUMNS[section][titles[Qt.ItemDataRole(role)]]) if role in titles else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
         """Text of a cell."""
@@ -138,7 +139,7 @@ class DecisionNumbers(QAbstractTableModel):
         rows: list[NumberRow | str] = []
         for row in number_rows(decision) if decision is not None else []:
             if not rows or (isinstance(rows[-1], NumberRow) and rows[-1].part != row.part):
-                rows.append(_TITLES[row.part])
+                rows.append(tr(_TITLES[row.part]))
             rows.append(row)
         subflows = decision.subflows if decision is not None else ()
         order = sorted(range(len(subflows)), key=lambda index: not subflows[index].is_acting)
@@ -182,7 +183,7 @@ class DecisionNumbers(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self._labels.get(name, name)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{name}: {'decided for' if section <= self._acting else 'only seen'}"
+            return f"{name}: {tr('decided for') if section <= self._acting else tr('only seen')}"
         return _bold() if role == Qt.ItemDataRole.FontRole and section <= self._acting else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
 from subflow_app.core.training_progress import Training
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -17,7 +18,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.training_plots import TrainingPlots
 
-_X_TEXTS = {"step": "Over decisions", "elapsed_s": "Over training time"}
+_X_TEXTS = {"step": translatable("Over decisions"), "elapsed_s": translatable("Over training time")}
 
 
 class TrainingCurves(QWidget):
@@ -31,13 +32,17 @@ class TrainingCurves(QWidget):
         self._wanted = set(DEFAULT_TRAINING_PLOTS)
         self._x = "step"
         self._plots: TrainingPlots | None = None
-        self._empty = EmptyState("plots", "No training selected", "Select trainings above to see how they learn.")
+        self._empty = EmptyState(
+            "plots", tr("No training selected"), tr("Select trainings above to see how they learn.")
+        )
         self._pages = QStackedWidget(self)
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
         self._pages.addWidget(self._empty)
-        self.plots_button = self._button("training_plots_button", "Plots ▾", "Choose the metrics that are plotted")
-        self.x_button = self._button("training_x_button", "", "Choose what the curves go over")
+        self.plots_button = self._button(
+            "training_plots_button", tr("Plots ▾"), tr("Choose the metrics that are plotted")
+        )
+        self.x_button = self._button("training_x_button", "", tr("Choose what the curves go over"))
         self._fill_plots_menu()
         self._fill_x_menu()
         bar = QHBoxLayout()
@@ -87,7 +92,7 @@ class TrainingCurves(QWidget):
     def set_x(self, x: str) -> None:
         """Draws over "step" or "elapsed_s"."""
         self._x = x
-        self.x_button.setText(f"{_X_TEXTS[x]} ▾")
+        self.x_button.setText(f"{tr(_X_TEXTS[x])} ▾")
         if self._plots is not None:
             self._plots.set_x(x)
 
@@ -132,7 +137,7 @@ class TrainingCurves(QWidget):
     def _fill_plots_menu(self) -> None:
         menu = QMenu(self.plots_button)
         for spec in TRAINING_PLOTS:
-            action = menu.addAction(spec.title)
+            action = menu.addAction(tr(spec.title))
             action.setObjectName(f"training_plot_{spec.metric}")
             action.setCheckable(True)
             action.setChecked(spec.metric in self._wanted)
@@ -142,7 +147,7 @@ class TrainingCurves(QWidget):
     def _fill_x_menu(self) -> None:
         menu, group = QMenu(self.x_button), QActionGroup(self)
         for x, text in _X_TEXTS.items():
-            action = QAction(text, menu)
+            action = QAction(tr(text), menu)
             action.setCheckable(True)
             action.setChecked(x == self._x)
             action.triggered.connect(lambda _checked, x=x: self.set_x(x))

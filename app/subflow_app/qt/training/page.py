@@ -22,10 +22,11 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
 from subflow_app.core.race import rivals
 from subflow_app.core.training_desk import DocumentText, SeenPolicy, TrainingChoices
 from subflow_app.core.training_draft import DOCUMENT, TrainingDraft
-from subflow_app.core.training_progress import CLASSICS, Training, possible, toggle_word
+from subflow_app.core.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.training.control import TrainingControl
@@ -68,7 +69,7 @@ class TrainPage(QWidget):
         """
         super().__init__(parent)
         self.setObjectName("train_page")
-        self.setAccessibleName("Training")
+        self.setAccessibleName(tr("Training"))
         self.control = control
         self.dialogs = dialogs
         self._workers = workers
@@ -85,7 +86,9 @@ class TrainPage(QWidget):
         self.rival = QComboBox(self)
         self._form_waits = QLabel(self)
         self._form_pages = QStackedWidget(self)
-        self._table_empty = EmptyState("train", "Nothing trained yet", "Choose what to learn and on what, then start.")
+        self._table_empty = EmptyState(
+            "train", tr("Nothing trained yet"), tr("Choose what to learn and on what, then start.")
+        )
         self._table_pages = QStackedWidget(self)
         self._place_parts()
         self._set_up_table()
@@ -129,7 +132,7 @@ class TrainPage(QWidget):
         desk = self.control.desk
         if desk is None or self.form is not None:
             return
-        self._form_waits.setText("Looking for agents…")
+        self._form_waits.setText(tr("Looking for agents…"))
         self._workers.start("list agents", desk.choices, succeeded=self._on_choices, failed=self._on_choices_failed)
 
     def start(self) -> None:
@@ -236,7 +239,7 @@ class TrainPage(QWidget):
         if self.form is not None:
             return
         if not choices.agents:
-            self._form_waits.setText("This installation has no agents that could be trained.")
+            self._form_waits.setText(tr("This installation has no agents that could be trained."))
             return
         draft = TrainingDraft(choices.agents, choices.recipes, choices.scenarios)
         self.form = StartForm(draft, self._actions["start"], self)
@@ -253,7 +256,7 @@ class TrainPage(QWidget):
         self._form_waits.setText(str(error))
 
     def _on_file_wanted(self) -> None:
-        path = self.dialogs.open_path("Scenario to learn on", SCENARIO_FILTER, self._document.folder)
+        path = self.dialogs.open_path(tr("Scenario to learn on"), tr(SCENARIO_FILTER), self._document.folder)
         if path is not None and self.form is not None:
             self.form.set_scenario(str(path))
 
@@ -268,7 +271,7 @@ class TrainPage(QWidget):
         """In a worker thread."""
         desk = self.control.desk
         if desk is None:
-            raise AppError("the trainings are closed")
+            raise AppError(tr("the trainings are closed"))
         return desk.observe(training)
 
     def _on_menu_wanted(self, position: QPoint) -> None:
@@ -287,8 +290,8 @@ class TrainPage(QWidget):
         self.tabs = QTabWidget(self)
         self.tabs.setObjectName("training_tabs")
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.curves, "Curves")
-        self.tabs.addTab(self.policy, "Policy")
+        self.tabs.addTab(self.curves, tr("Curves"))
+        self.tabs.addTab(self.policy, tr("Policy"))
         self.tabs.currentChanged.connect(lambda _index: self._on_changed())
         top = QWidget(self)
         top_layout = QVBoxLayout(top)
@@ -323,10 +326,10 @@ class TrainPage(QWidget):
             row.addWidget(self._tool(name))
         row.addSpacing(10)
         row.addWidget(self._tool("race"))
-        against = QLabel("against", self)
+        against = QLabel(tr("against"), self)
         self.rival.setObjectName("race_rival")
-        self.rival.setAccessibleName("Classic controller to race against")
-        self.rival.setToolTip("Classic controller to race against")
+        self.rival.setAccessibleName(tr("Classic controller to race against"))
+        self.rival.setToolTip(tr("Classic controller to race against"))
         # The names change with the training that is selected.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._offer_rivals(CLASSICS)
@@ -345,16 +348,17 @@ class TrainPage(QWidget):
         button.setToolButtonStyle(style)
         if name == "toggle":
             # "Pause" and "Continue" differ in length; the buttons beside must not jump.
-            button.setMinimumWidth(button.fontMetrics().horizontalAdvance("Continue") + 44)
+            metrics = button.fontMetrics()
+            button.setMinimumWidth(max(metrics.horizontalAdvance(tr(word)) for word in TOGGLE_WORDS) + 44)
         return button
 
     def _set_up_table(self) -> None:
         table = self.table
-        set_up_table(table, "training_table", "Trainings")
+        set_up_table(table, "training_table", tr("Trainings"))
         table.setModel(self._model)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.setFrameShape(QTableView.Shape.NoFrame)
-        set_widths(table, ((column.title, column.widest) for column in COLUMNS))
+        set_widths(table, ((tr(column.title), column.widest) for column in COLUMNS))
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._on_menu_wanted)
         table.selectionModel().selectionChanged.connect(lambda *_: self._on_selection_changed())

@@ -10,6 +10,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.policy_surface import Surface, policy_surface
 from subflow_app.core.training_desk import SeenPolicy
 from subflow_app.core.training_progress import Training
@@ -22,7 +23,8 @@ from subflow_sim.errors import SimError
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.heat_map import HeatMap
 
-_NOTHING = ("No policy yet", "Select one training: its policy shows here once it has learned for a moment.")
+_NO_TITLE = translatable("No policy yet")
+_NO_TEXT = translatable("Select one training: its policy shows here once it has learned for a moment.")
 _LABEL_WIDTH = 12  # characters
 _ABBREVIATIONS = ("rtt", "mptcp")
 
@@ -44,12 +46,12 @@ class PolicyView(QWidget):
         self._asking: tuple[str, int] | None = None  # what the question under way is about
         self._asks_again = False
         self._map: HeatMap | None = None
-        self.across = self._chooser("policy_x", "Feature along the picture")
-        self.up = self._chooser("policy_y", "Feature up the picture")
-        self.output = self._chooser("policy_output", "Action that the colour shows")
+        self.across = self._chooser("policy_x", tr("Feature along the picture"))
+        self.up = self._chooser("policy_y", tr("Feature up the picture"))
+        self.output = self._chooser("policy_output", tr("Action that the colour shows"))
         self.status = QLabel(self)
         self.status.setObjectName("policy_status")
-        self._empty = EmptyState("policy", *_NOTHING)
+        self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
         self._pages = QStackedWidget(self)
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
@@ -57,7 +59,7 @@ class PolicyView(QWidget):
         self._choosers = QWidget(self)
         bar = QHBoxLayout(self._choosers)
         bar.setContentsMargins(8, 4, 8, 4)
-        for text, chooser in (("&Across:", self.across), ("&Up:", self.up), ("C&olour:", self.output)):
+        for text, chooser in ((tr("&Across:"), self.across), (tr("&Up:"), self.up), (tr("C&olour:"), self.output)):
             label = QLabel(text, self._choosers)
             label.setBuddy(chooser)
             bar.addWidget(label)
@@ -72,7 +74,7 @@ class PolicyView(QWidget):
         self.status.setContentsMargins(8, 2, 8, 4)
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.status.setWordWrap(True)
-        self._show_nothing(*_NOTHING)
+        self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
         self.apply_tokens(current_tokens())
 
     @property
@@ -85,7 +87,7 @@ class PolicyView(QWidget):
         if training is not self._training:
             self._training = training
             self._seen, self._seen_key = None, None
-            self._show_nothing(*_NOTHING)
+            self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
         self.refresh()
 
     def refresh(self) -> None:
@@ -144,7 +146,7 @@ class PolicyView(QWidget):
             # The file is replaced while it learns: the next one is a new try, this one is not.
             self._seen_key = key
             if self._seen is None:
-                self._show_nothing("The policy cannot be shown", str(error))
+                self._show_nothing(tr("The policy cannot be shown"), str(error))
         self._ask_again()
 
     def _ask_again(self) -> None:
@@ -168,9 +170,11 @@ class PolicyView(QWidget):
         )
         self._pages.setCurrentWidget(picture)
         self._choosers.show()
-        others = " The other features stand at their median." if len(seen.features) > 2 else ""
         count = fmt.count(len(made.surface.points))
-        self.status.setText(f"Dots: the latest {count} decisions of this policy on the scenario it learns on.{others}")
+        sentences = [tr("Dots: the latest {count} decisions of this policy on the scenario it learns on.", count=count)]
+        if len(seen.features) > 2:
+            sentences.append(tr("The other features stand at their median."))
+        self.status.setText(" ".join(sentences))
 
     def _show_nothing(self, title: str, text: str) -> None:
         self._empty.set_text(title, text)
@@ -180,7 +184,7 @@ class PolicyView(QWidget):
 
     def _fill_choosers(self, made: _Made) -> None:
         seen = made.seen
-        features = [(_words(feature.name), feature.help) for feature in seen.features]
+        features = [(_words(feature.name), tr(feature.help)) for feature in seen.features]
         outputs = [(_words(output.name), "") for output in seen.outputs]
         for chooser, entries, chosen in (
             (self.across, features, made.x),

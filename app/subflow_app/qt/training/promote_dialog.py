@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.language import tr
 from subflow_app.core.training_progress import Training
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.parameter import MAX_NAME_LENGTH
@@ -36,12 +37,15 @@ class PromoteDialog(QDialog):
         """Asks about the policy of ``training``; names in ``taken`` are not free."""
         super().__init__(parent)
         self.setObjectName("promote_dialog")
-        self.setWindowTitle("Promote to library")
+        self.setWindowTitle(tr("Promote to library"))
         self._taken = frozenset((*taken, NEUTRAL, RANDOM))
         newest = training.comparison
         about = QLabel(
-            f"The best policy of {training.name} so far goes into your library. Every scenario can then name it: "
-            f'controller = {{ name = "{training.controller}", policy = "…" }}.',
+            tr(
+                "The best policy of {training} so far goes into your library. Every scenario can then name it: {how}.",
+                training=training.name,
+                how=f'controller = {{ name = "{training.controller}", policy = "…" }}',
+            ),
             self,
         )
         about.setWordWrap(True)
@@ -51,10 +55,15 @@ class PromoteDialog(QDialog):
         self.note = QPlainTextEdit(self)
         self.note.setObjectName("promote_note")
         self.note.setTabChangesFocus(True)
-        self.note.setPlaceholderText("What it is good for, and what not")
+        self.note.setPlaceholderText(tr("What it is good for, and what not"))
         if newest is not None and newest.best_classic:
             self.note.setPlainText(
-                f"{newest.gain:.2f} times the goodput of {newest.best_classic} on {training.scenario}, held-out seeds."
+                tr(
+                    "{gain} times the goodput of {classic} on {scenario}, held-out seeds.",
+                    gain=f"{newest.gain:.2f}",
+                    classic=newest.best_classic,
+                    scenario=training.scenario,
+                )
             )
         self.note.setMinimumHeight(4 * self.fontMetrics().height())
         self.problem = QLabel(self)
@@ -64,11 +73,11 @@ class PromoteDialog(QDialog):
         # Keeps its room, so that the dialog does not jump while one types.
         self.problem.setMinimumHeight(self.fontMetrics().height())
         form = QFormLayout()
-        form.addRow("&Name:", self.name)
+        form.addRow(tr("&Name:"), self.name)
         form.addRow("", self.problem)
-        form.addRow("N&ote:", self.note)
+        form.addRow(tr("N&ote:"), self.note)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.promote = buttons.addButton("Promote", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.promote = buttons.addButton(tr("Promote"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.promote.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
@@ -89,11 +98,11 @@ class PromoteDialog(QDialog):
     def _check(self, text: str) -> None:
         name, problem = text.strip(), ""
         if not name:
-            problem = "A policy needs a name."
+            problem = tr("A policy needs a name.")
         elif name in self._taken:
-            problem = f"There is a policy called {name} already."
+            problem = tr("There is a policy called {name} already.", name=name)
         elif not is_policy_name(name):
-            problem = "Letters, digits, dots, dashes and underscores only, a letter or digit first."
+            problem = tr("Letters, digits, dots, dashes and underscores only, a letter or digit first.")
         self.problem.setText(problem)
         self.promote.setEnabled(not problem)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
 from subflow_app.core.race import race_sources
 from subflow_app.core.training_desk import DocumentText, TrainingDesk
 from subflow_app.core.training_progress import JobState, Training
@@ -111,7 +112,7 @@ class TrainingSession(QObject):
         elif answer == "stop":
             desk.stop_all()
             self._closes_when_ended = True
-            self.told.emit("Waiting for the last checkpoints…")
+            self.told.emit(tr("Waiting for the last checkpoints…"))
         return answer == "background"
 
     # ---- facts ----
@@ -159,8 +160,8 @@ class TrainingSession(QObject):
 
     def _on_ended(self, training: Training) -> None:
         if training.state in (JobState.FAILED, JobState.INTERRUPTED):
-            self._notices.training_failed(f"{training.name} {training.state.value}: {training.message}")
-        self.told.emit(f"{training.name}: {training.state.value}")
+            self._notices.training_failed(f"{training.name} {tr(training.state.value)}: {training.message}")
+        self.told.emit(f"{training.name}: {tr(training.state.value)}")
         if self._closes_when_ended and not self._control.is_busy:
             self._closes_when_ended = False
             self.closable.emit()

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.core.training_draft import FROM_FILE, TrainingDraft
 from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -21,7 +22,7 @@ class StartForm(QWidget):
         """Shows ``draft``; ``start`` is what the button does."""
         super().__init__(parent)
         self.setObjectName("start_form")
-        self.setAccessibleName("New training")
+        self.setAccessibleName(tr("New training"))
         self._draft = draft
         self._document = ""
         self._draws = False

@@ -10,6 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.training_metrics import SATURATION_WARNING
 from subflow_app.core.training_progress import JobState, Training
 from subflow_app.qt import format as fmt
@@ -63,34 +64,48 @@ def _eta(training: Training) -> str:
 
 
 COLUMNS: tuple[_Column, ...] = (
-    _Column("Training", lambda t: t.name, "drl-cc on drlcc-sc1, seed 1"),
-    _Column("State", lambda t: t.state.value, "      interrupted"),
-    _Column("Done", _progress, "100 %", is_number=True, tip="Share of the budget that is used"),
-    _Column("Time left", _eta, "00 min 00 s", is_number=True),
-    _Column("Return", lambda t: fmt.number(_latest(t, "return_mean")), "-12.34", is_number=True, tip="Per decision"),
+    _Column(translatable("Training"), lambda t: t.name, "drl-cc on drlcc-sc1, seed 1"),
+    _Column(translatable("State"), lambda t: tr(t.state.value), "      interrupted"),
     _Column(
-        "Goodput",
+        translatable("Done"), _progress, "100 %", is_number=True, tip=translatable("Share of the budget that is used")
+    ),
+    _Column(translatable("Time left"), _eta, "00 min 00 s", is_number=True),
+    _Column(
+        translatable("Return"),
+        lambda t: fmt.number(_latest(t, "return_mean")),
+        "-12.34",
+        is_number=True,
+        tip=translatable("Per decision"),
+    ),
+    _Column(
+        translatable("Goodput"),
         lambda t: fmt.rate(_latest(t, "flow_goodput_bps")),
         "12.3 Mbit/s",
         is_number=True,
-        tip="Of a flow, in the latest training episodes",
+        tip=translatable("Of a flow, in the latest training episodes"),
     ),
     _Column(
-        "Against classics",
+        translatable("Against classics"),
         _versus,
         "1.52× wvegas",
         is_number=True,
-        tip="Goodput over that of the best classic controller, on the held-out seeds of the latest evaluation",
+        tip=translatable(
+            "Goodput over that of the best classic controller, on the held-out seeds of the latest evaluation"
+        ),
     ),
     _Column(
-        "Decisions", lambda t: fmt.count(_latest(t, "step")), "1,234,567", is_number=True, tip="Learned from so far"
+        translatable("Decisions"),
+        lambda t: fmt.count(_latest(t, "step")),
+        "1,234,567",
+        is_number=True,
+        tip=translatable("Learned from so far"),
     ),
     _Column(
-        "Updates/s",
+        translatable("Updates/s"),
         lambda t: fmt.number(_latest(t, "updates_per_s")),
         "12,345",
         is_number=True,
-        tip="Gradient steps per second",
+        tip=translatable("Gradient steps per second"),
     ),
 )
 NAME_COLUMN = 0
@@ -163,9 +178,9 @@ class TrainingTable(QAbstractTableModel):
             return None
         column = COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return tr(column.title)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tip or None
+            return tr(column.tip) if column.tip else None
         if role == Qt.ItemDataRole.TextAlignmentRole and column.is_number:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -204,12 +219,17 @@ class TrainingTable(QAbstractTableModel):
 
 
 def _tip(training: Training) -> str:
-    lines = [training.name, f"Learns on {training.scenario}, seed {training.seed}", f"Budget: {training.budget}"]
+    lines = [
+        training.name,
+        tr("Learns on {scenario}, seed {seed}", scenario=training.scenario, seed=training.seed),
+        tr("Budget: {budget}", budget=training.budget),
+    ]
     if training.message:
         lines.append(training.message)
     saturation = training.log.latest("actor_saturation")
     if saturation > SATURATION_WARNING:
-        lines.append(f"{fmt.ratio(saturation, 2)} of its actions are at their bounds: it has all but stopped learning.")
+        share = fmt.ratio(saturation, 2)
+        lines.append(tr("{share} of its actions are at their bounds: it has all but stopped learning.", share=share))
     if training.folder is not None:
         lines.append(str(training.folder))
     return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import Literal
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
 
@@ -110,8 +111,8 @@ class _Banner(QFrame):
             self.buttons[way.text] = button
             layout.addWidget(button)
         self._close = QToolButton(self)
-        self._close.setAccessibleName("Dismiss")
-        self._close.setToolTip("Dismiss")
+        self._close.setAccessibleName(tr("Dismiss"))
+        self._close.setToolTip(tr("Dismiss"))
         self._close.setAutoRaise(True)
         self._close.setIconSize(QSize(14, 14))
         self._close.clicked.connect(self._dismiss)

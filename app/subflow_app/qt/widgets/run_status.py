@@ -7,6 +7,7 @@ import math
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.core.runs import RunProgress, RunState
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -23,13 +24,13 @@ class RunStatus(QWidget):
         self.setObjectName("run_status")
         self._bar = QProgressBar(self)
         self._bar.setObjectName("run_progress")
-        self._bar.setAccessibleName("Progress of the run")
+        self._bar.setAccessibleName(tr("Progress of the run"))
         self._bar.setRange(0, _STEPS)
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(140)
-        self._time = self._label("run_time", "000.0 of 0000 s")
-        self._speed = self._label("run_speed", "00000× real time")
-        self._left = self._label("run_left", "00 min 00 s left")
+        self._time = self._label("run_time", fmt.progress(8888.8, 8888.0))
+        self._speed = self._label("run_speed", fmt.speed(88_000.0))
+        self._left = self._label("run_left", tr("{time} left", time=fmt.duration(50 * 60.0 + 50)))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(4, 0, 4, 0)
         layout.setSpacing(10)
@@ -45,9 +46,11 @@ class RunStatus(QWidget):
         self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
         self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
         if progress.state.is_over or progress.state is RunState.PAUSED:
-            self._left.setText(progress.state.value)
+            self._left.setText(tr(progress.state.value))
         else:
-            self._left.setText("" if math.isnan(progress.eta_s) else f"{fmt.duration(progress.eta_s)} left")
+            self._left.setText(
+                "" if math.isnan(progress.eta_s) else tr("{time} left", time=fmt.duration(progress.eta_s))
+            )
         self.show()
 
     def text(self) -> str:
