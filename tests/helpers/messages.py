@@ -1,0 +1,221 @@
+"""Collects the texts that the window translates, and keeps the catalogues of translations in step with them.
+
+    python -m tests.helpers.messages
+
+New texts come into ``assets/languages/*.po`` without a translation, those that nobody shows any more leave, the rest
+and the remarks at the top stay. The tests say which texts wait for a translation.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from subflow_agents.registry import agents
+from subflow_app.core.form import label_of
+from subflow_app.core.language import ENGLISH, LANGUAGES
+from subflow_app.core.po_file import Catalogue, read_po
+from subflow_app.core.policies import app_catalog
+from subflow_app.core.recipes import load_recipe, recipe_names
+from subflow_app.core.runs import RunState
+from subflow_app.core.training import JobState
+from subflow_app.core.training_draft import PARAMS as TRAINING_PARAMS
+from subflow_app.core.training_draft import training_label
+from subflow_app.core.training_metrics import TRAINING_PLOTS
+from subflow_app.plots import GROUPS, PLOTS
+from subflow_app.qt.action_spec import Scope
+from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.actions.choices import PANELS, SPEEDS
+from subflow_app.qt.help_dialogs import GESTURES
+from subflow_app.qt.menus import MENUS, SUBMENUS
+from subflow_sim.agent_steps import EPOCH_FIGURES
+from subflow_sim.params import ARRIVALS_TABLE, QUEUE_TABLE, SECTIONS, Param
+from subflow_sim.vec_env import learner_spec
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "assets" / "languages"
+_SOURCES = ROOT / "app" / "subflow_app"
+_READ_BY_AST = ("core", "plots", "labs", "qt")
+
+Key = tuple[str, str | None]
+"""English text, and its plural if it has one."""
+
+
+class MessageError(Exception):
+    """A call of tr or trn holds a text that cannot be collected."""
+
+
+@dataclass
+class Messages:
+    """Texts with the places that they come from."""
+
+    places: dict[Key, set[str]] = field(default_factory=dict)
+
+    def add(self, place: str, text: str, plural: str | None = None) -> None:
+        """Notes a text; what has no letters needs no translation."""
+        if any(letter.isalpha() for letter in text):
+            self.places.setdefault((text, plural), set()).add(place)
+
+
+def collect() -> Messages:
+    """All texts that the window shows through tr and trn."""
+    messages = Messages()
+    for room in _READ_BY_AST:
+        for path in sorted((_SOURCES / room).rglob("*.py")):
+            _collect_from_source(messages, path)
+    for place, text in _table_texts():
+        messages.add(place, text)
+    return messages
+
+
+def _collect_from_source(messages: Messages, path: Path) -> None:
+    place = path.relative_to(ROOT).as_posix()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if not isinstance(node, ast.Call) or name not in ("tr", "trn", "translatable"):
+            continue
+        if name == "trn":
+            one, many = node.args[:2]
+            if not (isinstance(one, ast.Constant) and isinstance(many, ast.Constant)):
+                raise MessageError(f"{place}:{node.lineno}: trn needs its texts as literals")
+            messages.add(place, str(one.value), str(many.value))
+            continue
+        for text in _alternatives(node.args[0]):
+            if isinstance(text, ast.Constant):
+                messages.add(place, str(text.value))
+            elif isinstance(text, ast.JoinedStr | ast.BinOp):
+                raise MessageError(f"{place}:{node.lineno}: values go in by name: tr('... {{name}}', name=...)")
+            # Anything else is a text of a table.
+
+
+def _alternatives(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.IfExp):
+        yield from _alternatives(node.body)
+        yield from _alternatives(node.orelse)
+    else:
+        yield node
+
+
+def _table_texts() -> Iterator[tuple[str, str]]:
+    """The texts of tables that put them together, or that stand where nothing is known of languages."""
+    for spec in ACTIONS:
+        place = f"action {spec.id}"
+        yield place, spec.text
+        yield place, spec.tip
+    for title in (*MENUS, *SUBMENUS):
+        yield "menus", title
+    for _name, (title, *_more) in PANELS.items():
+        yield "panels", title
+    for _limit, text, *_more in SPEEDS.values():
+        yield "speeds", text
+    for scope in Scope:
+        yield "scopes", scope.value
+    for gesture in GESTURES:
+        for text in gesture:
+            yield "gestures", text
+    for state in (*RunState, *JobState):
+        yield "states", state.value
+    for group in GROUPS:
+        yield "plots", group
+    for plot in PLOTS:
+        yield f"plot {plot.id}", plot.title
+        yield f"plot {plot.id}", plot.y_label
+    for metric in TRAINING_PLOTS:
+        yield f"training plot {metric.metric}", metric.title
+        yield f"training plot {metric.metric}", metric.unit
+    yield from _parameter_texts()
+
+
+def _parameter_texts() -> Iterator[tuple[str, str]]:
+    tables: Mapping[str, tuple[Param, ...]] = {**SECTIONS, "arrivals": ARRIVALS_TABLE, "queue": QUEUE_TABLE}
+    for section, params in tables.items():
+        for param in params:
+            yield f"scenario {section}.{param.key}", label_of(param.key)
+            yield f"scenario {section}.{param.key}", param.help
+    catalog = app_catalog()
+    for algorithm in (*catalog.controllers, *catalog.schedulers):
+        yield f"algorithm {algorithm.name}", algorithm.summary
+        for option in algorithm.options:
+            yield f"algorithm {algorithm.name}.{option.key}", label_of(option.key)
+            yield f"algorithm {algorithm.name}.{option.key}", option.help
+    for param in TRAINING_PARAMS:
+        yield f"training {param.key}", training_label(param.key)
+        yield f"training {param.key}", param.help
+    for agent in agents():
+        yield f"agent {agent.name}", agent.summary
+        for setting in agent.options():
+            yield f"agent {agent.name}.{setting.name}", training_label(setting.name)
+            yield f"agent {agent.name}.{setting.name}", setting.help
+        spec = learner_spec(agent.controller)
+        for number in (*spec.features, *spec.actions):
+            yield f"agent {agent.name}", number.help
+    for figure, (title, _unit) in EPOCH_FIGURES.items():
+        yield f"epoch {figure}", title
+    for name in recipe_names():
+        yield f"recipe {name}", load_recipe(name).title
+
+
+def write_catalogue(path: Path, messages: Messages) -> None:
+    """Brings a catalogue in step with the texts."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    path.write_text(catalogue_text(before, messages), encoding="utf-8")
+
+
+def catalogue_text(before: str, messages: Messages) -> str:
+    """What a catalogue holds that has these texts and the translations and remarks of the one before."""
+    known = read_po(before)
+    parts = [_head(before).rstrip() + "\n"]
+    for key in sorted(messages.places, key=lambda key: (key[0].casefold(), key)):
+        parts.append(_entry(key, sorted(messages.places[key]), known))
+    return "\n".join(parts)
+
+
+def _head(before: str) -> str:
+    """Everything up to the end of the header, which is the entry of the empty text."""
+    lines = before.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("msgid ") and line != 'msgid ""':
+            # Comments in front of the first text are that text's.
+            while number and lines[number - 1].startswith("#"):
+                number -= 1
+            return "\n".join(lines[:number])
+    return before or 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8\\n"\n'
+
+
+def _entry(key: Key, places: list[str], known: Catalogue) -> str:
+    text, plural = key
+    lines = [f"#: {place}" for place in places[:3]]
+    lines.append(f"msgid {_quoted(text)}")
+    if plural is None:
+        lines.append(f"msgstr {_quoted(known.texts.get(text, ''))}")
+    else:
+        forms = known.plurals.get((text, plural), ("", ""))
+        lines.append(f"msgid_plural {_quoted(plural)}")
+        lines += [f"msgstr[{number}] {_quoted(form)}" for number, form in enumerate(forms)]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    # JSON's escapes are those that gettext and Python share for what our texts hold.
+    return json.dumps(text, ensure_ascii=False)
+
+
+def main() -> None:
+    """Updates all catalogues and says how many texts wait for a translation."""
+    messages = collect()
+    for code in LANGUAGES:
+        if code == ENGLISH:
+            continue
+        path = FOLDER / f"{code}.po"
+        write_catalogue(path, messages)
+        known = read_po(path.read_text(encoding="utf-8"))
+        waiting = len(messages.places) - len(known.texts) - len(known.plurals)
+        sys.stdout.write(f"{path.relative_to(ROOT)}: {len(messages.places)} texts, {waiting} without translation\n")
+
+
+if __name__ == "__main__":
+    main()
