@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core import palette
+from subflow_app.core import figures, palette
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.exports import export_bars, export_curves
-from subflow_app.core.figures import draw_bars, draw_figure, save_figure
+from subflow_app.core.figure_plan import FigurePlan, plot_data, run_plan
+from subflow_app.core.figures import draw_figure, drawing, render_figure
+from subflow_app.core.paper_styles import DEFAULT_STYLE, MM_PER_INCH, STYLES, STYLES_BY_ID, PaperStyle
 from subflow_app.core.traces import Traces
 from subflow_app.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
 from subflow_app.plots.bars import make_bar, repetitions
@@ -47,13 +52,29 @@ PHASE = PlotSpec(
 MEANS = replace(PLOTS_BY_ID["goodput"], id="means", curves=no_curves, bars=_means)
 
 
+def save_figure(plot: PlotSpec, runs: list, path: Path) -> Path:
+    return figures.save_figure(run_plan([plot], runs), path)
+
+
+def drawn_plan(plots: list[PlotSpec], runs: list, style: PaperStyle = DEFAULT_STYLE) -> Figure:
+    plan = replace(run_plan(plots, runs), style=style)
+    with drawing(style):
+        return draw_figure(plan)
+
+
 def drawn(plot: PlotSpec, curves: list[Curve]) -> tuple[list, list[str]]:
     """Lines on the axes and texts of the legend."""
     return drawn_for(plot, curves, 10.0)
 
 
+def figure_of(plot: PlotSpec, curves: list[Curve], end_s: float = 10.0) -> Figure:
+    plan = FigurePlan((plot_data(plot, curves),), (0.0, end_s))
+    with drawing(plan.style):
+        return draw_figure(plan)
+
+
 def drawn_for(plot: PlotSpec, curves: list[Curve], end_s: float) -> tuple[list, list[str]]:
-    figure = draw_figure(plot, curves, end_s=end_s)
+    figure = figure_of(plot, curves, end_s)
     texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     return list(figure.axes[0].get_lines()), texts
 
@@ -125,7 +146,7 @@ def test_overlay_lists_colours_once_and_then_the_runs_by_dash() -> None:
 
 
 def test_legend_stays_below_the_axes() -> None:
-    figure = draw_figure(THROUGHPUT, THROUGHPUT.curves(finished_traces()), end_s=10.0)
+    figure = figure_of(THROUGHPUT, THROUGHPUT.curves(finished_traces()))
     figure.draw_without_rendering()
     legend, axes = figure.legends[0].get_window_extent(), figure.axes[0].get_tightbbox()
 
@@ -146,7 +167,7 @@ def test_legend_is_cut_where_it_would_outgrow_the_figure() -> None:
 def test_long_runs_show_rates_as_means_and_say_so() -> None:
     scenario = make_scenario(duration_s=200.0)
     curves = THROUGHPUT.curves(finished_traces(scenario))
-    figure = draw_figure(THROUGHPUT, curves, end_s=200.0)
+    figure = figure_of(THROUGHPUT, curves, 200.0)
     x, y = map(np.asarray, figure.axes[0].get_lines()[0].get_data())
 
     # 2000 samples of 0.1 s: ten of them, 1 s, are the least nice number that leaves at most 250 points.
@@ -158,7 +179,7 @@ def test_long_runs_show_rates_as_means_and_say_so() -> None:
 
 def test_states_are_drawn_as_they_were_sampled() -> None:
     plot = PLOTS_BY_ID["cwnd"]
-    figure = draw_figure(plot, plot.curves(finished_traces(make_scenario(duration_s=200.0))), end_s=200.0)
+    figure = figure_of(plot, plot.curves(finished_traces(make_scenario(duration_s=200.0))), 200.0)
 
     assert np.size(figure.axes[0].get_lines()[0].get_xdata()) == 2000
     assert "mean" not in figure.axes[0].get_ylabel()
@@ -197,7 +218,7 @@ def test_nothing_to_draw_is_said(tmp_path: Path) -> None:
 
 def test_a_plot_over_another_quantity_has_it_along_its_axis(tmp_path: Path) -> None:
     lines, texts = drawn(PHASE, PHASE.overlay([finished_traces(title="LIA"), finished_traces(title="OLIA")]))
-    figure = draw_figure(PHASE, PHASE.curves(finished_traces()), end_s=10.0)
+    figure = figure_of(PHASE, PHASE.curves(finished_traces()))
 
     assert figure.axes[0].get_xlabel() == "Smoothed RTT (ms)"
     assert texts == ["download · wifi", "download · lte", "LIA", "OLIA"]
@@ -211,7 +232,7 @@ def test_a_plot_over_another_quantity_has_it_along_its_axis(tmp_path: Path) -> N
 
 
 def test_bars_have_their_mean_and_interval_and_say_what_it_is(tmp_path: Path) -> None:
-    figure = draw_bars(MEANS, MEANS.all_bars([finished_traces(RICH), finished_traces(replace(RICH, seed=2))]))
+    figure = drawn_plan([MEANS], [finished_traces(RICH), finished_traces(replace(RICH, seed=2))])
     axes = figure.axes[0]
 
     assert axes.get_ylabel() == "Goodput (Mbit/s)"
@@ -230,7 +251,7 @@ def test_bars_have_their_mean_and_interval_and_say_what_it_is(tmp_path: Path) ->
 
 def test_bars_of_several_experiments_are_told_apart_in_the_legend(tmp_path: Path) -> None:
     runs = [finished_traces(RICH, title="LIA"), finished_traces(replace(RICH, duration_s=11.0), title="OLIA")]
-    figure = draw_bars(MEANS, MEANS.all_bars(runs))
+    figure = drawn_plan([MEANS], runs)
 
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["LIA", "OLIA"]
     assert figure.axes[0].get_xlabel() == "one run each: no interval"
@@ -242,3 +263,182 @@ def test_what_a_plot_needs_is_said(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="it takes two flows or more"):
         save_figure(duel, [finished_traces()], tmp_path / "x.svg")
+
+
+# ---- styles ----
+
+POINTS_PER_MM = 72.0 / MM_PER_INCH
+SHOWN = [PLOTS_BY_ID[name] for name in ("throughput", "cwnd", "rtt")]
+PAPER = [style for style in STYLES if not style.text_in_svg]
+
+
+def plan_of(style: PaperStyle, kind: str, titles: tuple[str, ...] = ("LIA",), **changes: object) -> FigurePlan:
+    plan = run_plan(SHOWN, [finished_traces(title=title) for title in titles])
+    return replace(plan, style=style, kind=kind, **changes)  # type: ignore[arg-type] # the changes are of any field
+
+
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: style.id)
+def test_width_is_exactly_that_of_the_style_in_every_format(style: PaperStyle) -> None:
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", render_figure(plan_of(style, "pdf")))
+    assert box is not None
+    assert float(box[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
+
+    head = re.search(rb'<svg[^>]* width="([\d.]+)pt"', render_figure(plan_of(style, "svg")))
+    assert head is not None
+    assert float(head[1]) / POINTS_PER_MM == pytest.approx(style.width_mm, abs=0.01)
+
+    png = render_figure(plan_of(style, "png", dpi=200))
+    (pixels,) = struct.unpack(">I", png[16:20])
+    assert pixels == pytest.approx(style.width_mm / MM_PER_INCH * 200, abs=1)
+    per_metre = struct.unpack(">I", png[png.index(b"pHYs") + 4 :][:4])[0]
+    assert per_metre * 0.0254 == pytest.approx(200, abs=0.1)
+
+
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: style.id)
+def test_pdf_carries_all_its_fonts_and_none_of_type_3(style: PaperStyle) -> None:
+    content = render_figure(plan_of(style, "pdf", title="Ümläut → 中"))
+    descriptors = re.findall(rb"<<[^<>]*/Type /FontDescriptor[^<>]*>>", content)
+
+    assert b"/Type3" not in content
+    assert descriptors
+    for descriptor in descriptors:
+        assert b"/FontFile2" in descriptor
+
+
+@pytest.mark.parametrize("style", PAPER, ids=lambda style: style.id)
+def test_svg_for_papers_needs_no_font_of_the_reader(style: PaperStyle) -> None:
+    text = render_figure(plan_of(style, "svg")).decode()
+
+    assert "<text" not in text
+    assert "<!-- Throughput (Mbit/s) -->" in text  # what the paths spell
+
+
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: style.id)
+def test_texts_are_at_least_as_large_as_papers_ask_for_and_inside_the_figure(style: PaperStyle) -> None:
+    with drawing(style):
+        figure = draw_figure(plan_of(style, "pdf", ("LIA", "a run with a name that is far too long for a legend" * 3)))
+        figure.draw_without_rendering()
+        sizes = [float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+        box = figure.get_tightbbox()
+
+    assert min(sizes) >= 8.0
+    # In inches; a hair more is a line's width.
+    assert min(box.x0, box.y0) >= -0.01
+    assert box.x1 <= figure.get_figwidth() + 0.01
+    assert box.y1 <= figure.get_figheight() + 0.01
+
+
+def test_curves_of_papers_differ_without_colour() -> None:
+    with drawing(STYLES_BY_ID["ieee"]):
+        figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", ("LIA", "OLIA")))
+    looks = [(str(line.get_marker()), line.is_dashed()) for line in figure.axes[0].get_lines()]
+
+    assert len(set(looks)) == len(looks) == 6
+
+
+def test_stacked_plots_share_their_time_axis_and_one_legend() -> None:
+    with drawing(STYLES_BY_ID["ieee"]):
+        figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", time_range=(4.0, 6.0)))
+
+    assert [axes.get_xlim() for axes in figure.axes] == [(4.0, 6.0)] * 3
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "Time (s)"]
+    assert len(figure.legends) == 1
+    # 2 s of samples of 0.1 s, and one beyond each end.
+    assert all(20 <= np.size(line.get_xdata()) <= 23 for line in figure.axes[0].get_lines())
+
+
+@pytest.mark.parametrize(("legend", "inside", "outside"), [("none", 0, 0), ("inside", 3, 0), ("above", 0, 1)])
+def test_legend_stands_where_it_is_wanted(legend: str, inside: int, outside: int) -> None:
+    with drawing(STYLES_BY_ID["ieee"]):
+        figure = draw_figure(plan_of(STYLES_BY_ID["ieee"], "pdf", legend=legend, title="Two paths"))
+        figure.draw_without_rendering()
+        plots = [axes for axes in figure.axes if axes.get_legend() is not None]
+
+    assert len(plots) == inside
+    assert len(figure.legends) == outside
+
+
+def test_names_are_taken_as_they_are() -> None:
+    with drawing(STYLES_BY_ID["page"]):
+        figure = draw_figure(plan_of(STYLES_BY_ID["page"], "pdf", ("_hidden", "costs $5 and $6")))
+        figure.draw_without_rendering()
+
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert texts[-2:] == ["_hidden", "costs $5 and $6"]
+
+
+@pytest.mark.parametrize(("width_mm", "height_mm"), [(5.0, None), (5000.0, None), (float("nan"), None), (None, 5.0)])
+def test_absurd_sizes_are_refused_with_what_is_allowed(width_mm: float | None, height_mm: float | None) -> None:
+    with pytest.raises(InputError, match=r"is (40 to 600|20 to 400) mm, not"):
+        STYLES_BY_ID["ieee"].sized(width_mm, height_mm)
+
+
+@pytest.mark.parametrize(
+    ("dpi", "why"), [(10, "72 to 1200 px per inch, not 10"), (1200, r"would have \d+ megapixels, and 100 are allowed")]
+)
+def test_absurd_resolutions_are_refused(dpi: int, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        render_figure(plan_of(STYLES_BY_ID["page"].sized(600, 400), "png", dpi=dpi))
+
+
+def test_name_without_suffix_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"figure: figures are written as \.svg, \.pdf or \.png, and this name has no"):
+        save_figure(THROUGHPUT, [finished_traces()], tmp_path / "figure")
+
+
+def test_what_stood_there_stays_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save_figure(THROUGHPUT, [finished_traces()], tmp_path / "t.pdf")
+    before = path.read_bytes()
+
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ExportError, match="No space left on device"):
+        save_figure(PLOTS_BY_ID["rtt"], [finished_traces()], path)
+
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["t.pdf"]
+
+
+def test_bars_have_caps_names_and_hatches_at_column_width() -> None:
+    bars = [
+        Bar(
+            f"a flow with quite a name {n}",
+            f"f{n}",
+            "flow",
+            palette.ColourKey(n, 0),
+            run,
+            f"run {run}",
+            (1e6,),
+            1e6,
+            1e5,
+        )
+        for n in range(4)
+        for run in range(3)
+    ]
+    style = STYLES_BY_ID["ieee"]
+    plan = FigurePlan((plot_data(MEANS, (), bars),), (0.0, 10.0), style)
+    with drawing(style):
+        figure = draw_figure(plan)
+        figure.draw_without_rendering()
+        box = figure.get_tightbbox()
+    axes = figure.axes[0]
+
+    assert len({patch.get_hatch() for patch in axes.patches}) == 3
+    assert sum(line.get_marker() == "_" for line in axes.get_lines()) == 2 * len(bars)  # a cap on each end
+    assert box.x0 >= -0.01
+    assert box.y0 >= -0.01
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["run 0", "run 1", "run 2"]
+
+
+def test_plots_of_all_kinds_stand_in_one_figure() -> None:
+    figure = drawn_plan([THROUGHPUT, PLOTS_BY_ID["cwnd"], PHASE, MEANS], [finished_traces(RICH)])
+    figure.draw_without_rendering()
+
+    assert [axes.get_xlabel() for axes in figure.axes] == [
+        "",
+        "Time (s)",
+        "Smoothed RTT (ms)",
+        "one run each: no interval",
+    ]

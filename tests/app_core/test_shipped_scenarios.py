@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subflow_app.core.figure_plan import run_plan
 from subflow_app.core.figures import save_figure
 from subflow_app.core.resources import find_scenario, scenario_names
 from subflow_app.core.runs import RunJob, RunState
@@ -64,4 +65,4 @@ def test_figures_of_the_fairness_scenario_can_be_drawn(tmp_path: Path) -> None:
     job.run()
 
     for plot in (plot for plot in PLOTS if plot.series(job.traces)):
-        assert save_figure(plot, [job.traces], tmp_path / f"{plot.id}.svg").stat().st_size > 1000
+        assert save_figure(run_plan([plot], [job.traces]), tmp_path / f"{plot.id}.svg").stat().st_size > 1000

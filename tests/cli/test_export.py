@@ -177,3 +177,41 @@ def test_unwritable_folder_is_exit_code_1(
 
     assert answer.code == 1
     assert "choose another folder" in answer.err
+
+
+def test_figures_for_papers_have_the_size_and_place_that_was_asked_for(
+    subflow: Subflow, stored_run: dict[str, Any], database: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    words = ("--format", "pdf,csv", "--figure", "throughput,cwnd", "--style", "ieee", "--stacked", "--legend", "above")
+    answer = subflow("export", 1, "--db", database, "--out", out, *words)
+
+    assert answer.code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["cwnd.csv", "throughput-cwnd.pdf", "throughput.csv"]
+    # 88.9 mm are 252 pt.
+    assert b"/MediaBox [ 0 0 252 " in (out / "throughput-cwnd.pdf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--style", "nature"), 'figure style "nature": allowed are page, ieee,'),
+        (("--legend", "left"), '--legend = "left": allowed are below, above, inside, none'),
+        (("--width", "5"), "width of a figure is 40 to 600 mm, not 5 mm"),
+        (("--height", "5000"), "height of a figure is 20 to 400 mm, not 5000 mm"),
+        (("--dpi", "7"), "72 to 1200 px per inch, not 7"),
+    ],
+)
+def test_figures_that_cannot_be_are_refused_before_anything_is_written(
+    subflow: Subflow,
+    stored_run: dict[str, Any],
+    database: Path,
+    tmp_path: Path,
+    words: tuple[str, str],
+    why: str,
+) -> None:
+    answer = subflow("export", 1, "--db", database, "--out", tmp_path / "out", "--format", "pdf", *words)
+
+    assert answer.code == 2
+    assert why in answer.err
+    assert not (tmp_path / "out").exists()

@@ -14,6 +14,7 @@ from subflow_app.cli.terminal import print_json, print_line
 
 if TYPE_CHECKING:
     from subflow_app.core.exports import ExportPlan
+    from subflow_app.core.figure_plan import FigureLook
     from subflow_app.plots import PlotSpec
 
 
@@ -29,6 +30,21 @@ def export(
     run_data: Annotated[
         bool, typer.Option("--run-data", help="Also all the data of the run when --figure is given.")
     ] = False,
+    style: Annotated[
+        str, typer.Option(metavar="STYLE", help="page, ieee, ieee-double, acm, acm-double or slide.")
+    ] = "page",
+    width: Annotated[
+        float | None, typer.Option(metavar="MM", help="Width of a figure; left out: that of the style.")
+    ] = None,
+    height: Annotated[
+        float | None, typer.Option(metavar="MM", help="Height of each plot; left out: that of the style.")
+    ] = None,
+    dpi: Annotated[int, typer.Option(metavar="N", help="Pixels per inch of a PNG.")] = 300,
+    legend: Annotated[str, typer.Option(metavar="PLACE", help="below, above, inside or none.")] = "below",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Heading of each figure; papers have captions.")] = "",
+    stacked: Annotated[
+        bool, typer.Option("--stacked", help="One figure with all plots on top of each other, not a file for each.")
+    ] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
@@ -36,6 +52,7 @@ def export(
 
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
+    For a paper: `subflow export last --format pdf --figure throughput,cwnd --style ieee --stacked`.
     Several runs are overlaid in the figures, and the data of each is in a folder of its own.
 
     Figures of every run: throughput, goodput, cwnd, rtt, inflight, queue, drops, loss_ratio, utilisation.
@@ -48,7 +65,8 @@ def export(
     from subflow_app.core.exports import export_figures, export_run, require_numbers
     from subflow_app.core.traces import StoredTraces
 
-    plan = export_plan(formats, figure, run_data=run_data)
+    look = figure_look(style, width, height, dpi=dpi, legend=legend, title=title, is_stacked=stacked)
+    plan = replace(export_plan(formats, figure, run_data=run_data), look=look)
     with opened_store(database, read_only=True) as store:
         numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
         directory = out or Path(f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}")
@@ -78,6 +96,7 @@ def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPl
         InputError: if a format or figure does not exist.
     """
     from subflow_app.core.exports import DATA_FORMAT, FORMATS, ExportPlan
+    from subflow_app.core.figure_plan import FIGURE_KINDS
     from subflow_app.plots import PLOTS
 
     kinds = _listed(formats, "--format", FORMATS)
@@ -85,9 +104,35 @@ def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPl
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
         figures=figures,
-        figure_formats=tuple(kind for kind in kinds if kind != DATA_FORMAT),
+        figure_formats=tuple(kind for kind in FIGURE_KINDS if kind in kinds),
         figure_data=figure is not None and DATA_FORMAT in kinds,
     )
+
+
+def figure_look(
+    style: str,
+    width_mm: float | None,
+    height_mm: float | None,
+    *,
+    dpi: int,
+    legend: str,
+    title: str,
+    is_stacked: bool,
+) -> FigureLook:
+    """What the options on the look of figures ask for.
+
+    Raises:
+        InputError: if a style or place does not exist, or no figure is that large.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.figure_plan import FigureLook
+    from subflow_app.core.paper_styles import LEGENDS, checked_dpi, style_named
+
+    sized = style_named(style).sized(width_mm, height_mm)
+    for place in LEGENDS:
+        if place == legend:
+            return FigureLook(sized, place, title, checked_dpi(dpi), is_stacked)
+    raise InputError(f'--legend = "{legend}": allowed are {", ".join(LEGENDS)}')
 
 
 def _figures(text: str) -> tuple[PlotSpec, ...]:

@@ -9,11 +9,12 @@ with time and owner first.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from subflow_app.core.agent_series import number_names, steps_of
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
+from subflow_app.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.core.json_document import json_text
 from subflow_app.core.paths import new_rescue_directory
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
@@ -30,11 +32,11 @@ from subflow_app.plots import BARS, PLOTS, Bar, PlotSpec
 from subflow_app.plots.spec import Curve
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.params import MAX_PATHS
+from subflow_sim.whole_file import write_whole
 from subflow_store.values import EventTable
 
 DATA_FORMAT = "csv"
-FIGURE_FORMATS = ("svg", "pdf", "png")
-FORMATS = (DATA_FORMAT, *FIGURE_FORMATS)
+FORMATS = (DATA_FORMAT, *FIGURE_KINDS)
 
 _INTERVAL_COLUMNS = tuple(name for name in INTERVAL.fields if name not in ("time_ns", "owner", "begin_ns", "end_ns"))
 _TABLES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
@@ -48,14 +50,16 @@ class ExportPlan:
         run_data: the whole data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json, scenario.toml, and
             intervals.csv, decisions.csv, decision_rules.json, agent_steps.csv and agents.json of runs that have them.
         figures: plots to draw.
-        figure_formats: some of `FIGURE_FORMATS`.
+        figure_formats: some of `FIGURE_KINDS`.
         figure_data: also the data of each of those plots as ``<plot>.csv``.
+        look: of the figures.
     """
 
     run_data: bool = True
     figures: tuple[PlotSpec, ...] = PLOTS
-    figure_formats: tuple[str, ...] = FIGURE_FORMATS
+    figure_formats: tuple[FigureKind, ...] = FIGURE_KINDS
     figure_data: bool = False
+    look: FigureLook = field(default_factory=FigureLook)
 
 
 def export_run(
@@ -138,8 +142,13 @@ def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPl
     if plan.figure_formats:
         from subflow_app.core.figures import save_figure
 
-        for plot in plots:
-            written += [save_figure(plot, runs, target / f"{plot.id}.{kind}") for kind in plan.figure_formats]
+        together = [plots] if plan.look.is_stacked and plots else [[plot] for plot in plots]
+        for group in together:
+            name = "-".join(plot.id for plot in group)
+            drawn = run_plan(group, runs)
+            written += [
+                save_figure(plan.look.of(drawn, kind), target / f"{name}.{kind}") for kind in plan.figure_formats
+            ]
     return written
 
 
@@ -432,8 +441,11 @@ def _write_text(path: Path, text: str) -> Path:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
-    with _writing(path), path.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
+    """A text that becomes the file in one step, once it is whole: what stood there is not lost to a full disk."""
+    text = io.StringIO(newline="\n")
+    yield text
+    with _writing(path):
+        write_whole(path, text.getvalue().encode())
 
 
 @contextmanager
