@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 STORE = "store"
+START = "start"
 
 
 def bench(
     workloads: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[WORKLOAD...]", help="Which; left out: all of the simulator's. `store` is the store's."
+            metavar="[WORKLOAD...]",
+            help="Which; left out: all of the simulator's. `store` is the store's, `start` the window's.",
         ),
     ] = None,
     instructions: Annotated[
@@ -34,7 +36,7 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure packets per CPU-second for each named workload; `bench store` measures the database.
+    """Measure packets per CPU-second for each named workload; `store` is the database, `start` how the window starts.
 
     With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
     which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
@@ -49,8 +51,10 @@ def bench(
 
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
-        if name not in (*WORKLOADS, BATCH, STORE):
-            raise InputError(f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, BATCH, STORE))}')
+        if name not in (*WORKLOADS, BATCH, STORE, START):
+            raise InputError(
+                f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, BATCH, STORE, START))}'
+            )
     if instructions and not has_valgrind():
         raise InputError("--instructions: valgrind is not installed")
     documents = [
@@ -59,8 +63,11 @@ def bench(
     if BATCH in names:
         documents.append(_batch_document())
     store_document = _store_document() if STORE in names else None
+    start_document = _start_document() if START in names else None
     if as_json:
         document: dict[str, Any] = {"workloads": documents}
+        if start_document is not None:
+            document[START] = start_document
         if store_document is not None:
             document[STORE] = store_document
         print_json(document)
@@ -69,6 +76,8 @@ def bench(
         _print_workloads(documents)
     if store_document is not None:
         _print_store(store_document)
+    if start_document is not None:
+        _print_start(start_document)
 
 
 def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool) -> None:
@@ -207,3 +216,25 @@ def _print_store(document: dict[str, Any]) -> None:
     )
     title = f"A run of {count_text(workload['samples'])} samples in {workload['columns']} columns"
     print_tables(TextTable(title, columns, rows))
+
+
+def _start_document() -> dict[str, Any]:
+    from subflow_app.core.bench_start import TARGET_S, measure_start
+
+    print_note("measuring the start of the window ...")
+    times = {
+        moment: {"wall_s": measured.wall_s, "cpu_s": measured.cpu_s} for moment, measured in measure_start().items()
+    }
+    return {**times, "target_s": TARGET_S}
+
+
+def _print_start(document: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    moments = {"painted": "it is painted", "usable": "plots and runs are there"}
+    columns = (TextColumn("From the command until", is_number=False), TextColumn("Time", "s"), TextColumn("CPU", "s"))
+    rows = tuple(
+        (text, f"{document[moment]['wall_s']:.2f}", f"{document[moment]['cpu_s']:.2f}")
+        for moment, text in moments.items()
+    )
+    print_tables(TextTable(f"Start of the window (target {document['target_s']:g} s)", columns, rows))

@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
@@ -41,11 +42,12 @@ _LOG_FILES_KEPT = 3
 _HARMLESS = ("This plugin does not support propagateSizeHints",)
 
 
-def main(scenario_path: str | None = None) -> int:
+def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], object] | None = None) -> int:
     """Opens the window and returns when it is closed.
 
     Args:
         scenario_path: scenario file to open; the shipped demo if left out.
+        prepared: told the window just before it is shown; what it returns lives as long as the window.
 
     Returns:
         Exit code of the program.
@@ -64,11 +66,13 @@ def main(scenario_path: str | None = None) -> int:
         window.documents.open_example(DEMO_SCENARIO)
     else:
         window.documents.open(Path(scenario_path))
+    watcher = prepared(window) if prepared is not None else None
     window.show()
     signals = _Signals(window)
     _AfterFirstPaint(window)
     code = application.exec()
     signals.release()
+    del watcher
     sys.excepthook = sys.__excepthook__
     return code
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Signal
 from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
 
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
 LAYOUT_VERSION = 2
@@ -61,7 +61,8 @@ class Docks(QObject):
         self._manager.setObjectName("docks")
         self._panels: dict[str, _Panel] = {}
         self._default_state = QByteArray()
-        self.apply_tokens(current_tokens())
+        # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
+        # is, and that took a quarter of the time until the window could be used. apply_tokens brings it.
 
     def set_centre(self, name: str, title: str, widget: QWidget) -> None:
         """Puts ``widget`` in the middle, where it stays: it cannot be closed or moved."""

@@ -5,7 +5,13 @@ The window names what an icon means ("run"), never which glyph it is, so that a 
 
 from __future__ import annotations
 
-from PySide6.QtGui import QIcon
+import json
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPixmap
 
 from subflow_app.qt.theme import current_tokens
 
@@ -84,6 +90,15 @@ GLYPHS: dict[str, str] = {
 }
 
 
+# Fonts of the prefixes above: (font, JSON with the code point of each glyph), both in qtawesome's folder.
+_FONTS = {
+    "ph": ("phosphor-1.3.0.ttf", "phosphor-charmap-1.3.0.json"),
+    "mdi6": ("materialdesignicons6-webfont-6.9.96.ttf", "materialdesignicons6-webfont-charmap-6.9.96.json"),
+}
+# Of the height of an icon: glyphs of icon fonts reach to the very edge of their box.
+_GLYPH_SHARE = 0.875
+
+
 def icon(name: str, colour: str | None = None) -> QIcon:
     """The icon with this meaning.
 
@@ -94,14 +109,55 @@ def icon(name: str, colour: str | None = None) -> QIcon:
     Raises:
         KeyError: if no icon has this meaning.
     """
-    import qtawesome  # 0.5 s with its fonts: the first icon pays, not the import of the package
-
     tokens = current_tokens()
-    drawn: QIcon = qtawesome.icon(
-        GLYPHS[name],
-        color=colour or tokens.text,
-        color_disabled=tokens.border,
-        # In a selected row of a table any other colour would drown.
-        color_selected=tokens.highlighted_text,
-    )
-    return drawn
+    prefix, _, glyph = GLYPHS[name].partition(".")
+    # In a selected row of a table any other colour would drown.
+    colours = (colour or tokens.text, tokens.border, tokens.highlighted_text)
+    return QIcon(_GlyphEngine(prefix, glyph, colours))
+
+
+class _GlyphEngine(QIconEngine):
+    """Draws one glyph at whatever size and scale is asked for, when it is asked for.
+
+    qtawesome, whose fonts these are, has such an engine too; but importing it and loading its twelve fonts took a
+    fifth of the time until the window could be used, and two of them are enough here.
+    """
+
+    def __init__(self, prefix: str, glyph: str, colours: tuple[str, str, str]) -> None:
+        super().__init__()
+        self._prefix = prefix
+        self._glyph = glyph
+        self._normal, self._disabled, self._selected = colours
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, _state: QIcon.State) -> None:
+        """Draws the glyph in the middle of ``rect``."""
+        family, code_points = _font(self._prefix)
+        colour = {QIcon.Mode.Disabled: self._disabled, QIcon.Mode.Selected: self._selected}.get(mode, self._normal)
+        font = QFont(family)
+        font.setPixelSize(max(1, round(rect.height() * _GLYPH_SHARE)))
+        painter.save()
+        painter.setFont(font)
+        painter.setPen(QColor(colour))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, chr(int(code_points[self._glyph], 16)))
+        painter.restore()
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """A picture of the glyph."""
+        picture = QPixmap(size)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
+        painter.end()
+        return picture
+
+
+@cache
+def _font(prefix: str) -> tuple[str, dict[str, str]]:
+    """Family and code points of an icon font, which this program alone gets to see."""
+    found = find_spec("qtawesome")
+    assert found is not None
+    assert found.submodule_search_locations
+    folder = Path(found.submodule_search_locations[0]) / "fonts"
+    font_file, charmap_file = _FONTS[prefix]
+    family = QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(folder / font_file)))[0]
+    return family, json.loads((folder / charmap_file).read_text(encoding="utf-8"))

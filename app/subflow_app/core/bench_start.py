@@ -1,0 +1,79 @@
+"""How long the window takes to start: what ``subflow bench start`` tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subflow_app.core.errors import AppError
+
+TARGET_S = 1.0
+"""From the command to a window that can be used, on two idle processors and with warm caches."""
+
+_STARTS = 7
+_PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class StartTimes:
+    """One moment of a start; medians over several.
+
+    Attributes:
+        wall_s: since the process was started, s.
+        cpu_s: processor time of the process until then, s, all threads together.
+        modules: top-level modules that were loaded by then.
+    """
+
+    wall_s: float
+    cpu_s: float
+    modules: frozenset[str]
+
+
+def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
+    """Starts the window in child processes, on a screen of memory and with files of its own.
+
+    The first start warms the caches and makes the database; it does not count.
+
+    Returns:
+        ``painted``: the window shows; ``usable``: plots are loaded and the runs of the database are listed.
+
+    Raises:
+        AppError: if the window does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="subflow-bench-") as folder:
+        told = [_start(Path(folder)) for _ in range(starts + 1)][1:]
+    return {
+        moment: StartTimes(
+            statistics.median(one[moment]["wall_s"] for one in told),
+            statistics.median(one[moment]["cpu_s"] for one in told),
+            frozenset(told[-1][moment]["modules"]),
+        )
+        for moment in ("painted", "usable")
+    }
+
+
+def _start(folder: Path) -> dict[str, dict[str, Any]]:
+    own = {name: str(folder) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    environment = os.environ | own | {"QT_QPA_PLATFORM": "offscreen"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "subflow_app.qt.start_probe", repr(time.time())],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=True,
+        )
+        told: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        said = getattr(error, "stderr", None) or str(error)
+        raise AppError(f"the window does not start: {said.strip()}") from error
+    return told

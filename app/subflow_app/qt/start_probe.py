@@ -1,0 +1,60 @@
+"""Starts the window as a person would, tells how long it took as one line of JSON, and closes it.
+
+    python -m subflow_app.qt.start_probe SPAWNED
+
+``SPAWNED`` is when this process was started, s since 1970: the interpreter's own start counts too. `subflow bench
+start` runs it several times.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, QTimer
+
+from subflow_app.qt import app
+from subflow_app.qt.main_window import MainWindow
+
+
+class StartProbe(QObject):
+    """Looks at the clock when the window is painted first, and when plots and history are there."""
+
+    def __init__(self, window: MainWindow, spawned_s: float) -> None:
+        """Watches ``window``, which is not shown yet."""
+        super().__init__(window)
+        self._window = window
+        self._spawned_s = spawned_s
+        self._told: dict[str, Any] = {}
+        window.installEventFilter(self)
+        window.database.opened.connect(self._wait)
+        window.database.failed.connect(self._wait)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Waits for the first paint."""
+        if event.type() == QEvent.Type.Paint and not self._told:
+            self._look("painted")
+        return False
+
+    def _wait(self) -> None:
+        # Behind everybody else who hears that the database is open, and behind the paint that follows.
+        QTimer.singleShot(0, self, self._end)
+
+    def _end(self) -> None:
+        self._look("usable")
+        sys.stdout.write(json.dumps(self._told) + "\n")
+        sys.stdout.flush()
+        self._window.close_at_once()
+
+    def _look(self, moment: str) -> None:
+        self._told[moment] = {
+            "wall_s": time.time() - self._spawned_s,
+            "cpu_s": time.process_time(),
+            "modules": sorted({name.partition(".")[0] for name in sys.modules}),
+        }
+
+
+if __name__ == "__main__":
+    sys.exit(app.main(None, prepared=lambda window: StartProbe(window, float(sys.argv[1]))))
