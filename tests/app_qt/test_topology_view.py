@@ -79,7 +79,7 @@ def make(qtbot: QtBot, stack: QUndoStack) -> Callable[[str], TopologyView]:
     def build(text: str = DEMO) -> TopologyView:
         view = TopologyView(ScenarioDoc(text), stack, LIGHT)
         qtbot.addWidget(view)
-        view.resize(1000, 600)
+        view.resize(1000, 650)
         with qtbot.waitActive(view):
             view.show()
             view.activateWindow()

@@ -55,6 +55,7 @@ class LinkStates:
             if count:
                 down = is_down.get(owner, is_down.get(owner.partition("/")[0], False))
                 self._view.set_link_state(owner, float(shares[count - 1]), float(lengths[count - 1]), not down)
+        self._view.set_position(self._job.progress.sim_time_s)
         self._is_shown = True
 
     def stop(self) -> None:
@@ -65,4 +66,5 @@ class LinkStates:
     def _clear_picture(self) -> None:
         if self._is_shown:
             self._view.clear_link_states()
+            self._view.set_position(None)
             self._is_shown = False

@@ -208,6 +208,7 @@ class MainWindow(QMainWindow):
         self.topology.selection_changed.connect(self.inspector.show_key)
         self.topology.activated.connect(self._on_topology_activated)
         self.topology.space_tapped.connect(self.toggle_run)
+        self.topology.edit_refused.connect(self.notices.action_failed)
         self.inspector.key_changed.connect(self.topology.select)
         self.inspector.refused.connect(self.notices.action_failed)
         self.runs.state_changed.connect(self.update_actions)

@@ -30,7 +30,7 @@ _MOST_FIT_ZOOM = 1.5
 _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
 _FIT_MARGIN = 20
-_FIT_ROUNDS = 3
+_FIT_ROUNDS = 4
 _GRID = 40.0
 _NUDGE, _FINE_NUDGE = 10.0, 1.0
 
@@ -140,6 +140,8 @@ class TopologyCanvas(QGraphicsView):
         room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
         if room.width() <= 0 or room.height() <= 0:
             return
+        # From labels at their own size, so that the result does not depend on the zoom before.
+        self._scene.set_zoom(1.0)
         for _ in range(_FIT_ROUNDS):
             content = self._scene.content_rect()
             if content.isEmpty():

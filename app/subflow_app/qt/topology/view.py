@@ -15,6 +15,7 @@ from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.captions import copies_text, describe_link, describe_path
+from subflow_app.qt.topology.event_strip import EventStrip
 from subflow_app.qt.topology.legend import Legend, LegendEntry
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.overlays import Notice, ZoomBar
@@ -34,6 +35,7 @@ class TopologyView(QWidget):
     activated = Signal(str)  # the person wants to see the properties of this key
     zoom_changed = Signal(float)
     space_tapped = Signal()
+    edit_refused = Signal(str)  # why an edit could not be made
 
     def __init__(
         self,
@@ -66,7 +68,9 @@ class TopologyView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self._strip = EventStrip(doc, undo_stack, self._tokens, self)
         layout.addWidget(self._canvas, 1)
+        layout.addWidget(self._strip)
         layout.addWidget(self._footer)
         self.setFocusProxy(self._canvas)
         self._scene.chosen_changed.connect(self._on_chosen_changed)
@@ -76,6 +80,9 @@ class TopologyView(QWidget):
         self._canvas.zoom_changed.connect(self._on_zoom_changed)
         self._canvas.menu_wanted.connect(self._show_menu)
         self._legend.chosen.connect(self.select)
+        self._strip.row_chosen.connect(self.select)
+        self._strip.activated.connect(self.activated)
+        self._strip.failed.connect(self.edit_refused)
         self._zoom_bar.fit_wanted.connect(self.fit)
         self._zoom_bar.zoom_in_wanted.connect(self.zoom_in)
         self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
@@ -104,6 +111,11 @@ class TopologyView(QWidget):
         return self._legend
 
     @property
+    def strip(self) -> EventStrip:
+        """The timeline below the canvas."""
+        return self._strip
+
+    @property
     def notice(self) -> str:
         """What is said over the canvas; empty if nothing is."""
         return self._notice.text_shown
@@ -119,6 +131,7 @@ class TopologyView(QWidget):
         self._doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
         self.clear_link_states()
+        self._strip.set_document(doc)
         self._scene.choose([])
         self._scene.show_picture(None)
         self._show_document()
@@ -167,6 +180,10 @@ class TopologyView(QWidget):
         """
         self._scene.set_link_state(owner, utilisation, queue_pkts, up=up)
 
+    def set_position(self, time_s: float | None) -> None:
+        """Show on the timeline how far a run is; None while nothing runs."""
+        self._strip.set_position(time_s)
+
     def clear_link_states(self) -> None:
         """Show the links as they are when nothing runs."""
         self._scene.clear_link_states()
@@ -178,6 +195,7 @@ class TopologyView(QWidget):
         self._legend.apply_palette(tokens)
         self._notice.apply_palette(tokens)
         self._zoom_bar.apply_palette(tokens)
+        self._strip.apply_palette(tokens)
         self._footer.setStyleSheet(
             f"#topologyFooter {{ background: {tokens.base}; border: none; border-top: 1px solid {tokens.border}; }}"
         )
@@ -237,6 +255,7 @@ class TopologyView(QWidget):
 
     def _update_editable(self) -> None:
         self._canvas.set_editable(self._doc.is_toml and not self._is_read_only)
+        self._strip.set_read_only(self._is_read_only)
 
     # --- selection --------------------------------------------------------------------------------------------------
 
@@ -247,6 +266,7 @@ class TopologyView(QWidget):
 
     def _set_selected(self, key: str) -> None:
         self._legend.set_chosen(key)
+        self._strip.set_selected(key)
         self._canvas.setAccessibleDescription(self._describe(key))
         QAccessible.updateAccessibility(QAccessibleEvent(self._canvas, QAccessible.Event.DescriptionChanged))
         if key != self._selected:
@@ -326,8 +346,9 @@ class TopologyView(QWidget):
             self._scene.set_look(Look.of(self._tokens, self.font()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the notice in its place."""
+        """Keep the notice in its place, and leave the picture most of the room."""
         super().resizeEvent(event)
+        self._strip.fit_into(self.height())
         self._notice.place()
 
     def event(self, event: QEvent) -> bool:

@@ -1,0 +1,206 @@
+"""The timeline below the canvas, driven as a person drives it; what counts is what the document says afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QUndoStack
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.event_strip import StripBar, StripMark
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.qt.topology import TopologyView
+from subflow_app.qt.topology.event_strip import EventStrip
+
+EVENTS = """
+[[events]]
+at = "0.5s" # goes
+link = "wifi"
+up = false
+
+[[events]]
+at = "0.9s" # comes
+link = "wifi"
+up = true
+
+[[events]]
+at = "1.5s"
+link = "wifi"
+rate = "2Mbit/s"
+"""
+LEFT = Qt.MouseButton.LeftButton
+
+
+class Panel:
+    """A topology panel with the means to use its timeline."""
+
+    def __init__(self, qtbot: QtBot, stack: QUndoStack, text: str) -> None:
+        self.doc = ScenarioDoc(text)
+        self.stack = stack
+        self.view = TopologyView(self.doc, stack)
+        qtbot.addWidget(self.view)
+        self.view.resize(700, 500)
+        self.view.show()
+        qtbot.waitExposed(self.view)
+
+    @property
+    def strip(self) -> EventStrip:
+        return self.view.strip
+
+    def at(self, time_s: float, row: int = 0) -> QPoint:
+        layout = self.strip.strip_layout
+        return QPoint(round(layout.x_of(time_s)), round(layout.row_rect(row).center().y()))
+
+    def drag(self, start: QPoint, end: QPoint, modifiers: Any = Qt.KeyboardModifier.NoModifier) -> None:
+        viewport = self.strip.viewport()
+        QTest.mousePress(viewport, LEFT, modifiers, start)
+        for share in (0.3, 0.6, 1.0):
+            QTest.mouseMove(viewport, start + (end - start) * share)
+        QTest.mouseRelease(viewport, LEFT, modifiers, end)
+
+    def events(self) -> list[dict[str, Any]]:
+        return list(self.doc.data.get("events", []))
+
+    def times(self) -> list[str]:
+        return [event["at"] for event in self.events()]
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, stack: QUndoStack) -> Panel:
+    return Panel(qtbot, stack, TWO_PATHS + EVENTS)
+
+
+@pytest.fixture
+def quiet(qtbot: QtBot, stack: QUndoStack) -> Panel:
+    return Panel(qtbot, stack, TWO_PATHS)
+
+
+def test_what_changes_has_a_row_and_what_is_selected_too(panel: Panel) -> None:
+    assert [row.key for row in panel.strip.rows] == ["links.wifi"]
+    panel.view.select("links.lte")
+    assert [row.key for row in panel.strip.rows] == ["links.wifi", "links.lte"]
+
+
+def test_selecting_does_not_change_the_room_of_the_canvas(panel: Panel) -> None:
+    before = panel.strip.sizeHint()
+    panel.view.select("links.lte")
+    assert panel.strip.sizeHint() == before
+
+
+def test_dragging_the_middle_of_an_outage_moves_both_its_events_in_one_step(panel: Panel) -> None:
+    before = panel.doc.text
+    panel.drag(panel.at(0.7), panel.at(1.0))
+    assert panel.times() == ["0.8s", "1.2s", "1.5s"]
+    assert "# goes" in panel.doc.text
+    assert panel.stack.count() == 1
+    panel.stack.undo()
+    assert panel.doc.text == before
+
+
+def test_dragging_an_end_moves_that_end_alone_and_not_past_the_run(panel: Panel) -> None:
+    panel.drag(panel.at(0.9) - QPoint(1, 0), panel.at(1.9) + QPoint(900, 0))
+    assert panel.times() == ["0.5s", "2s", "1.5s"]
+
+
+def test_dragging_a_mark_moves_it_in_time(panel: Panel) -> None:
+    panel.drag(panel.at(1.5), panel.at(1.2))
+    assert panel.times() == ["0.5s", "0.9s", "1.2s"]
+
+
+def test_a_click_moves_nothing(panel: Panel) -> None:
+    QTest.mouseClick(panel.strip.viewport(), LEFT, pos=panel.at(1.5))
+    assert isinstance(panel.strip.chosen, StripMark)
+    assert panel.stack.count() == 0
+
+
+def test_escape_gives_a_drag_up(panel: Panel) -> None:
+    viewport = panel.strip.viewport()
+    QTest.mousePress(viewport, LEFT, pos=panel.at(1.5))
+    QTest.mouseMove(viewport, panel.at(1.0))
+    QTest.keyClick(panel.strip, Qt.Key.Key_Escape)
+    QTest.mouseRelease(viewport, LEFT, pos=panel.at(1.0))
+    assert panel.stack.count() == 0
+
+
+def test_keys_choose_move_and_remove(panel: Panel) -> None:
+    before = panel.doc.text
+    QTest.keyClick(panel.strip, Qt.Key.Key_Right)
+    assert isinstance(panel.strip.chosen, StripBar)
+    assert "0.5 s" in panel.strip.accessibleDescription() or "500 ms" in panel.strip.accessibleDescription()
+    for _ in range(3):
+        QTest.keyClick(panel.strip, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    assert panel.stack.count() == 1, "key presses in a row are one step"
+    assert panel.times() != ["0.5s", "0.9s", "1.5s"]
+    QTest.keyClick(panel.strip, Qt.Key.Key_Delete)
+    assert panel.times() == ["1.5s"]
+    panel.stack.undo()
+    panel.stack.undo()
+    assert panel.doc.text == before
+
+
+def test_double_click_on_an_empty_row_takes_the_link_down(quiet: Panel) -> None:
+    quiet.view.select("links.lte")
+    QTest.mouseDClick(quiet.strip.viewport(), LEFT, pos=quiet.at(1.0))
+    assert quiet.events() == [{"at": "1s", "link": "lte", "up": False}, {"at": "1.2s", "link": "lte", "up": True}]
+    assert quiet.doc.is_valid
+    quiet.stack.undo()
+    assert quiet.doc.text == TWO_PATHS
+
+
+def test_a_rate_step_from_the_menu_asks_for_its_value(quiet: Panel) -> None:
+    quiet.view.select("links.lte")
+    row = quiet.strip.rows[0]
+    menu = quiet.strip.build_menu(row, None, 1.0)
+    next(action for action in menu.actions() if action.text().startswith("Rate step")).trigger()
+    editor = quiet.strip.editor
+    assert editor is not None
+    assert editor.text() == "4Mbit/s"
+    editor.selectAll()
+    QTest.keyClicks(editor, "1Mbit/s")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert quiet.events() == [{"at": "1s", "link": "lte", "rate": "1Mbit/s"}]
+
+
+def test_a_value_that_cannot_be_is_explained_and_nothing_is_changed(panel: Panel) -> None:
+    QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(1.5))
+    editor = panel.strip.editor
+    assert editor is not None
+    editor.setText("fast")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert panel.strip.editor is editor
+    assert "number with a unit" in panel.strip.message
+    assert panel.stack.count() == 0
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    assert panel.strip.editor is None
+
+
+def test_an_outage_is_edited_in_the_inspector(panel: Panel, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(panel.view.activated) as asked:
+        QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(0.7))
+    assert asked.args == ["events.0"]
+
+
+def test_a_click_on_a_name_selects_the_link(panel: Panel) -> None:
+    QTest.mouseClick(panel.strip.viewport(), LEFT, pos=QPoint(12, panel.at(0.0).y()))
+    assert panel.view.selected == "links.wifi"
+
+
+def test_nothing_is_edited_while_edits_are_forbidden(panel: Panel) -> None:
+    panel.view.set_read_only(True)
+    panel.drag(panel.at(1.5), panel.at(1.2))
+    QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(0.2))
+    assert panel.stack.count() == 0
+    assert not any(action.isEnabled() for action in panel.strip.build_menu(panel.strip.rows[0], None, 1.0).actions())
+
+
+def test_a_run_shows_where_it_is(window: Any, qtbot: QtBot) -> None:
+    seen: list[float | None] = []
+    window.runs.ticked.connect(lambda progress: seen.append(progress.sim_time_s))
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+    assert seen
+    assert window.topology.strip._position_s is None
