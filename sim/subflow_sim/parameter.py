@@ -18,6 +18,7 @@ UNLIMITED = "unlimited"
 NAME_PATTERN = r"[A-Za-z0-9_-]+"
 MAX_NAME_LENGTH = 64
 MAX_TEXT_LENGTH = 200
+MAX_LINES_LENGTH = 2000
 MAX_PATH_LENGTH = 1000
 MAX_QUEUE_BYTES = 10**12
 MAX_INTEGER = 2**63 - 1  # what SQLite and the core's counters hold
@@ -69,6 +70,7 @@ class Param:
         choices: the values of a CHOICE; empty if they depend on the algorithms there are.
         reserved: names that the file format knows but this version of the simulator does not have.
         allows_unlimited: "unlimited" is a value too.
+        allows_lines: a TEXT may be long, and of several lines.
         allows_copy: the name of one copy of a flow, NAME.NUMBER, is a value too.
         applies_to: kinds of the section that have this key (flow kinds, "link" and "flow" for events, bases for the
             options of `uncoupled`); empty: all.
@@ -87,6 +89,7 @@ class Param:
     choices: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
     allows_unlimited: bool = False
+    allows_lines: bool = False
     allows_copy: bool = False
     applies_to: tuple[str, ...] = ()
     textbook_default: object = None
@@ -96,6 +99,11 @@ class Param:
     def unit(self) -> str:
         """Symbol of the SI unit of parsed values; empty for what has none."""
         return self.symbol or _SI_UNITS.get(self.dimension, "")
+
+    @property
+    def longest_text(self) -> int:
+        """How many characters a TEXT can have."""
+        return MAX_LINES_LENGTH if self.allows_lines else MAX_TEXT_LENGTH
 
     def default_in(self, profile: str) -> object:
         """SI value that applies under a transport profile when the key is left out."""
@@ -139,7 +147,7 @@ class Param:
             case Dimension.FLAG:
                 return self._expect(value, bool, "true or false")
             case Dimension.TEXT:
-                return self._read_text(value, MAX_TEXT_LENGTH)
+                return self._read_text(value, self.longest_text)
             case Dimension.POLICY:
                 return self._read_text(value, MAX_PATH_LENGTH)
             case Dimension.CHOICE | Dimension.NAME:
@@ -186,7 +194,7 @@ class Param:
             case Dimension.FLAG:
                 return "true or false"
             case Dimension.TEXT:
-                return f"text in quotes, 1 to {MAX_TEXT_LENGTH} characters"
+                return f"text in quotes, 1 to {self.longest_text} characters"
             case Dimension.POLICY:
                 return '"neutral", "random", the name of a policy, or the path of a file as "mine.safetensors"'
             case Dimension.NAME:
@@ -304,7 +312,8 @@ class Param:
         text: str = self._expect(value, str, "text in quotes")
         if not text.strip() or len(text) > longest:
             raise self._refuse("too long" if text.strip() else "empty")
-        if not text.isprintable():
+        line = text.replace("\n", "") if self.allows_lines else text
+        if not line.isprintable():
             raise self._refuse("contains a control character")
         return text
 

@@ -401,8 +401,28 @@ _EVENT = (
     ),
 )
 
+_NOTE = (
+    Param(
+        "at",
+        Dimension.POINT,
+        "Position of its upper left corner on the canvas in pixels, x to the right and y down.",
+        required=True,
+        minimum=-1e6,
+        maximum=1e6,
+    ),
+    Param("text", Dimension.TEXT, "What it says. It may have several lines.", required=True, allows_lines=True),
+)
+
 SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
-    {"scenario": _SCENARIO, "node": _NODE, "link": LINK, "flow": _FLOW, "event": _EVENT, "transport": TRANSPORT}
+    {
+        "scenario": _SCENARIO,
+        "node": _NODE,
+        "link": LINK,
+        "flow": _FLOW,
+        "event": _EVENT,
+        "transport": TRANSPORT,
+        "note": _NOTE,
+    }
 )
 """The keys of a scenario file by section, in the order in which forms show them."""
 

@@ -18,6 +18,7 @@ from subflow_sim.scenario_model import (
     Link,
     LinkDirection,
     Node,
+    Note,
     QueueSpec,
     Scenario,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Link",
     "LinkDirection",
     "Node",
+    "Note",
     "QueueSpec",
     "Scenario",
     "load_scenario",

@@ -299,6 +299,14 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A remark on the drawing: its upper left corner on the canvas in pixels, and what it says."""
+
+    at: tuple[float, float]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """Everything that determines a run, apart from the version of the simulator.
 
@@ -314,6 +322,7 @@ class Scenario:
         nodes: by name, in the order of the file; so are links and flows.
         events: sorted by time; the order of the file is kept among equals.
         format: version of the file format.
+        notes: on the drawing; a run takes no notice of them.
         training: how the episodes of training differ from it; None: only by their luck. A run takes no notice of it.
     """
 
@@ -331,3 +340,4 @@ class Scenario:
     format: int = 1
     transport: Mapping[str, OptionValue] = field(default_factory=dict)
     training: Training | None = None
+    notes: tuple[Note, ...] = ()

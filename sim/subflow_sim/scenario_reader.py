@@ -18,7 +18,7 @@ from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN
 from subflow_sim.params import SECTIONS, AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.routes import Topology, has_bottleneck
-from subflow_sim.scenario_model import Event, Node, OptionValue, Scenario
+from subflow_sim.scenario_model import Event, Node, Note, OptionValue, Scenario
 from subflow_sim.section_reader import Context, read_section
 from subflow_sim.toml_lines import toml_lines
 from subflow_sim.training_model import Template, Training
@@ -96,7 +96,7 @@ def read_tree(
         message = "made for a newer version of Subflow"
         report.add(("format",), message, f"{_FORMAT}, the format that this version reads")
         raise ScenarioError(report.sorted_problems())
-    sections = ("transport", "nodes", "links", "flows", "events", "training")
+    sections = ("transport", "nodes", "links", "flows", "events", "notes", "training")
     values = read_section(report, (), tree, SECTIONS["scenario"], also_known=sections)
     _check_beginning(report, values)
 
@@ -129,6 +129,7 @@ def read_tree(
         flows={name: reading.flow for name, reading in flows.items() if reading is not None},
         events=tuple(sorted(events, key=lambda event: event.at_s)),
         transport=_read_transport(report, tree),
+        notes=tuple(_read_notes(report, tree.get("notes", []))),
     )
 
 
@@ -219,6 +220,18 @@ def _read_events(
         checked = context.report.expect_table(("events", index), table, "[[events]]")
         if checked is not None:
             yield read_event(context, index, checked, links, flows)
+
+
+def _read_notes(report: Report, tables: object) -> Iterator[Note]:
+    if not isinstance(tables, list):
+        report.add(("notes",), f"this is {kind_name(tables)}, not an array of tables", "[[notes]]")
+        return
+    for index, table in enumerate(tables):
+        checked = report.expect_table(("notes", index), table, "[[notes]]")
+        if checked is not None:
+            values = read_section(report, ("notes", index), checked, SECTIONS["note"])
+            if {"at", "text"} <= values.keys():
+                yield Note(values["at"], values["text"])
 
 
 def _name_of_file(file: str) -> str:

@@ -17,7 +17,6 @@ from subflow_sim.parameter import (
     COPY_SUFFIX_PATTERN,
     MAX_NAME_LENGTH,
     MAX_PATH_LENGTH,
-    MAX_TEXT_LENGTH,
     NAME_PATTERN,
     UNLIMITED,
     Param,
@@ -73,6 +72,11 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
                     "type": "array",
                     "items": {"$ref": "#/$defs/event"},
                 },
+                "notes": {
+                    "description": "Notes on the drawing; a run takes no notice of them.",
+                    "type": "array",
+                    "items": {"$ref": "#/$defs/note"},
+                },
                 "training": {"description": TRAINING_HELP, "$ref": "#/$defs/training"},
             },
             also_required=("nodes", "links", "flows"),
@@ -83,6 +87,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             "link": _link(),
             "flow": _flow(algorithms),
             "event": _event(),
+            "note": _object(SECTIONS["note"]),
             "training": _training(),
             "draw": _draw(),
             "queue": _queue(),
@@ -300,7 +305,7 @@ def _plain(param: Param) -> Schema:
     """What values the parameter takes."""
     match param.dimension:
         case Dimension.TEXT:
-            return {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_LENGTH}
+            return {"type": "string", "minLength": 1, "maxLength": param.longest_text}
         case Dimension.POLICY:
             return {"type": "string", "minLength": 1, "maxLength": MAX_PATH_LENGTH}
         case Dimension.NAME if param.allows_copy:

@@ -419,7 +419,7 @@ def test_a_problem_leaves_the_last_picture_and_says_so(make: Callable[..., Topol
     doc = doc_of(view)
 
     doc.set_value("links.wifi.loss", "120%")
-    assert view.notice == "1 problem: the picture shows the last valid state"
+    assert view.notice == "1 problem: what has one is drawn as it last was"
     assert set(items(view, LinkItem)) == {"wifi", "lte"}
     # Moving still works, and shows, while something else is wrong.
     doc.move_node("client", (-50, 0))

@@ -70,7 +70,7 @@ SPELT_VALUES = """
 VALUES = st.sampled_from(SPELT_VALUES.split())
 KEYS = st.sampled_from(sorted({param.key for params in SECTIONS.values() for param in params}))
 TABLES = st.sampled_from(
-    ["", "[nodes.server]", "[links.wifi]", "[links.wifi.reverse]", "[flows.download]", "[[events]]"]
+    ["", "[nodes.server]", "[links.wifi]", "[links.wifi.reverse]", "[flows.download]", "[[events]]", "[[notes]]"]
 )
 
 
@@ -81,6 +81,8 @@ def test_no_text_that_the_reader_accepts_is_invalid(changes):
         addition = f"{key} = {value}\n"
         if table == "[[events]]":
             text += f'[[events]]\nat = "5s"\nlink = "wifi"\nup = true\n{addition}'
+        elif table == "[[notes]]":
+            text += f'[[notes]]\nat = [0, 9]\ntext = "here"\n{addition}'
         elif table == "[links.wifi.reverse]":
             text += f"{table}\n{addition}"
         else:

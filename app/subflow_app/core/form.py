@@ -161,7 +161,8 @@ def _scenario_form(doc: ScenarioDoc) -> Form:
     shown = {field.key for field in transport.fields}
     own = tuple(p for p in doc.problems if not p.key)
     own += tuple(p for p in doc.problems_at("transport") if p.key not in shown)
-    own += tuple(doc.problems_at("training"))  # which is edited in the text
+    for section in ("training", "notes"):  # which are edited elsewhere
+        own += tuple(doc.problems_at(section))
     built = (*_grouped(doc, "scenario", "", groups), transport)
     return Form("", tr("Scenario"), text_of(doc.value("name")) or doc.title, "", built, own)
 

@@ -33,7 +33,7 @@ class OutlineEntry:
 
 def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
     """List all parts of a scenario as a tree of two levels."""
-    top_keys = {param.key for param in SECTIONS["scenario"]} | {"transport", "training"}
+    top_keys = {param.key for param in SECTIONS["scenario"]} | {"transport", "training", "notes"}
     own = sum(1 for p in doc.problems if p.key.split(".")[0].split("[")[0] in top_keys or not p.key)
     entries = [OutlineEntry("", tr("Scenario"), text_of(doc.value("name")), own)]
     for section, title in LISTS.items():

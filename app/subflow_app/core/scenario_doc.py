@@ -16,13 +16,16 @@ from typing import Any, Literal, TypeAlias
 from subflow_app.core import toml_edit
 from subflow_app.core.errors import AppError
 from subflow_app.core.policies import app_catalog
+from subflow_app.core.scenario_edits import Edited
+from subflow_app.core.scenario_parts import ROWS
+from subflow_app.core.sketch import sketch_of
 from subflow_app.core.toml_edit import TomlEditError, TomlValue
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.whole_file import write_whole
 
-ChangeKind: TypeAlias = Literal["value", "layout", "events", "text"]
+ChangeKind: TypeAlias = Literal["value", "layout", "events", "parts", "text"]
 
 # A key that may be written as a plain value or as a table, and the name that the plain value has inside the table.
 _SHORT_FORMS: Mapping[str, str] = {"controller": "name", "scheduler": "name", "queue": "limit"}
@@ -63,6 +66,14 @@ paths = [["path-a"], ["path-b"]]
 """
 
 
+_EMPTY_SCENARIO = """\
+format = 1
+name = "New scenario"
+duration = "30s"
+seed = 1
+"""
+
+
 class ScenarioFileError(AppError):
     """A scenario file could not be read or written; the text in memory is untouched."""
 
@@ -73,7 +84,7 @@ class Change:
 
     Attributes:
         kind: `layout` moves nodes only and leaves results valid; `events` adds or removes timed events, so that event
-            numbers shift; `text` may be anything.
+            numbers shift; `parts` adds, removes or renames any part; `text` may be anything.
         keys: dotted keys, e.g. `links.wifi.loss`; empty for `text`.
     """
 
@@ -102,6 +113,7 @@ class ScenarioDoc:
         self._data: dict[str, Any] | None = None
         self._scenario: Scenario | None = None
         self._last_valid: Scenario | None = None
+        self._sketch: Scenario | None = None
         self._problems: tuple[Problem, ...] = ()
         self._read_text()
 
@@ -109,6 +121,11 @@ class ScenarioDoc:
     def new(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
         """Make a document that has no file yet: one MPTCP download over two paths, ready to run and to edit."""
         return cls(_NEW_SCENARIO, algorithms=algorithms)
+
+    @classmethod
+    def empty(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
+        """Make a document that has no file yet and no parts: an empty canvas to draw on."""
+        return cls(_EMPTY_SCENARIO, algorithms=algorithms)
 
     @classmethod
     def open(cls, path: str | Path, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
@@ -154,6 +171,11 @@ class ScenarioDoc:
     def last_valid(self) -> Scenario | None:
         """What the text meant when it last had no problems; None if it never had none."""
         return self._last_valid
+
+    @property
+    def sketch(self) -> Scenario | None:
+        """As much of the text as can be drawn, while it has problems too; the last valid state while it is no TOML."""
+        return self._sketch
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -282,6 +304,10 @@ class ScenarioDoc:
             toml_edit.remove_table(self._text, "events", index), Change("events", (f"events.{index}",))
         )
 
+    def apply(self, edited: Edited) -> Change:
+        """Take the result of one of the functions in `scenario_edits` or `scenario_clipboard`."""
+        return self._replace(edited.text, Change("parts", edited.keys))
+
     def set_text(self, text: str) -> Change:
         """Replace the whole text."""
         return self._replace(text, Change("text"))
@@ -355,6 +381,9 @@ class ScenarioDoc:
             self._data = None
         self._scenario, self._problems = self._parse(self._text)
         self._last_valid = self._scenario or self._last_valid
+        self._sketch = self._scenario or self._last_valid
+        if self._scenario is None and self._data is not None:
+            self._sketch = sketch_of(self._data, self._last_valid, self._algorithms or app_catalog())
 
     def _parse(self, text: str) -> tuple[Scenario | None, tuple[Problem, ...]]:
         if _SURROGATE.search(text):
@@ -374,12 +403,12 @@ class ScenarioDoc:
 def split_key(key: str) -> toml_edit.Path:
     """Split a dotted key into its steps: `events[0].at` and `events.0.at` are both `("events", 0, "at")`.
 
-    Names hold no dots, so this is exact; a number is an index only below `events`, elsewhere it is a name.
+    Names hold no dots, so this is exact; a number is an index only below `events` and `notes`, elsewhere it is a name.
     """
     if not key:
         return ()
     steps: list[str | int] = list(_INDEX.sub(r".\1", key).split("."))
-    if len(steps) > 1 and steps[0] == "events" and str(steps[1]).isdecimal():
+    if len(steps) > 1 and steps[0] in ROWS and str(steps[1]).isdecimal():
         steps[1] = int(steps[1])
     return tuple(steps)
 

@@ -84,7 +84,7 @@ def render(value: TomlValue) -> str:
     if isinstance(value, str):
         return tomlkit.string(value).as_string()
     if isinstance(value, Mapping):
-        inside = ", ".join(f"{_render_key(key)} = {render(item)}" for key, item in value.items())
+        inside = ", ".join(f"{render_key(key)} = {render(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     return f"[{', '.join(render(item) for item in value)}]"
 
@@ -112,7 +112,7 @@ def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
     before = read_toml(text)
     present = {path: value for path, value in values.items() if get_value(before, path) is not None}
     if present:
-        expected = _plain(before)
+        expected = plain(before)
         for path, value in present.items():
             expected = _with_value(expected, path, value)
         text = _checked(_splice_many(text, present), expected, next(iter(present)))
@@ -163,7 +163,7 @@ def append_table(text: str, name: str, values: Mapping[str, TomlValue]) -> str:
         raise TomlEditError(f"{name} is not a list of [[{name}]] sections")
     expected = {**before, name: [*present, dict(values)]}
     newline = _newline(text)
-    lines = [f"[[{name}]]", *(f"{_render_key(key)} = {render(item)}" for key, item in values.items())]
+    lines = [f"[[{name}]]", *(f"{render_key(key)} = {render(item)}" for key, item in values.items())]
     block = newline.join(lines) + newline
     item = _parse(text).get(name)
     if isinstance(item, Array):
@@ -290,7 +290,7 @@ def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlVal
     if not isinstance(key, str):
         raise TomlEditError(f"{_dotted(path)} does not exist")
     newline = _newline(text)
-    line = f"{_render_key(key)} = {render(value)}{newline}"
+    line = f"{render_key(key)} = {render(value)}{newline}"
     if not parent_path:
         return _insert_top_level(text, line, newline)
     if get_value(data, parent_path) is None:
@@ -308,7 +308,7 @@ def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlVal
         indent = _indent_of_line_before(text, at)
         new = text[:at] + _missing_newline(text[:at], newline) + indent + line + text[at:]
         try:
-            if _is_same(read_toml(new), _with_value(data, path, value)):
+            if is_same(read_toml(new), _with_value(data, path, value)):
                 return new
         except TomlEditError:
             pass
@@ -348,8 +348,8 @@ def _splice_into_new_table(text: str, data: Mapping[str, Any], path: Path, value
             nested = {str(step): nested}
         return _splice_value(text, data, path[: existing + 1], nested)
     newline = _newline(text)
-    header = ".".join(_render_key(str(step)) for step in path[:-1])
-    return _at_end(text, f"[{header}]{newline}{_render_key(str(path[-1]))} = {render(value)}{newline}", newline)
+    header = ".".join(render_key(str(step)) for step in path[:-1])
+    return _at_end(text, f"[{header}]{newline}{render_key(str(path[-1]))} = {render(value)}{newline}", newline)
 
 
 def _insert_top_level(text: str, line: str, newline: str) -> str:
@@ -364,25 +364,25 @@ def _insert_top_level(text: str, line: str, newline: str) -> str:
 
 def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:
     """Return the new text if it says exactly what was asked for, so that no edit can damage a file unnoticed."""
-    if not _is_same(read_toml(new), _plain(expected)):
+    if not is_same(read_toml(new), plain(expected)):
         raise TomlEditError(
             f"{_dotted(path)} cannot be changed here without touching its surroundings; edit it in the text"
         )
     return new
 
 
-def _is_same(first: Any, second: Any) -> bool:
+def is_same(first: Any, second: Any) -> bool:
     """Compare values of a file; nan, which TOML has, is the same as nan here."""
     if isinstance(first, dict) and isinstance(second, dict):
-        return first.keys() == second.keys() and all(_is_same(item, second[key]) for key, item in first.items())
+        return first.keys() == second.keys() and all(is_same(item, second[key]) for key, item in first.items())
     if isinstance(first, list) and isinstance(second, list):
-        return len(first) == len(second) and all(map(_is_same, first, second))
+        return len(first) == len(second) and all(map(is_same, first, second))
     return bool(first == second) or (first != first and second != second)
 
 
 def _with_value(data: Mapping[str, Any], path: Path, value: TomlValue) -> dict[str, Any]:
     """Return a copy of the data with one value set: what the edited text has to say."""
-    result: dict[str, Any] = _plain(data)
+    result: dict[str, Any] = plain(data)
     here: Any = result
     for step in path[:-1]:
         if isinstance(step, int):
@@ -394,24 +394,24 @@ def _with_value(data: Mapping[str, Any], path: Path, value: TomlValue) -> dict[s
         if not isinstance(here, (dict, list)):
             raise TomlEditError(f"{_dotted(path)} cannot be set: a part of it is a plain value")
     try:
-        here[path[-1]] = _plain(value)
+        here[path[-1]] = plain(value)
     except (IndexError, TypeError) as error:
         raise TomlEditError(f"{_dotted(path)} does not exist") from error
     return result
 
 
 def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    result: dict[str, Any] = _plain(data)
+    result: dict[str, Any] = plain(data)
     del get_value(result, path[:-1])[path[-1]]
     return result
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Copy a value into plain dictionaries and lists, whole floats as the integers they are written as."""
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 
@@ -442,7 +442,8 @@ def _newline(text: str) -> str:
     return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
 
 
-def _render_key(key: str) -> str:
+def render_key(key: str) -> str:
+    """Write a key, in quotes where it has to."""
     return key if _BARE_KEY.match(key) else tomlkit.string(key).as_string()
 
 

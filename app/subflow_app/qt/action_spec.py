@@ -30,6 +30,7 @@ class WindowState:
     can_train: bool = False  # there is something to start
     is_training: bool = False  # a training goes on, or waits for its turn
     training: frozenset[str] = frozenset()  # what can be done with the selected trainings
+    drawing: frozenset[str] = frozenset()  # what can be done with what is selected on the canvas
 
 
 class Scope(Enum):
@@ -39,6 +40,7 @@ class Scope(Enum):
     PLOTS = "in the plots"
     HISTORY = "in the history"
     TRAINING = "on the Train page"
+    TOPOLOGY = "on the canvas"
 
 
 def _always(_state: WindowState) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenario_edits import Edited
 from subflow_app.core.toml_edit import TomlValue
 
 _EDIT_ID = 1
@@ -109,6 +110,26 @@ def remove_event(stack: QUndoStack, doc: ScenarioDoc, index: int) -> None:
         TomlEditError: as `ScenarioDoc.remove_event`; nothing has changed then.
     """
     stack.push(EditCommand(doc, "Remove event", lambda: doc.remove_event(index)))
+
+
+def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[str], Edited]) -> tuple[str, ...]:
+    """Add, remove or rename parts by one of the functions of `scenario_edits`.
+
+    Args:
+        stack: gets the step.
+        doc: what is edited.
+        text: what the undo menu calls it.
+        edit: makes a new text of the present one.
+
+    Returns:
+        Keys of what was made or changed.
+
+    Raises:
+        AppError: as `edit`; nothing has changed then.
+    """
+    edited = edit(doc.text)
+    stack.push(EditCommand(doc, text, lambda: doc.apply(edited)))
+    return edited.keys
 
 
 def set_text(stack: QUndoStack, doc: ScenarioDoc, text: str, session: int = 0) -> None:

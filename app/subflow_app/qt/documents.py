@@ -61,6 +61,13 @@ class Documents(QObject):
         self._replace(ScenarioDoc.new(), "untitled")
         return True
 
+    def new_empty(self) -> bool:
+        """Starts a drawing from nothing; False if the person would rather keep the present document."""
+        if not self.may_discard():
+            return False
+        self._replace(ScenarioDoc.empty(), "untitled")
+        return True
+
     def ask_open(self) -> bool:
         """Asks for a file and opens it."""
         path = self.dialogs.open_path("Open scenario", SCENARIO_FILTER, self._folder())

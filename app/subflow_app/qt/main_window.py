@@ -40,6 +40,7 @@ from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
+from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.page import TrainPage
@@ -131,6 +132,7 @@ class MainWindow(QMainWindow):
         self.database = DatabaseControl(self.workers, self.dialogs, self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack, current_tokens())
+        self.drawing = Drawing(self.topology, self.document_stack, self.dialogs, self)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
         self.plots = PlotView(self.bar["run.toggle"])
         self.history = History(self.history_stack, self.dialogs)
@@ -187,8 +189,10 @@ class MainWindow(QMainWindow):
             Scope.PLOTS: self.plots,
             Scope.HISTORY: self.history.table,
             Scope.TRAINING: self.train,
+            Scope.TOPOLOGY: self.topology.canvas,
         }
         self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
+        self.drawing.offer(self.bar)
         self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
     def _connect_parts(self) -> None:
@@ -207,6 +211,7 @@ class MainWindow(QMainWindow):
             signal.connect(self.update_actions)
         self.topology.selection_changed.connect(self.inspector.show_key)
         self.topology.activated.connect(self._on_topology_activated)
+        self.drawing.changed.connect(self.update_actions)
         self.topology.space_tapped.connect(self.toggle_run)
         self.topology.edit_refused.connect(self.notices.action_failed)
         self.inspector.key_changed.connect(self.topology.select)
@@ -386,6 +391,7 @@ class MainWindow(QMainWindow):
                 can_train=self.train.can_start(),
                 is_training=self.trainings.is_busy,
                 training=self.train.possible(),
+                drawing=self.drawing.possible(),
             )
         )
         self.bar.set_training_word(self.train.toggle_word)

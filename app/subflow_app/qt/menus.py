@@ -14,6 +14,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
 MENUS: dict[str, tuple[str, ...]] = {
     "&File": (
         "file.new",
+        "file.new_empty",
         "file.open",
         ">Open &example",
         ">Open &recent",
@@ -30,6 +31,19 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.quit",
     ),
     "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
+    "&Topology": (
+        "topology.cut",
+        "topology.copy",
+        "topology.paste",
+        "topology.duplicate",
+        "topology.delete",
+        "-",
+        "topology.rename",
+        "topology.connect",
+        "-",
+        "topology.select_all",
+        "topology.select_none",
+    ),
     "&View": (
         *(f"view.{name}" for name in PANELS),
         "view.reset_layout",
@@ -92,6 +106,21 @@ MENUS: dict[str, tuple[str, ...]] = {
     "&Help": ("help.shortcuts", "help.about"),
 }
 
+# Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.
+_PART_MENU = (
+    "topology.cut",
+    "topology.copy",
+    "topology.duplicate",
+    "topology.delete",
+    "topology.rename",
+)
+TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
+    "": ("topology.paste", "-", "topology.select_all"),
+    "nodes": ("topology.connect", "-", *_PART_MENU),
+    "links": _PART_MENU,
+    "flows": _PART_MENU,
+    "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
+}
 HISTORY_MENU = MENUS["H&istory"][:-1]
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (

@@ -18,6 +18,14 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.documents.new(),
     )
     yield ActionSpec(
+        "file.new_empty",
+        "New e&mpty scenario",
+        "Start with an empty canvas, to draw a topology from nothing",
+        "new_empty",
+        ("Ctrl+Alt+N",),
+        lambda w, _: w.documents.new_empty(),
+    )
+    yield ActionSpec(
         "file.open",
         "&Open scenario…",
         "Open a scenario file; dropping one on the window does the same",

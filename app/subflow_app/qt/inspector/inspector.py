@@ -263,7 +263,7 @@ class Inspector(QWidget):
     # --- document -> widgets ----------------------------------------------------------------------------------------
 
     def _on_document_changed(self, change: Change) -> None:
-        if change.kind == "events" and self._key.startswith("events."):
+        if change.kind in ("events", "parts") and self._key.startswith("events."):
             # Numbers have shifted: stay near, but never show an event that is not there.
             count = len(self._doc.data.get("events", []))
             number = min(int(self._key.partition(".")[2]), count - 1)

@@ -319,8 +319,6 @@ class TopologyCanvas(QGraphicsView):
             self.zoom_in()
         elif key == Qt.Key.Key_Minus and control:
             self.zoom_out()
-        elif key == Qt.Key.Key_A and control:
-            self._scene.choose(k for k in self._scene.keys_in_reading_order() if k.startswith("nodes."))
         else:
             super().keyPressEvent(event)
             return

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from PySide6.QtCore import QRect, QSize, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
 
+NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]
+
 
 class Notice(QLabel):
-    """A message over the canvas: a banner at its top, or the empty state in its middle."""
+    """A message over the canvas: a banner or a hint at its top, or the empty state in its middle."""
 
     def __init__(self, canvas: QWidget) -> None:
         super().__init__(canvas)
         self._canvas = canvas
-        self._is_banner = False
+        self._kind: NoticeKind = "empty"
         self.setObjectName("topologyNotice")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setWordWrap(True)
@@ -27,17 +31,22 @@ class Notice(QLabel):
         """What it says; empty if it is hidden."""
         return QLabel.text(self) if not self.isHidden() else ""
 
-    def say(self, text: str, *, is_banner: bool) -> None:
+    def say(self, text: str, kind: NoticeKind = "empty") -> None:
         """Show a text; an empty one hides it."""
         self.setText(text)
-        self._is_banner = is_banner
+        self._kind = kind
         self.setVisible(bool(text))
         self.apply_palette(current_tokens())
         self.place()
 
     def apply_palette(self, tokens: Tokens) -> None:
         """Draw in other colours."""
-        if self._is_banner:
+        if self._kind == "hint":
+            style = (
+                f"color: {tokens.text}; background: {tokens.base}; border: 1px solid {tokens.border};"
+                "border-radius: 6px; padding: 5px 12px;"
+            )
+        elif self._kind == "banner":
             style = (
                 f"color: {tokens.text}; background: {tokens.warning_fill}; border: 1px solid {tokens.warning};"
                 "border-radius: 6px; padding: 5px 12px;"
@@ -47,11 +56,11 @@ class Notice(QLabel):
         self.setStyleSheet(style)
 
     def place(self) -> None:
-        """Stand in the middle, at the top for a banner."""
+        """Stand in the middle, at the top unless the canvas is empty."""
         room = self._canvas.rect().adjusted(16, 10, -16, -10)
         width = min(self._natural_width(), room.width())
         height = self.heightForWidth(width)
-        top = room.top() if self._is_banner else room.center().y() - height // 2
+        top = room.top() if self._kind != "empty" else room.center().y() - height // 2
         self.setGeometry(QRect(room.center().x() - width // 2, top, width, height))
 
     def _natural_width(self) -> int:

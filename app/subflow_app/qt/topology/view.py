@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QUndoStack
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr, trn
 from subflow_app.core.palette import hex_colour
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.sketch import missing_part
 from subflow_app.core.topology import picture_of
 from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -51,6 +53,7 @@ class TopologyView(QWidget):
         self._selected = ""
         self._is_selecting = False
         self._is_read_only = False
+        self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         self.setObjectName("topologyView")
         self.setAccessibleName("Topology panel")
         self._scene = TopologyScene(Look.of(self._tokens, self.font()), self)
@@ -96,6 +99,16 @@ class TopologyView(QWidget):
     # --- what the window uses ---------------------------------------------------------------------------------------
 
     @property
+    def doc(self) -> ScenarioDoc:
+        """What is drawn."""
+        return self._doc
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether the document can be changed here now."""
+        return self._doc.is_toml and not self._is_read_only
+
+    @property
     def canvas(self) -> TopologyCanvas:
         """The zoomable view itself."""
         return self._canvas
@@ -125,6 +138,10 @@ class TopologyView(QWidget):
         """Key of what is selected; empty for the scenario as a whole."""
         return self._selected
 
+    def set_menu_entries(self, entries: Mapping[str, Sequence[QAction | None]]) -> None:
+        """Offer these actions on a right click; by section of what is clicked, None is a separator."""
+        self._menu_entries = entries
+
     def set_document(self, doc: ScenarioDoc) -> None:
         """Show another document from now on."""
         self._unsubscribe()
@@ -140,9 +157,11 @@ class TopologyView(QWidget):
     def select(self, key: str) -> None:
         """Select a thing by its dotted key; deeper keys (`links.wifi.loss`) select the thing they belong to."""
         key = ".".join(key.split(".")[:2])
-        self._is_selecting = True
-        self._scene.choose([key] if key else [])
-        self._is_selecting = False
+        # The inspector answers a selection by naming its latest part, which must not drop the others.
+        if key != self._selected or key not in self._scene.chosen:
+            self._is_selecting = True
+            self._scene.choose([key] if key else [])
+            self._is_selecting = False
         if self._canvas.isVisible():
             self._canvas.reveal(key)
         self._set_selected(key)
@@ -204,19 +223,19 @@ class TopologyView(QWidget):
     # --- document -> picture ----------------------------------------------------------------------------------------
 
     def _on_document_changed(self, change: Change) -> None:
-        scenario, shown = self._doc.last_valid, self._scene.picture
+        scenario, shown = self._doc.sketch, self._scene.picture
         if change.kind == "layout" and scenario is not None and shown is not None:
             self._scene.show_places(picture_of(scenario, self._doc.positions()))
             self._show_notice()
             self._canvas.content_changed()
             return
         self._show_document()
-        if change.kind == "text":
-            # The text may have renamed what was selected.
+        if change.kind in ("text", "parts"):
+            # The change may have renamed what was selected.
             self._on_chosen_changed()
 
     def _show_document(self) -> None:
-        scenario = self._doc.last_valid
+        scenario = self._doc.sketch
         self._scene.show_picture(picture_of(scenario, self._doc.positions()) if scenario else None)
         self._show_legend()
         self._show_notice()
@@ -224,16 +243,31 @@ class TopologyView(QWidget):
         self._canvas.content_changed()
 
     def _show_notice(self) -> None:
-        count = len(self._doc.problems)
-        problems = f"{count} problem{'s' if count != 1 else ''}"
-        if self._doc.is_valid:
-            has_nodes = bool(self._scene.picture and self._scene.picture.places)
-            self._notice.say("" if has_nodes else "This scenario has no nodes yet.", is_banner=False)
-        elif self._doc.last_valid is None:
-            text = f"This scenario has {problems}.\nThe picture appears when they are fixed in the inspector."
-            self._notice.say(text, is_banner=False)
+        problems = trn("{count} problem", "{count} problems", len(self._doc.problems))
+        picture = self._scene.picture
+        has_nodes = bool(picture and picture.places)
+        next_step = missing_part(self._doc)
+        if not has_nodes and (self._doc.is_valid or next_step):
+            self._notice.say(
+                tr("Nothing here yet.\nDrag a host from the bar on the left, or press H and click where it goes.")
+            )
+        elif self._doc.is_valid:
+            self._notice.say("")
+        elif not has_nodes:
+            self._notice.say(
+                tr(
+                    "This scenario has {problems}.\nThe picture appears when they are fixed in the inspector.",
+                    problems=problems,
+                )
+            )
+        elif next_step == "links":
+            self._notice.say(tr("Next: connect nodes. Press L, then drag from one to another."), "hint")
+        elif next_step == "flows":
+            self._notice.say(tr("Next: add a flow. Press T, then drag from the sender to the receiver."), "hint")
+        elif not self._doc.is_toml:
+            self._notice.say(tr("{problems}: the picture shows the last valid state", problems=problems), "banner")
         else:
-            self._notice.say(f"{problems}: the picture shows the last valid state", is_banner=True)
+            self._notice.say(tr("{problems}: what has one is drawn as it last was", problems=problems), "banner")
 
     def _show_legend(self) -> None:
         paths = list(self._scene.picture.paths.values()) if self._scene.picture else []
@@ -254,7 +288,7 @@ class TopologyView(QWidget):
         )
 
     def _update_editable(self) -> None:
-        self._canvas.set_editable(self._doc.is_toml and not self._is_read_only)
+        self._canvas.set_editable(self.is_editable)
         self._strip.set_read_only(self._is_read_only)
 
     # --- selection --------------------------------------------------------------------------------------------------
@@ -303,7 +337,7 @@ class TopologyView(QWidget):
     def build_menu(self, key: str) -> QMenu:
         """Build the right-click menu of a thing; of the canvas itself for the empty key."""
         menu = QMenu(self)
-        can_edit = self._doc.is_toml and not self._is_read_only
+        can_edit = self.is_editable
         section, _, name = key.partition(".")
         if key:
             menu.addAction(f"Properties of {name}").triggered.connect(lambda: self.activated.emit(key))
@@ -315,8 +349,12 @@ class TopologyView(QWidget):
             action = menu.addAction("Place automatically")
             action.setEnabled(can_edit and name in self._doc.positions())
             action.triggered.connect(lambda: self._place_automatically(name))
-        if key:
-            menu.addSeparator()
+        for entry in self._menu_entries.get(section, ()):
+            if entry is None:
+                menu.addSeparator()
+            else:
+                menu.addAction(entry)
+        menu.addSeparator()
         fit = menu.addAction("Fit to view")
         fit.setShortcut("F")
         fit.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)

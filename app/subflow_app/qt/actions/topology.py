@@ -1,0 +1,115 @@
+"""What is done to the parts of a scenario on the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+
+def _can(what: str) -> Callable[[WindowState], bool]:
+    return lambda state: what in state.drawing
+
+
+def _row(
+    name: str,
+    text: str,
+    tip: str,
+    icon: str,
+    shortcuts: tuple[str, ...],
+    run: Callable[[MainWindow], object],
+    needs: str,
+) -> ActionSpec:
+    """An action on the canvas, which can be done while ``needs`` is among what can be done there."""
+    return ActionSpec(
+        f"topology.{name}", text, tip, icon, shortcuts, lambda w, _: run(w), _can(needs), scope=Scope.TOPOLOGY
+    )
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The Topology menu."""
+    yield _row(
+        "cut",
+        "Cu&t",
+        "Move the selected parts to the clipboard, as scenario text",
+        "cut",
+        ("Ctrl+X",),
+        lambda w: w.drawing.cut(),
+        "remove",
+    )
+    yield _row(
+        "copy",
+        "&Copy",
+        "Copy the selected parts as scenario text, for this window, another or a text editor",
+        "copy",
+        ("Ctrl+C",),
+        lambda w: w.drawing.copy(),
+        "copy",
+    )
+    yield _row(
+        "paste",
+        "&Paste",
+        "Add the parts on the clipboard under names of their own",
+        "paste",
+        ("Ctrl+V",),
+        lambda w: w.drawing.paste(),
+        "edit",
+    )
+    yield _row(
+        "duplicate",
+        "D&uplicate",
+        "Add the selected parts once more, under names of their own",
+        "duplicate",
+        ("Ctrl+D",),
+        lambda w: w.drawing.duplicate(),
+        "remove",
+    )
+    yield _row(
+        "delete",
+        "&Delete",
+        "Remove the selected parts with the links, flows, paths and events that need them",
+        "delete",
+        ("Del",),
+        lambda w: w.drawing.delete(),
+        "remove",
+    )
+    yield _row(
+        "rename",
+        "&Rename…",
+        "Give the selected part another name, wherever it is named",
+        "rename",
+        ("F2",),
+        lambda w: w.drawing.rename(),
+        "rename",
+    )
+    yield _row(
+        "connect",
+        "Co&nnect",
+        "Add a link between the two selected nodes",
+        "connect",
+        ("Ctrl+L",),
+        lambda w: w.drawing.connect_selected(),
+        "connect",
+    )
+    yield _row(
+        "select_all",
+        "Select &all",
+        "Select all nodes, links and notes",
+        "select_all",
+        ("Ctrl+A",),
+        lambda w: w.drawing.select_all(),
+        "select",
+    )
+    yield _row(
+        "select_none",
+        "Select n&one",
+        "Select nothing; Escape does the same",
+        "select_none",
+        ("Ctrl+Shift+A",),
+        lambda w: w.drawing.select_none(),
+        "select",
+    )

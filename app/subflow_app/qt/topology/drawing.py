@@ -1,0 +1,178 @@
+"""Drawing on the canvas: what actions and gestures do to the scenario, each as one step that can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication, QUndoStack
+
+from subflow_app.core.language import tr, trn
+from subflow_app.core.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenario_edits import Edited, add_link, remove_parts, rename_part
+from subflow_app.core.scenario_parts import NAMED
+from subflow_app.qt import commands
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.menus import TOPOLOGY_MENUS
+from subflow_app.qt.topology.view import TopologyView
+
+if TYPE_CHECKING:
+    from subflow_app.qt.action_bar import ActionBar
+
+
+class Drawing(QObject):
+    """Edits the document of a topology view by what is selected in it.
+
+    What cannot be done raises an `AppError` that says why, which the actions tell.
+
+    Args:
+        view: the topology panel.
+        undo_stack: where edits go.
+        dialogs: ask for names and texts.
+        parent: owns it.
+    """
+
+    changed = Signal()  # what can be done is something else now
+
+    def __init__(self, view: TopologyView, undo_stack: QUndoStack, dialogs: Dialogs, parent: QObject) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._undo_stack = undo_stack
+        self._dialogs = dialogs
+        self._pasted = ""
+        self._times_pasted = 0
+        view.scene.chosen_changed.connect(self.changed)
+
+    def offer(self, actions: ActionBar) -> None:
+        """Put the actions into the right-click menus of the canvas."""
+        self._view.set_menu_entries(
+            {
+                section: [None if entry == "-" else actions[entry] for entry in entries]
+                for section, entries in TOPOLOGY_MENUS.items()
+            }
+        )
+
+    @property
+    def doc(self) -> ScenarioDoc:
+        """What is drawn."""
+        return self._view.doc
+
+    def possible(self) -> frozenset[str]:
+        """What can be done now: `edit`, `select`, and with what is selected `copy`, `remove`, `rename`, `connect`."""
+        if not self.doc.is_toml:
+            return frozenset()
+        chosen = self._view.scene.chosen
+        found = {"select"}
+        if chosen:
+            found.add("copy")
+        if self._view.is_editable:
+            found.add("edit")
+            if chosen:
+                found.add("remove")
+            if len(chosen) == 1 and chosen[0].partition(".")[0] in NAMED:
+                found.add("rename")
+            if len(self._chosen_nodes()) == 2:
+                found.add("connect")
+        return frozenset(found)
+
+    # --- clipboard --------------------------------------------------------------------------------------------------
+
+    def copy(self) -> None:
+        """Put the selected parts on the clipboard, as scenario text."""
+        text = copy_parts(self.doc.text, self._view.scene.chosen)
+        if text:
+            QGuiApplication.clipboard().setText(text)
+            # The first copy stands aside from its original, the next one from the first.
+            self._pasted, self._times_pasted = text, 0
+
+    def cut(self) -> None:
+        """Move the selected parts to the clipboard."""
+        self.copy()
+        self._remove(tr("Cut {what}", what=self._chosen_text()))
+        # Nothing is left that they would have to stand aside from.
+        self._times_pasted = -1
+
+    def paste(self) -> None:
+        """Add what is on the clipboard."""
+        text = QGuiApplication.clipboard().text()
+        if text != self._pasted:
+            self._pasted, self._times_pasted = text, 0
+        self._times_pasted += 1
+        shift = PASTE_SHIFT * self._times_pasted
+        self._edit(tr("Paste"), lambda before: paste_parts(before, text, shift))
+
+    def duplicate(self) -> None:
+        """Add the selected parts once more."""
+        text = copy_parts(self.doc.text, self._view.scene.chosen)
+        if text:
+            self._edit(
+                tr("Duplicate {what}", what=self._chosen_text()), lambda before: paste_parts(before, text, PASTE_SHIFT)
+            )
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+
+    def delete(self) -> None:
+        """Remove the selected parts with everything that needs them."""
+        self._remove(tr("Delete {what}", what=self._chosen_text()))
+
+    def rename(self) -> None:
+        """Ask for another name of the selected part."""
+        chosen = self._view.scene.chosen
+        if len(chosen) != 1:
+            return
+        key = chosen[0]
+        old = key.partition(".")[2]
+        name = self._dialogs.line(tr("Rename {name}", name=old), tr("Name"), old)
+        if name is not None and name != old:
+            self._edit(tr("Rename {name}", name=old), lambda text: rename_part(text, key, name))
+
+    def connect_selected(self) -> None:
+        """Add a link between the two selected nodes."""
+        nodes = self._chosen_nodes()
+        if len(nodes) == 2:
+            self.connect_nodes(*nodes)
+
+    def connect_nodes(self, first: str, second: str) -> None:
+        """Add a link between two nodes."""
+        self._edit(
+            tr("Connect {first} and {second}", first=first, second=second), lambda text: add_link(text, first, second)
+        )
+
+    # --- selection --------------------------------------------------------------------------------------------------
+
+    def select_all(self) -> None:
+        """Select everything that is drawn."""
+        self._view.scene.choose(self._view.scene.keys_in_reading_order())
+
+    def select_none(self) -> None:
+        """Select nothing."""
+        self._view.scene.choose([])
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
+        """Make an edit one step, and select what it made."""
+        keys = commands.edit_parts(self._undo_stack, self.doc, text, edit)
+        self._view.scene.choose(self._on_canvas(keys))
+
+    def _remove(self, text: str) -> None:
+        chosen = self._view.scene.chosen
+        if chosen:
+            self._view.scene.choose([])
+            commands.edit_parts(self._undo_stack, self.doc, text, lambda before: remove_parts(before, chosen))
+
+    def _on_canvas(self, keys: Sequence[str]) -> list[str]:
+        """Keep the keys of what is drawn; those of flows only if nothing else is there."""
+        drawn = set(self._view.scene.keys_in_reading_order())
+        return [key for key in keys if key in drawn] or [key for key in keys if key.startswith("flows.")][:1]
+
+    def _chosen_nodes(self) -> list[str]:
+        return [key.partition(".")[2] for key in self._view.scene.chosen if key.startswith("nodes.")]
+
+    def _chosen_text(self) -> str:
+        chosen = self._view.scene.chosen
+        if len(chosen) == 1 and chosen[0].partition(".")[0] in NAMED:
+            return chosen[0].partition(".")[2]
+        return trn("{count} part", "{count} parts", len(chosen))
