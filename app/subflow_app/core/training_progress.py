@@ -136,16 +136,16 @@ def possible(trainings: Sequence[Training]) -> frozenset[str]:
     return frozenset.intersection(*(_possible_with(training, alone=len(trainings) == 1) for training in trainings))
 
 
-# What pausing or resuming is called.
-TOGGLE_WORDS = (translatable("Pause"), translatable("Resume"), translatable("Continue"))
+# What pausing or resuming is called in a menu.
+TOGGLE_WORDS = (translatable("&Pause"), translatable("&Resume"), translatable("&Continue"))
 
 
 def toggle_word(trainings: Sequence[Training]) -> str:
-    """What pausing or resuming these trainings means now: "Pause", "Resume" or "Continue"."""
+    """What pausing or resuming these trainings means now, one of `TOGGLE_WORDS`."""
     states = {training.state for training in trainings}
     if states and all(state.can_be_resumed for state in states):
-        return "Continue"
-    return "Resume" if states == {JobState.PAUSED} else "Pause"
+        return "&Continue"
+    return "&Resume" if states == {JobState.PAUSED} else "&Pause"
 
 
 def _possible_with(training: Training, *, alone: bool) -> frozenset[str]:

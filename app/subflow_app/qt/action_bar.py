@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 _TOOLBAR_ICON = 18
-# What the run action says that it does next; shown in the language of the window.
-_RUN_WORDS = (translatable("Run"), translatable("Pause"), translatable("Resume"))
+# What the run action says that it does next.
+_RUN_WORDS = (translatable("&Run"), translatable("&Pause"), translatable("&Resume"))
 
 
 class ActionBar(QObject):
@@ -38,8 +38,8 @@ class ActionBar(QObject):
         self._specs = {spec.id: spec for spec in ACTIONS}
         self._actions: dict[str, QAction] = {}
         self._groups: dict[str, QActionGroup] = {}
-        self._run_word = "Run"
-        self._training_word = "Pause"
+        self._run_word = "&Run"
+        self._training_word = "&Pause"
         for spec in ACTIONS:
             self._actions[spec.id] = self._make(spec)
 
@@ -103,15 +103,15 @@ class ActionBar(QObject):
         """Enables what can be done now, and makes the run action say what it does next."""
         for spec in ACTIONS:
             self._actions[spec.id].setEnabled(spec.enabled_when(state))
-        word = "Run"
+        word = "&Run"
         if state.is_running:
-            word = "Resume" if state.is_paused else "Pause"
+            word = "&Resume" if state.is_paused else "&Pause"
         if word != self._run_word:
             self._run_word = word
             self._style_run()
 
     def set_training_word(self, word: str) -> None:
-        """Makes the action on selected trainings say what it does next: "Pause", "Resume" or "Continue"."""
+        """Makes the action on selected trainings say what it does next, one of `TOGGLE_WORDS`."""
         if word != self._training_word:
             self._training_word = word
             self._style_training()
@@ -123,8 +123,8 @@ class ActionBar(QObject):
 
     def set_undo_texts(self, undo: str, redo: str) -> None:
         """Says in the menu what would be undone and redone."""
-        self._actions["edit.undo"].setText(tr("&Undo {what}", what=undo).rstrip())
-        self._actions["edit.redo"].setText(tr("&Redo {what}", what=redo).rstrip())
+        self._actions["edit.undo"].setText(tr("&Undo {what}", what=undo) if undo else tr("&Undo"))
+        self._actions["edit.redo"].setText(tr("&Redo {what}", what=redo) if redo else tr("&Redo"))
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Redraws all icons in the colours of the theme."""
@@ -201,7 +201,7 @@ class ActionBar(QObject):
             run.setObjectName("run_button")
             run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             # The words differ in length; the buttons beside must not jump.
-            widest = max(run.fontMetrics().horizontalAdvance(tr(word)) for word in _RUN_WORDS)
+            widest = max(run.fontMetrics().horizontalAdvance(_plain(word)) for word in _RUN_WORDS)
             run.setMinimumWidth(widest + _TOOLBAR_ICON + 22)
         self._window.addToolBar(bar)
         self._update_buttons()
@@ -236,12 +236,17 @@ class ActionBar(QObject):
 
     def _style_run(self) -> None:
         action = self._actions["run.toggle"]
-        action.setText(f"&{tr(self._run_word)}")
-        action.setIconText(tr(self._run_word))
-        action.setIcon(icon("pause" if self._run_word == "Pause" else "run", current_tokens().ok))
+        action.setText(tr(self._run_word))
+        action.setIconText(_plain(self._run_word))
+        action.setIcon(icon("pause" if self._run_word == "&Pause" else "run", current_tokens().ok))
 
     def _style_training(self) -> None:
         action = self._actions["train.toggle"]
-        action.setText(f"&{tr(self._training_word)}")
-        action.setIconText(tr(self._training_word))
-        action.setIcon(icon("pause" if self._training_word == "Pause" else "run"))
+        action.setText(tr(self._training_word))
+        action.setIconText(_plain(self._training_word))
+        action.setIcon(icon("pause" if self._training_word == "&Pause" else "run"))
+
+
+def _plain(text: str) -> str:
+    """A menu's text as a button says it."""
+    return tr(text).replace("&", "")

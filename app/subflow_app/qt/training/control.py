@@ -78,7 +78,7 @@ class TrainingControl(QObject):
         desk = self._desk
         if desk is None:
             return
-        act = {"Pause": desk.pause, "Resume": desk.resume, "Continue": desk.go_on}[toggle_word(trainings)]
+        act = {"&Pause": desk.pause, "&Resume": desk.resume, "&Continue": desk.go_on}[toggle_word(trainings)]
         self.each(trainings, act)
 
     def each(self, trainings: Sequence[Training], act: Callable[[Training], None]) -> None:
