@@ -71,11 +71,11 @@ def test_of_several_only_what_all_of_them_can_and_never_a_race(with_policy: Path
 @pytest.mark.parametrize(
     ("states", "word"),
     [
-        ([JobState.RUNNING], "Pause"),
-        ([JobState.RUNNING, JobState.PAUSED], "Pause"),
-        ([JobState.PAUSED, JobState.PAUSED], "Resume"),
-        ([JobState.STOPPED, JobState.INTERRUPTED], "Continue"),
-        ([], "Pause"),
+        ([JobState.RUNNING], "&Pause"),
+        ([JobState.RUNNING, JobState.PAUSED], "&Pause"),
+        ([JobState.PAUSED, JobState.PAUSED], "&Resume"),
+        ([JobState.STOPPED, JobState.INTERRUPTED], "&Continue"),
+        ([], "&Pause"),
     ],
 )
 def test_one_action_pauses_resumes_and_continues(states: list[JobState], word: str) -> None:

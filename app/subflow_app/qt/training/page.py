@@ -349,7 +349,8 @@ class TrainPage(QWidget):
         if name == "toggle":
             # "Pause" and "Continue" differ in length; the buttons beside must not jump.
             metrics = button.fontMetrics()
-            button.setMinimumWidth(max(metrics.horizontalAdvance(tr(word).replace("&", "")) for word in TOGGLE_WORDS) + 44)
+            words = (tr(word).replace("&", "") for word in TOGGLE_WORDS)
+            button.setMinimumWidth(max(map(metrics.horizontalAdvance, words)) + 44)
         return button
 
     def _set_up_table(self) -> None:
