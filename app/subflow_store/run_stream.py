@@ -50,6 +50,7 @@ _STORE_SPAN = (
     " SET n = excluded.n, t_first_ns = excluded.t_first_ns, t_last_ns = excluded.t_last_ns"
 )
 _STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, ?, ?, ?, ?)"
+_STORE_SCENARIO = "UPDATE run_document SET text = ? WHERE run_id = ? AND kind = 'scenario'"
 _RENEW = "UPDATE run SET heartbeat_at = ?, simulated_s = ? WHERE id = ? AND status = 'running'"
 
 Transaction = Callable[[], AbstractContextManager[sa.Connection]]
@@ -76,6 +77,7 @@ class RunStream:
         self._label = label
         self._samples = SampleIngest(len(series_ids))
         self._events = {name: EventIngest(spec) for name, spec in STREAMS.items()}
+        self._scenario: str | None = None  # the text that has replaced the stored one
         self._dirty_since: float | None = None
         self._last_commit = time.monotonic()
 
@@ -88,6 +90,14 @@ class RunStream:
     def take_events(self, stream: str, table: EventTable) -> None:
         """Take up rows of an event stream; does nothing once the stream has failed."""
         self._take(lambda: self._events[stream].append(table))
+
+    def take_scenario(self, text: str) -> None:
+        """Take up another scenario text; does nothing once the stream has failed."""
+
+        def take() -> None:
+            self._scenario = text
+
+        self._take(take)
 
     def _take(self, append: Callable[[], None]) -> None:
         if self.error is not None:
@@ -196,6 +206,8 @@ class RunStream:
                 path=self._label,
                 way_on="Save the run as CSV, or run it again.",
             )
+        if self._scenario is not None:
+            connection.exec_driver_sql(_STORE_SCENARIO, (self._scenario, self._run_id))
         chunks = [
             (series_id, index, n, blob)
             for index, n, blobs in self._samples.pending_chunks()
@@ -230,6 +242,7 @@ class RunStream:
             )
 
     def _mark_stored(self) -> None:
+        self._scenario = None
         self._samples.mark_stored()
         for events in self._events.values():
             events.mark_stored()

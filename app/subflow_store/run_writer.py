@@ -118,6 +118,15 @@ class RunWriter:
             self._latest_ns[stream] = int(times[-1])
         self._post(spec, copied)
 
+    def replace_scenario(self, text: str) -> None:
+        """Keep another scenario text: the run was changed while it went on, and this is what gives it again.
+
+        Raises:
+            StoreError: if the run is closed, or storing something earlier has failed.
+        """
+        self._check()
+        self._writer.post(lambda: self._stream.take_scenario(text), len(text))
+
     def flush(self) -> None:
         """Wait until everything appended so far is committed.
 

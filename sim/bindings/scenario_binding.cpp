@@ -245,7 +245,15 @@ void bind_scenario(nb::module_& m) {
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
              "queue_limit_bytes"_a.none(), "up"_a.none())
         .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a.none(),
-             "backup"_a.none());
+             "backup"_a.none())
+        .def(
+            "with_events",
+            [](const Scenario& s, const Scenario& other) {
+                Scenario joined = s;
+                joined.events.insert(joined.events.end(), other.events.begin(), other.events.end());
+                return joined;
+            },
+            "other"_a, "A copy with the events of another one as well.");
 
     m.def("poisson_arrivals", &arrivals, "name"_a, "seed"_a, "mean_gap_ns"_a, "from_ns"_a, "until_ns"_a, "limit"_a,
           "lifetime_ns"_a.none(), "is_lifetime_exponential"_a,

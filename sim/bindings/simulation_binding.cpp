@@ -200,6 +200,9 @@ void bind_simulation(nb::module_& m) {
             },
             "until_ns"_a, "max_events"_a = Simulation::kUnlimitedEvents, nb::call_guard<nb::gil_scoped_release>())
         .def("interrupt", &Simulation::interrupt)
+        .def(
+            "apply", [](Simulation& s, const Scenario& changes) { return s.apply(changes.events).value; }, "changes"_a,
+            "Make the events of that scenario happen now, in fact at the time returned, in nanoseconds.")
         .def_prop_ro("now_ns", [](const Simulation& s) { return s.now().value; })
         .def_prop_ro("duration_ns", [](const Simulation& s) { return s.duration().value; })
         .def_prop_ro("is_finished", &Simulation::is_finished)

@@ -17,6 +17,7 @@
 //     would get there later waits on its link and is carried on first when the horizon moves.
 // What comes out is bit for bit what an event per packet and link would give.
 #include <algorithm>
+#include <utility>
 
 #include "network.h"
 
@@ -35,8 +36,9 @@ void Network::plan_lookahead() {
     // A pure delay that never becomes anything else
     std::vector<bool> is_order_free(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) is_order_free[i] = links_[i].is_order_free();
-    for (const EventSpec& change : scenario_->events)
-        if (change.link && (change.rate || change.loss_model)) is_order_free[*change.link] = false;
+    for (const std::vector<EventSpec>* changes : {&scenario_->events, &std::as_const(live_changes_)})
+        for (const EventSpec& change : *changes)
+            if (change.link && (change.rate || change.loss_model)) is_order_free[*change.link] = false;
 
     std::vector<std::uint32_t> answering(links_.size(), 0);  // subflows whose ACKs enter the network at this link
     for (const Subflow& s : subflows_)
@@ -90,6 +92,17 @@ void Network::plan_lookahead() {
             last.leads = Leads::ToReceiver;
     }
     order_held_links();
+}
+
+// After a change that nobody knew of: a link that packets could be offered in any order may be none any more. All that
+// was offered so far has got there by now, so that a plan for the time to come is all it takes.
+void Network::replan_lookahead() {
+    for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
+    held_ahead_.clear();
+    plan_lookahead();
+    // What waited without an event may now wait for the clock.
+    for (std::uint32_t i = 0; i < links_.size(); ++i)
+        if (links_[i].next_event() < kNever) events_.schedule(link_source(i), links_[i].next_event());
 }
 
 // Fills held_ahead_ so that every link comes after those it leads to: packets further down the road go on first. Hops

@@ -120,6 +120,26 @@ void Network::build_timeline() {
     std::ranges::stable_sort(timeline_, {}, &TimelineEntry::at);
 }
 
+// Everything up to and including now has happened, and an event of the scenario comes before whatever else happens at
+// its time: one nanosecond later is the first time at which the scenario could have had the change, too.
+Nanos Network::apply(std::span<const EventSpec> changes) {
+    if (waiting_ != 0) throw ScenarioError("an agent waits for its action, and nothing can change until it acts");
+    for (const EventSpec& change : changes) check_event(*scenario_, change);
+    const Nanos at = now_ + Nanos(1);
+    const auto place = std::ranges::upper_bound(timeline_, at, {}, &TimelineEntry::at);
+    std::vector<TimelineEntry> entries;
+    bool may_end_order = false;
+    for (const EventSpec& change : changes) {
+        entries.push_back({at, static_cast<std::uint32_t>(live_changes_.size()), TimelineKind::LiveChange});
+        live_changes_.push_back(change);
+        live_changes_.back().at = at;
+        may_end_order |= change.link && (change.rate || change.loss_model);
+    }
+    timeline_.insert(place, entries.begin(), entries.end());
+    if (may_end_order) replan_lookahead();
+    return at;
+}
+
 bool Network::run_until(Nanos until, std::int64_t& max_events) {
     if (waiting_ != 0) return false;
     if (is_warming_up_ && scenario_->warmup <= until) {
@@ -191,6 +211,9 @@ void Network::on_timeline() {
                 break;
             case TimelineKind::Change:
                 apply_change(scenario_->events[entry.index]);
+                break;
+            case TimelineKind::LiveChange:
+                apply_change(live_changes_[entry.index]);
                 break;
         }
     }

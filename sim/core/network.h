@@ -115,6 +115,12 @@ public:
     // everything can be read, and the next call goes on from there: the run is the same, however it is cut.
     bool run_until(Nanos until, std::int64_t& max_events);
 
+    // Makes these changes, whose `at` does not matter, one nanosecond from now, behind whatever the scenario has for
+    // that time. From then on everything is bit for bit as if they had been the last events of the scenario at that
+    // time. Returns that time. Throws ScenarioError, and changes nothing, if one is not usable or agents wait for their
+    // actions.
+    Nanos apply(std::span<const EventSpec> changes);
+
     Nanos now() const { return now_; }
     const Scenario& scenario() const { return *scenario_; }
     std::uint64_t seed() const { return seed_; }
@@ -188,10 +194,10 @@ public:
     void check_invariants() const;
 
 private:
-    enum class TimelineKind : std::uint8_t { FlowStart, FlowStop, Change };
+    enum class TimelineKind : std::uint8_t { FlowStart, FlowStop, Change, LiveChange };
     struct TimelineEntry {
         Nanos at;
-        std::uint32_t index = 0;  // flow, or position in Scenario::events
+        std::uint32_t index = 0;  // flow, or position in Scenario::events or in live_changes_
         TimelineKind kind = TimelineKind::Change;
     };
     struct SubflowBaseline {
@@ -239,6 +245,7 @@ private:
     Nanos on_event(std::uint32_t source);
     void on_timeline();
     void plan_lookahead();
+    void replan_lookahead();
     void order_held_links();
     std::uint32_t hop_of(const Packet& p) const {
         const Subflow& s = subflows_[p.subflow];
@@ -393,6 +400,7 @@ private:
 
     std::vector<TimelineEntry> timeline_;
     std::size_t timeline_next_ = 0;
+    std::vector<EventSpec> live_changes_;  // those that came by apply()
 
     bool is_warming_up_ = true;
     Nanos measured_from_{};

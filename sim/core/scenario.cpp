@@ -126,6 +126,8 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
     if (sends_datagrams(flow.kind)) check_datagrams(flow, where);
 }
 
+}  // namespace
+
 void check_event(const Scenario& scenario, const EventSpec& event) {
     require(is_time(event.at), "event: must happen in [0, 1e6] s");
     require(event.link.has_value() != event.flow.has_value(), "event: needs either a link or a flow");
@@ -143,8 +145,6 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
     }
     if (event.delay) require(is_time(*event.delay), "event: delay must be in [0, 1e6] s");
 }
-
-}  // namespace
 
 void check_scenario(const Scenario& scenario) {
     require(scenario.duration > Nanos(0) && scenario.duration <= kMaxDuration, "duration must be in (0, 1e6] s");

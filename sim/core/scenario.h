@@ -196,5 +196,7 @@ inline constexpr std::size_t kMaxSubflows = 32;
 
 // Throws ScenarioError unless every index, size and rate is usable.
 void check_scenario(const Scenario& scenario);
+// The same for one more event of it.
+void check_event(const Scenario& scenario, const EventSpec& event);
 
 }  // namespace subflow

@@ -34,6 +34,12 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
     return end;
 }
 
+Nanos Simulation::apply(std::span<const EventSpec> changes) {
+    require_sound();
+    if (is_finished()) throw ScenarioError("the run is over");
+    return network_.apply(changes);
+}
+
 void Simulation::restore(const Snapshot& snapshot) {
     if (&snapshot.network.scenario() != scenario_.get())
         throw ScenarioError("the snapshot belongs to another simulation");

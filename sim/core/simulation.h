@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "network.h"
@@ -45,6 +46,10 @@ public:
     // broken and std::bad_alloc if memory runs out: this object then stands half-way through an event and only
     // restore() makes it usable again; other simulations are not touched.
     RunEnd run_until(Nanos until, std::int64_t max_events = kUnlimitedEvents);
+
+    // Makes these changes now, in fact one nanosecond later: see Network::apply(). Throws ScenarioError, and changes
+    // nothing, if one is not usable or the run is over.
+    Nanos apply(std::span<const EventSpec> changes);
 
     // Ends the run_until() that is under way in another thread, or else the next one, within kEventsPerLook events.
     void interrupt() { is_interrupted_.store(true, std::memory_order_relaxed); }

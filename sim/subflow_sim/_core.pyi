@@ -310,6 +310,9 @@ class Scenario:
 
     def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None) -> None: ...
 
+    def with_events(self, other: Scenario) -> Scenario:
+        """A copy with the events of another one as well."""
+
 def poisson_arrivals(name: str, seed: int, mean_gap_ns: int, from_ns: int, until_ns: int, limit: int, lifetime_ns: int | None, is_lifetime_exponential: bool) -> list[tuple[int, int | None]]:
     """
     When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.
@@ -719,6 +722,11 @@ class Simulation:
     def run_until(self, until_ns: int, max_events: int = 9223372036854775807) -> RunEnd: ...
 
     def interrupt(self) -> None: ...
+
+    def apply(self, changes: Scenario) -> int:
+        """
+        Make the events of that scenario happen now, in fact at the time returned, in nanoseconds.
+        """
 
     @property
     def now_ns(self) -> int: ...

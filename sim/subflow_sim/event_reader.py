@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from subflow_sim.errors import ScenarioError
 from subflow_sim.flow_reader import FlowReading
 from subflow_sim.link_reader import LinkReading, read_limit, read_loss
 from subflow_sim.parameter import either, with_article
 from subflow_sim.params import SECTIONS
-from subflow_sim.scenario_model import Event, GilbertLoss
+from subflow_sim.report import Report
+from subflow_sim.scenario_model import Event, GilbertLoss, Scenario
 from subflow_sim.section_reader import Context, Special, read_section
 from subflow_sim.toml_lines import Path
 
@@ -70,6 +72,26 @@ def read_event(
         rate_bps=values.get("rate"),
         delay_s=values.get("delay"),
     )
+
+
+def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
+    """Read what an `[[events]]` entry would say, `at` included, as a change of a scenario that is running.
+
+    Raises:
+        ScenarioError: with all that the format does not allow in it.
+    """
+    from subflow_sim.catalog import catalog
+
+    report = Report("live change", {}, {"events": [table]})
+    context = Context(
+        report, scenario.nodes, scenario.duration_s, scenario.mss_bytes, catalog(), scenario.profile, None
+    )
+    links = {name: LinkReading(link, is_joined=True, events=()) for name, link in scenario.links.items()}
+    flows = {name: FlowReading(flow, len(flow.paths)) for name, flow in scenario.flows.items()}
+    event = read_event(context, 0, table, links, flows)
+    if report.problems:
+        raise ScenarioError(report.sorted_problems())
+    return event
 
 
 def _check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,7 +124,23 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             flows.append((instance.name, flow))
             subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 
-    for event in scenario.events:
+    _add_events(core, scenario.events, link_index, flows)
+    return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names))
+
+
+def lower_changes(lowered: Lowered, events: Iterable[Event]) -> _core.Scenario:
+    """A scenario of nothing but these events, of the links and flows of another one."""
+    core = _core.Scenario(
+        duration_ns=1, warmup_ns=0, mss_bytes=1, start_jitter_ns=0, transport=_core.TransportOptions()
+    )
+    _add_events(core, events, {name: index for index, name in enumerate(lowered.links)}, lowered.flows)
+    return core
+
+
+def _add_events(
+    core: _core.Scenario, events: Iterable[Event], link_index: Mapping[str, int], flows: Sequence[tuple[str, Flow]]
+) -> None:
+    for event in events:
         if event.link is not None:
             _add_link_event(core, event, link_index)
         else:
@@ -132,7 +148,6 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
                 if event.flow in (flow.name, name):
                     ordinal = None if event.subflow is None else event.subflow - 1
                     core.add_flow_event(nanos(event.at_s), index, ordinal, event.open, event.backup)
-    return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names))
 
 
 def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:
@@ -266,7 +281,7 @@ def _use_decider(core: _core.Scenario, flow: int, controller: Choice) -> None:
         core.use_decider(flow, _core.DeciderKind.RANDOM, None)
 
 
-def _add_link_event(core: _core.Scenario, event: Event, link_index: dict[str, int]) -> None:
+def _add_link_event(core: _core.Scenario, event: Event, link_index: Mapping[str, int]) -> None:
     directions = ("forward", "reverse") if event.direction == "both" else (event.direction,)
     queue: QueueSpec = event.queue or QueueSpec()
     for direction in directions:

@@ -320,7 +320,7 @@ class Scenario:
         start_jitter_s: each flow's start is delayed by a seeded uniform draw up to this.
         transport: options that the file sets itself; `transport_params.effective_transport` completes them by profile.
         nodes: by name, in the order of the file; so are links and flows.
-        events: sorted by time; the order of the file is kept among equals.
+        events: sorted by time; the order of the file is kept among those of the same nanosecond.
         format: version of the file format.
         notes: on the drawing; a run takes no notice of them.
         training: how the episodes of training differ from it; None: only by their luck. A run takes no notice of it.

@@ -127,7 +127,8 @@ def read_tree(
         nodes=nodes,
         links={name: reading.link for name, reading in links.items() if reading is not None},
         flows={name: reading.flow for name, reading in flows.items() if reading is not None},
-        events=tuple(sorted(events, key=lambda event: event.at_s)),
+        # To the nanosecond, as the simulator counts: what happens in the same one keeps the order of the file.
+        events=tuple(sorted(events, key=lambda event: round(event.at_s * 1e9))),
         transport=_read_transport(report, tree),
         notes=tuple(_read_notes(report, tree.get("notes", []))),
     )

@@ -6,7 +6,8 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,11 @@ from subflow_sim.agent_steps import AgentSteps, RunAgent
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import SimulationError
 from subflow_sim.limits import Estimate, Limits, estimate_core
-from subflow_sim.lowering import Lowered, lower, nanos
-from subflow_sim.scenario import Choice, Scenario
+from subflow_sim.lowering import Lowered, lower, lower_changes, nanos
+from subflow_sim.scenario import Choice, Event, Scenario
 from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
 from subflow_sim.vec_env import learner_spec
-
-Snapshot: TypeAlias = _core.Snapshot
 
 _SCOPES: Mapping[_core.TraceScope, Scope] = {
     _core.TraceScope.FLOW: "flow",
@@ -36,6 +35,24 @@ _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
     _core.MarkKind.LINK_DOWN: "link",
     _core.MarkKind.LINK_CHANGE: "link",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A state of one simulation to come back to.
+
+    Attributes:
+        core: the network.
+        live_changes: made by then with `Simulation.apply`.
+    """
+
+    core: _core.Snapshot
+    live_changes: tuple[Event, ...]
+
+    @property
+    def now_ns(self) -> int:
+        """Simulated time of the state, ns."""
+        return self.core.now_ns
 
 
 # How many events of the core the main thread stays away from Ctrl-C: some ten milliseconds.
@@ -78,7 +95,10 @@ class Simulation:
         self.duration_s = scenario.duration_s
         self._lowered: Lowered = lower(scenario, self.seed)
         self.estimate: Estimate = estimate_core(self._lowered.core, nanos(sample_interval_s), decisions)
-        (limits or Limits.from_environment()).check(self.estimate)
+        self._limits = limits or Limits.from_environment()
+        self._limits.check(self.estimate)
+        self._decision_limits = decisions
+        self.live_changes: tuple[Event, ...] = ()
         try:
             self._core = _core.Simulation(self._lowered.core, self.seed, nanos(sample_interval_s))
         except _core.CoreScenarioError as error:
@@ -148,6 +168,33 @@ class Simulation:
         except MemoryError as error:
             raise SimulationError(f"the simulator ran out of memory at t = {self.now_s:.9f} s") from error
 
+    def apply(self, event: Event) -> Event:
+        """Make a change while the simulation stands between two calls of `run_until`.
+
+        It happens one nanosecond from now, behind what the scenario has for that time. What follows is bit for bit the
+        run of the scenario with the returned event behind its own, which is how a changed run is repeated.
+
+        Args:
+            event: as in a scenario, which `event_reader.read_change` checks; its time does not matter.
+
+        Returns:
+            The event with the time at which it happens. `live_changes` has all of them.
+
+        Raises:
+            SimulationError: if the core refuses it, the run is over, or it failed before. Nothing changes then.
+            TooLargeError: if the run would take more than the limits allow from then on.
+        """
+        timed = replace(event, at_s=(self._core.now_ns + 1) / 1e9)
+        changes = (*self.live_changes, timed)
+        changed = self._lowered.core.with_events(lower_changes(self._lowered, changes))
+        try:
+            self._limits.check(estimate_core(changed, nanos(self.sample_interval_s), self._decision_limits))
+            self._core.apply(lower_changes(self._lowered, (timed,)))
+        except (_core.CoreScenarioError, _core.CoreInternalError) as error:
+            raise SimulationError(str(error)) from error
+        self.live_changes = changes
+        return timed
+
     def interrupt(self) -> None:
         """End the `run_until` that is under way in another thread, or else the next one. Any thread may call this."""
         self._core.interrupt()
@@ -175,6 +222,7 @@ class Simulation:
         snapshot has what was recorded by then; a restored one from before records nothing.
         """
         chosen = limits or DecisionLimits()
+        self._decision_limits = chosen
         self._core.record_decisions(chosen.capacity, None if chosen.window_s is None else nanos(chosen.window_s))
 
     def take_decisions(self) -> Decisions:
@@ -225,18 +273,21 @@ class Simulation:
             SimulationError: if the simulator failed before.
         """
         try:
-            return self._core.snapshot()
+            return Snapshot(self._core.snapshot(), self.live_changes)
         except _core.CoreInternalError as error:
             raise SimulationError(str(error)) from error
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of this object; what follows is bit for bit what followed it. Drops later samples.
+        """Go back to a snapshot of this object, its live changes included. Drops later samples.
+
+        What follows is bit for bit what followed the snapshot.
 
         Raises:
             SimulationError: if the snapshot belongs to another simulation.
         """
         try:
-            self._core.restore(snapshot)
+            self._core.restore(snapshot.core)
+            self.live_changes = snapshot.live_changes
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
 

@@ -11,6 +11,7 @@ import pytest
 
 from subflow_app.core.runs import RunJob, RunState
 from subflow_sim.decisions import DecisionLimits
+from subflow_sim.scenario import Event
 
 
 class ClockSimulation:
@@ -31,6 +32,9 @@ class ClockSimulation:
     def run_until(self, t_s: float) -> bool:
         self.now_s = t_s
         return True
+
+    def apply(self, event: Event) -> Event:
+        return event
 
     def interrupt(self) -> None:
         pass

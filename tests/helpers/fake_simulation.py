@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from subflow_sim.agent_steps import EPOCH_FIGURES, AgentSteps, RunAgent
 from subflow_sim.decisions import CAUSES, NOBODY, DecisionLimits, Decisions
 from subflow_sim.params import Rule
-from subflow_sim.scenario_model import Arrivals, Choice, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
+from subflow_sim.scenario_model import Arrivals, Choice, Event, Flow, Link, LinkDirection, Node, QueueSpec, Scenario
 from subflow_sim.trace import Intervals, Scope
 from subflow_sim.vec_env import AgentNumber
 
@@ -143,6 +143,7 @@ class FakeSimulation:
         self.now_s = 0.0
         self.chunks = 0
         self.interrupts = 0
+        self.changes: list[Event] = []
         self._interval_s = sample_interval_s
         self._on_chunk = on_chunk
         self._marks_until_s = 0.0
@@ -195,6 +196,10 @@ class FakeSimulation:
         self.chunks += 1
         self.now_s = min(t_s, self.duration_s)
         return True
+
+    def apply(self, event: Event) -> Event:
+        self.changes.append(event)
+        return event
 
     def interrupt(self) -> None:
         self.interrupts += 1

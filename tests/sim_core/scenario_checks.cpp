@@ -102,6 +102,51 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
     require(hash_of_traces(simulation.recorder(), cut) == traces, "what followed a snapshot left other traces");
 }
 
+// Some of the events come as live changes instead: a run that hears of them a nanosecond before is the same as that of
+// the scenario that has had them all along, behind its own at the same time.
+void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& draw) {
+    Scenario surprised = scenario;
+    Scenario replayed = scenario;
+    surprised.events.clear();
+    replayed.events.clear();
+    std::vector<EventSpec> live;
+    for (const EventSpec& event : scenario.events) {
+        const bool comes_live = event.at > Nanos(0) && event.at <= scenario.duration && draw.chance(0.7);
+        (comes_live ? live : surprised.events).push_back(event);
+    }
+    replayed.events = surprised.events;
+    replayed.events.insert(replayed.events.end(), live.begin(), live.end());
+    std::ranges::stable_sort(live, {}, &EventSpec::at);
+
+    Network whole(replayed, seed);
+    whole.run_until(replayed.duration);
+    Network network(surprised, seed);
+    const auto end_live = [&](std::size_t next) {
+        for (; next < live.size(); ++next) {
+            for (int stops = 0; stops < 3 && network.now() < live[next].at - Nanos(1) && draw.chance(0.5); ++stops)
+                network.run_until(Nanos(draw.between(network.now().value, live[next].at.value - 1)));
+            network.run_until(live[next].at - Nanos(1));
+            require(network.apply(std::span(&live[next], 1)) == live[next].at, "a live change came at another time");
+            network.check_invariants();
+        }
+        network.run_until(surprised.duration);
+        network.check_invariants();
+        require(results_of(network) == results_of(whole),
+                "live changes and events of the scenario differ: " + results_of(network) + " not " + results_of(whole));
+    };
+    // Once straight on, and once from a copy that was taken half-way, with changes before and after it.
+    const Network beginning = network;
+    end_live(0);
+    if (live.empty()) return;
+    network = beginning;
+    network.run_until(live.front().at - Nanos(1));
+    network.apply(std::span(live.data(), 1));
+    const Network copied = network;
+    network.run_until(surprised.duration);
+    network = copied;
+    end_live(1);
+}
+
 // With odd weights any rate may pay for a controller that tries them: what it sends has no bound.
 bool tries_any_rate(const FlowSpec& flow) {
     if (sends_datagrams(flow.kind) || !monitors_intervals(make_controller(flow.controller))) return false;
@@ -123,6 +168,7 @@ Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw)
     network.check_invariants();
     check_books(network);
     check_steps(scenario, seed, draw, results_of(network));
+    if (!scenario.events.empty()) check_live_changes(scenario, seed, draw);
     if (std::ranges::any_of(scenario.flows, tries_any_rate)) return network;
     // Twice what the estimate says, for paths that cross a link more than once; and a few packets for short runs.
     const double told = estimate(scenario, scenario.duration).link_crossings;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <new>
 #include <thread>
@@ -19,6 +20,13 @@ Scenario lossy_pair(Nanos duration) {
     Scenario scenario = linux_profile(duration);
     add_mptcp(scenario, {add_path(scenario, {.loss = 0.01}), add_path(scenario, {.one_way = 10_ms})}, "lia");
     return scenario;
+}
+
+EventSpec rate_change(std::uint32_t link, BitsPerSec rate) {
+    EventSpec change;
+    change.link = link;
+    change.rate = rate;
+    return change;
 }
 
 std::uint64_t signature_alone(const Scenario& scenario, std::uint64_t seed = 1) {
@@ -45,6 +53,73 @@ TEST(Simulation, EndsAfterTheEventsAllowedAndGoesOnFromThere) {
     EXPECT_GT(parts, 20);
     EXPECT_EQ(simulation.recorder().count(), 200u);
     EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
+}
+
+TEST(Simulation, TakesALiveChangeAsIfTheScenarioHadHadIt) {
+    const Scenario scenario = lossy_pair(20_s);
+    Simulation simulation(scenario, 1, 100_ms);
+    simulation.run_until(7_s);
+    EventSpec change = rate_change(0, 3_Mbps);
+    change.up = true;
+    EXPECT_EQ(simulation.apply(std::span(&change, 1)), 7_s + Nanos(1));
+    simulation.run_until(20_s);
+    Scenario replayed = scenario;
+    replayed.events.push_back(change);
+    replayed.events.back().at = 7_s + Nanos(1);
+    EXPECT_EQ(simulation.network().signature(), signature_alone(replayed));
+    EXPECT_NE(simulation.network().signature(), signature_alone(scenario));
+}
+
+TEST(Simulation, LiveChangesOfOneTimeComeAfterTheScenariosAndInTheirOrder) {
+    Scenario scenario = lossy_pair(10_s);
+    scenario.events.push_back(rate_change(0, 1_Mbps));
+    scenario.events.back().at = 4_s + Nanos(1);
+    Simulation simulation(scenario, 1, 100_ms);
+    simulation.run_until(4_s);
+    const EventSpec first = rate_change(0, 2_Mbps);
+    const EventSpec second = rate_change(0, 6_Mbps);
+    simulation.apply(std::span(&first, 1));
+    simulation.apply(std::span(&second, 1));
+    simulation.run_until(10_s);
+    Scenario last_alone = scenario;
+    last_alone.events.front().rate = 6_Mbps;
+    EXPECT_EQ(simulation.network().signature(), signature_alone(last_alone));
+    const std::vector<Mark> marks = simulation.network().take_marks();
+    EXPECT_EQ(std::ranges::count(marks, MarkKind::LinkChange, &Mark::kind), 3);
+}
+
+TEST(Simulation, ARefusedLiveChangeChangesNothing) {
+    const Scenario scenario = lossy_pair(10_s);
+    Simulation simulation(scenario, 1, 100_ms);
+    simulation.run_until(4_s);
+    const EventSpec good = rate_change(0, 2_Mbps);
+    EventSpec bad = rate_change(0, 2_Mbps);
+    bad.loss = 1.5;
+    const EventSpec both[] = {good, bad};
+    EXPECT_THROW(simulation.apply(both), ScenarioError);
+    const EventSpec nowhere = rate_change(99, 2_Mbps);
+    EXPECT_THROW(simulation.apply(std::span(&nowhere, 1)), ScenarioError);
+    simulation.run_until(10_s);
+    EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
+    EXPECT_THROW(simulation.apply(std::span(&good, 1)), ScenarioError);  // the run is over
+}
+
+TEST(Simulation, ASnapshotHasTheLiveChangesMadeByThen) {
+    const Scenario scenario = lossy_pair(10_s);
+    Simulation simulation(scenario, 1, 100_ms);
+    simulation.run_until(2_s);
+    const auto before = simulation.snapshot();
+    const EventSpec change = rate_change(0, 2_Mbps);
+    simulation.apply(std::span(&change, 1));
+    const auto after = simulation.snapshot();
+    simulation.run_until(10_s);
+    const std::uint64_t changed = simulation.network().signature();
+    simulation.restore(before);
+    simulation.run_until(10_s);
+    EXPECT_EQ(simulation.network().signature(), signature_alone(scenario));
+    simulation.restore(after);
+    simulation.run_until(10_s);
+    EXPECT_EQ(simulation.network().signature(), changed);
 }
 
 TEST(Simulation, ARequestToStopEndsTheNextCallOnceAndChangesNothing) {

@@ -128,6 +128,15 @@ class RunRecorder:
         ):
             self._write_block()
 
+    def replace_scenario(self, text: str) -> None:
+        """Keep this scenario text with the run from now on: it has changed while the run went on."""
+        if self._writer is None:
+            return
+        try:
+            self._writer.replace_scenario(text)
+        except StoreError as error:
+            self._give_up(error)
+
     def finish(self, status: str, summary: dict[str, Any], signature: str) -> None:
         """Write what is left and close the run in the store."""
         if self._decisions is not None:

@@ -7,11 +7,14 @@ exported or saved elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -20,14 +23,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.live_changes import LiveChange, Wanted, with_change
 from subflow_app.core.run_recorder import RunRecorder
-from subflow_app.core.traces import ColumnLike, LiveTraces
+from subflow_app.core.toml_edit import TomlValue
+from subflow_app.core.traces import NANOSECONDS, ColumnLike, LiveTraces
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentSteps
     from subflow_sim.decisions import DecisionLimits, Decisions
     from subflow_sim.limits import Limits
-    from subflow_sim.scenario import Scenario
+    from subflow_sim.scenario import Event, Scenario
     from subflow_sim.trace import Intervals
     from subflow_store import Store
     from subflow_store.errors import StoreError
@@ -155,6 +160,9 @@ class RunnableSimulation(Protocol):
     def run_until(self, t_s: float) -> bool:
         """Simulate up to that time; False if `interrupt` ended it before."""
 
+    def apply(self, event: Event) -> Event:
+        """Make a change now; the event as the scenario would need to have it."""
+
     def interrupt(self) -> None:
         """End the `run_until` under way, or else the next one, within some milliseconds."""
 
@@ -216,7 +224,8 @@ class RunJob:
 
     Args:
         scenario: what to simulate.
-        scenario_text: the TOML text of exactly this scenario; it is stored, so that the run can be repeated.
+        scenario_text: the TOML text of exactly this scenario; it is stored, so that the run can be repeated. Each live
+            change becomes an event in it.
         seed: overrides the scenario's seed.
         store: where the run is kept; None keeps it in memory only.
         sample_interval_s: simulated time between two samples, s.
@@ -257,6 +266,11 @@ class RunJob:
         self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
         self._go = threading.Event()
         self._go.set()
+        # Ends the wait of a paused run: it goes on, ends, or makes a change.
+        self._wake = threading.Event()
+        self._until_ns: int | None = None
+        self._wanted: deque[Wanted] = deque()
+        self._live_changes: tuple[LiveChange, ...] = ()
         self._stop = threading.Event()
         self._started = False
         self._result: RunResult | None = None
@@ -290,20 +304,60 @@ class RunJob:
         """Traces so far."""
         return self._traces
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the run holds: after `pause`, or where `run_to` has sent it."""
+        return not self._go.is_set()
+
+    @property
+    def live_changes(self) -> tuple[LiveChange, ...]:
+        """Changes made since the run began, in order."""
+        return self._live_changes
+
     def pause(self) -> None:
         """Hold the simulation at once; without effect once the run is over."""
+        self._until_ns = None
         self._go.clear()
         self._hurry.set()
         self._simulation.interrupt()
 
     def resume(self) -> None:
-        """Go on after `pause`."""
+        """Go on, to the end if nothing is said before."""
+        self._until_ns = None
+        self._set_going()
+
+    def run_to(self, t_s: float) -> None:
+        """Go on and hold exactly at `t_s`, s; at once if that has passed. What is simulated stays the same."""
+        self._until_ns = round(t_s * NANOSECONDS)
+        self._set_going()
+
+    def _set_going(self) -> None:
         self._go.set()
+        self._wake.set()
+
+    def apply(self, values: Mapping[str, TomlValue]) -> Future[LiveChange]:
+        """Change a link or a flow now, paused or not, and record that as an event of this run.
+
+        Args:
+            values: the keys of an `[[events]]` entry, without `at`.
+
+        Returns:
+            Has the change within milliseconds, or raises why nothing changes: ScenarioError for what the format does
+            not allow, SimulationError for what the simulator refuses, also because the run is over, and TomlEditError.
+        """
+        wanted = Wanted(dict(values))
+        self._wanted.append(wanted)
+        self._simulation.interrupt()
+        self._hurry.set()
+        self._wake.set()
+        if self._result is not None:
+            self._refuse_waiting()
+        return wanted.answer
 
     def stop(self) -> None:
         """End the run at once; what is simulated so far is kept, with status ``"stopped"``."""
         self._stop.set()
-        self._go.set()
+        self._set_going()
         self._hurry.set()
         self._simulation.interrupt()
 
@@ -335,6 +389,7 @@ class RunJob:
             status, error = RunState.FAILED, exception
         result = self._result = self._finish(recorder, status, error)
         self._progress = self._measure(result.status)
+        self._refuse_waiting()
         return result
 
     def save_to(self, store: Store) -> int:
@@ -377,13 +432,21 @@ class RunJob:
         due = time.perf_counter()
         self._speed_since = (0.0, self._clock())
         while not simulation.finished:
+            self._make_changes(recorder)
+            if self._has_come_to_hold():
+                self._until_ns = None
+                self._go.clear()
             if not self._go.is_set():
                 self._progress = self._measure(RunState.PAUSED)
                 recorder.record(everything=True)
                 paused = time.perf_counter()
-                self._go.wait()
+                while not self._go.is_set():
+                    self._wake.wait()
+                    self._wake.clear()
+                    self._make_changes(recorder)
                 due = time.perf_counter()
                 self._paused_s += due - paused
+                continue  # it may hold where it stands, too
             if self._stop.is_set():
                 return RunState.STOPPED
             self._hurry.clear()
@@ -395,7 +458,12 @@ class RunJob:
             slice_s = chunk_s if limit is None else min(chunk_s, limit * _PACED_SLICE_WALL_S)
             started = time.perf_counter()
             started_s = simulation.now_s
-            was_whole = simulation.run_until(min(started_s + slice_s, simulation.duration_s))
+            target_s = min(started_s + slice_s, simulation.duration_s)
+            until_ns = self._until_ns
+            if until_ns is not None and until_ns / NANOSECONDS < target_s:
+                target_s = until_ns / NANOSECONDS
+                slice_s = target_s - started_s
+            was_whole = simulation.run_until(target_s)
             chunk_wall_s = time.perf_counter() - started
             self._wall_s += chunk_wall_s
             self._progress = self._measure(RunState.RUNNING)
@@ -412,11 +480,47 @@ class RunJob:
             chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
         return RunState.FINISHED
 
+    def _has_come_to_hold(self) -> bool:
+        until_ns = self._until_ns
+        return until_ns is not None and round(self._simulation.now_s * NANOSECONDS) >= until_ns
+
+    def _make_changes(self, recorder: RunRecorder) -> None:
+        """Make the changes that were asked for, in their order."""
+        while self._wanted:
+            wanted = self._wanted.popleft()
+            try:
+                change = self._change(wanted.values)
+            except Exception as error:
+                # Of the person who asked: the run goes on without the change.
+                wanted.answer.set_exception(error)
+                continue
+            self._live_changes = (*self._live_changes, change)
+            recorder.replace_scenario(self.scenario_text)
+            _log.info('run "%s": live change %s at %.9f s', self.name, dict(change.values), change.event.at_s)
+            wanted.answer.set_result(change)
+
+    def _change(self, values: Mapping[str, TomlValue]) -> LiveChange:
+        from subflow_sim.event_reader import read_change
+
+        at_s = (round(self._simulation.now_s * NANOSECONDS) + 1) / NANOSECONDS
+        event = read_change(self.scenario, {**values, "at": at_s})
+        text = with_change(self.scenario_text, values, at_s)
+        event = self._simulation.apply(event)
+        self.scenario_text = text
+        return LiveChange(event, values)
+
+    def _refuse_waiting(self) -> None:
+        from subflow_sim.errors import SimulationError
+
+        while self._wanted:
+            with contextlib.suppress(IndexError):  # another thread may have the same in mind
+                self._wanted.popleft().answer.set_exception(SimulationError("the run is over"))
+
     def _wait_until(self, due: float) -> None:
         """Wait until then (perf_counter), so that a paced run does not get ahead."""
         remaining_s = due - time.perf_counter()
         # Stop, pause or a new limit may have come during the slice: then the event is set and this returns at once.
-        if remaining_s > 0 and self._go.is_set() and not self._stop.is_set():
+        if remaining_s > 0 and self._go.is_set() and not self._stop.is_set() and not self._wanted:
             self._hurry.wait(remaining_s)
 
     def _clock(self) -> float:

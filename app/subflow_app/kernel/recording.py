@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from subflow_app.kernel.plan import FlowPlan, NetworkPlan
 from subflow_sim.decisions import DecisionLimits
-from subflow_sim.scenario import Scenario
+from subflow_sim.errors import SimulationError
+from subflow_sim.scenario import Event, Scenario
 from subflow_sim.simulation import jain_index
 from subflow_sim.trace import Column
 
@@ -102,6 +103,14 @@ class KernelRecording:
         """Publish: everything at once, as all of it is there; True, since nothing takes long enough to be cut short."""
         self._now_s = self.duration_s if t_s > 0 else 0.0
         return True
+
+    def apply(self, event: Event) -> Event:
+        """Nothing of it can be changed.
+
+        Raises:
+            SimulationError: always.
+        """
+        raise SimulationError("what was recorded cannot be changed")
 
     def interrupt(self) -> None:
         """Without effect: the run is over."""
