@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subflow_app.core import language
-from subflow_app.core.language import set_language, tr, trn
+from subflow_app.core.language import SYSTEM, language_for, set_language, tr, trn
 from subflow_app.core.po_file import PoError, read_po
 
 CATALOGUE = """\
@@ -62,6 +62,23 @@ def test_texts_are_translated_and_values_filled_in_by_name(german: Path) -> None
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(ValueError, match="'xx'; allowed: en, de"):
         set_language("xx")
+
+
+@pytest.mark.parametrize(
+    ("setting", "preferred", "code"),
+    [
+        ("de", ["en-GB"], "de"),
+        (SYSTEM, ["de-CH", "en"], "de"),
+        (SYSTEM, ["fr-FR", "de_AT"], "de"),
+        (SYSTEM, ["en-US", "de"], "en"),
+        (SYSTEM, ["C"], "en"),
+        (SYSTEM, [], "en"),
+    ],
+)
+def test_the_system_s_language_is_the_first_preferred_one_that_there_is(
+    setting: str, preferred: list[str], code: str
+) -> None:
+    assert language_for(setting, preferred) == code
 
 
 def test_a_broken_catalogue_leaves_the_texts_english(german: Path, caplog: pytest.LogCaptureFixture) -> None:

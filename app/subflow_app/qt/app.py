@@ -29,6 +29,7 @@ from subflow_app import __version__
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.speech import choose_language
 from subflow_app.qt.theme import MODES, Theme, ThemeMode
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
     from subflow_app.qt.main_window import MainWindow
 
     preferences = Preferences(parent=application)
+    choose_language(application, preferences.settings.language)
     mode: ThemeMode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
     window = MainWindow(Theme(application, mode, application), preferences)
     bugs = _BugReports(window)
