@@ -20,6 +20,9 @@ class WindowState:
     is_paused: bool = False
     can_undo: bool = False
     can_redo: bool = False
+    nodes_selected: int = 0  # on the canvas
+    has_nodes: bool = False  # the picture shows some
+    can_move_nodes: bool = False  # the scenario can be edited, and nodes are not locked
     runs_shown: int = 0  # in the plots
     runs_selected: int = 0  # in the history
     has_store: bool = False
@@ -84,5 +87,7 @@ class ActionSpec:
 
     @property
     def is_remembered(self) -> bool:
-        """Whether it is a switch of the plots, kept from session to session; panels and theme are kept elsewhere."""
-        return self.checkable and (self.scope is Scope.PLOTS or self.id.startswith("view.plot_"))
+        """Whether it is a switch of plots or canvas, kept from session to session; others are kept elsewhere."""
+        if not self.checkable or self.group:
+            return False
+        return self.scope is Scope.PLOTS or self.id.startswith(("view.plot_", "arrange."))

@@ -213,6 +213,9 @@ class MainWindow(QMainWindow):
         self.topology.activated.connect(self._on_topology_activated)
         self.drawing.changed.connect(self.update_actions)
         self.topology.space_tapped.connect(self.toggle_run)
+        self.topology.chosen_changed.connect(self.update_actions)
+        self.topology.lock_changed.connect(self.update_actions)
+        self.topology.unlock_wanted.connect(lambda: self.bar.trigger("arrange.lock"))
         self.topology.edit_refused.connect(self.notices.action_failed)
         self.inspector.key_changed.connect(self.topology.select)
         self.inspector.refused.connect(self.notices.action_failed)
@@ -379,6 +382,9 @@ class MainWindow(QMainWindow):
                 is_valid=self.documents.doc.is_valid,
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
+                nodes_selected=len(self.topology.arranging.selected),
+                has_nodes=bool(self.topology.scene.node_positions()),
+                can_move_nodes=self.topology.arranging.is_allowed,
                 can_undo=group.canUndo(),
                 can_redo=group.canRedo(),
                 runs_shown=self.shown.count,

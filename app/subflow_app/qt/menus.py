@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from subflow_app.core.arrange import EDGES
 from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.actions.choices import PANELS, SPEEDS, THEMES
 
@@ -43,6 +44,18 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "topology.select_all",
         "topology.select_none",
+        "-",
+        *(f"arrange.align_{edge}" for edge in EDGES),
+        "-",
+        "arrange.distribute_x",
+        "arrange.distribute_y",
+        "-",
+        "arrange.lay_out",
+        "-",
+        "arrange.grid",
+        "arrange.lock",
+        "arrange.minimap",
+        "arrange.timeline",
     ),
     "&View": (
         *(f"view.{name}" for name in PANELS),

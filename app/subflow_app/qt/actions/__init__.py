@@ -7,12 +7,13 @@ and its place in ``menus``.
 from __future__ import annotations
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import edit, file, help, history, run, topology, training, view
+from subflow_app.qt.actions import arrange, edit, file, help, history, run, topology, training, view
 
 ACTIONS: tuple[ActionSpec, ...] = (
     *file.rows(),
     *edit.rows(),
     *topology.rows(),
+    *arrange.rows(),
     *view.rows(),
     *run.rows(),
     *run.agent_rows(),

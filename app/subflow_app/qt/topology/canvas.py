@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QPen,
     QPolygonF,
     QResizeEvent,
     QShowEvent,
@@ -32,6 +33,7 @@ _WHEEL_NOTCH = 120.0
 _FIT_MARGIN = 20
 _FIT_ROUNDS = 4
 _GRID = 40.0
+_LEAST_GRID_PX = 9.0
 _NUDGE, _FINE_NUDGE = 10.0, 1.0
 
 _DIRECTIONS = {
@@ -65,6 +67,8 @@ class TopologyCanvas(QGraphicsView):
         self._space_was_used = False
         self._keeps_fitting = True
         self._is_editable = True
+        self._is_locked = False
+        self._grid: float | None = None
         self._sessions = itertools.count(1)
         self._nudge_session = 0
         self.setObjectName("topologyCanvas")
@@ -135,6 +139,21 @@ class TopologyCanvas(QGraphicsView):
         self._is_editable = editable
         if not editable:
             self._cancel_gesture()
+
+    @property
+    def can_move_nodes(self) -> bool:
+        """Whether nodes can be moved: edits are allowed, and the picture is not locked."""
+        return self._is_editable and not self._is_locked
+
+    def set_locked(self, locked: bool) -> None:
+        """Keep nodes from being moved by accident; everything else stays possible."""
+        self._is_locked = locked
+        self._cancel_gesture()
+
+    def set_grid(self, grid: float | None) -> None:
+        """Let drags snap to a grid of so many units, drawn faintly; None lets them go anywhere."""
+        self._grid = grid
+        self.viewport().update()
 
     def _fit_now(self) -> None:
         room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
@@ -253,9 +272,12 @@ class TopologyCanvas(QGraphicsView):
         self._press = None
         self._pending_click = None
         if key.startswith("nodes.") and key in self._scene.chosen:
-            if self._is_editable:
+            if not self.can_move_nodes:
+                self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
+            else:
                 names = [k.partition(".")[2] for k in self._scene.chosen if k.startswith("nodes.")]
-                self._gesture = MoveGesture(self, self._scene, names, start, self._commit_move)
+                held = key.partition(".")[2]
+                self._gesture = MoveGesture(self, self._scene, names, start, self._commit_move, held, self._grid)
                 self._keeps_fitting = False
                 self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
         elif not key:
@@ -299,7 +321,7 @@ class TopologyCanvas(QGraphicsView):
         control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
         if key in _DIRECTIONS and control:
             fine = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-            self._nudge(_DIRECTIONS[key] * (_FINE_NUDGE if fine else _NUDGE))
+            self._nudge(_DIRECTIONS[key] * (_FINE_NUDGE if fine else self._grid or _NUDGE))
         elif key in _DIRECTIONS:
             self._walk(_DIRECTIONS[key])
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -380,7 +402,7 @@ class TopologyCanvas(QGraphicsView):
 
     def _nudge(self, shift: QPointF) -> None:
         names = [key.partition(".")[2] for key in self._scene.chosen if key.startswith("nodes.")]
-        if not names or not self._is_editable:
+        if not names or not self.can_move_nodes:
             return
         if not self._nudge_session:
             self._nudge_session = next(self._sessions)
@@ -397,6 +419,9 @@ class TopologyCanvas(QGraphicsView):
         """Draw the ground with a quiet grid of dots, never closer than the eye wants."""
         tokens = self._scene.look.tokens
         painter.fillRect(rect, QColor(tokens.base))
+        if self._grid is not None:
+            self._draw_grid(painter, QRectF(rect), self._grid)
+            return
         step = _GRID
         while step * self.zoom < 22:
             step *= 2
@@ -410,6 +435,26 @@ class TopologyCanvas(QGraphicsView):
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         painter.drawPoints(dots)
+
+    def _draw_grid(self, painter: QPainter, rect: QRectF, step: float) -> None:
+        """Draw the lines that nodes snap to, fewer of them seen from afar."""
+        while step * self.zoom < _LEAST_GRID_PX:
+            step *= 2
+        pen = QPen(QColor(self._scene.look.tokens.grid), 1)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        left, top = math.floor(rect.left() / step) * step, math.floor(rect.top() / step) * step
+        lines = [
+            QLineF(left + i * step, rect.top(), left + i * step, rect.bottom())
+            for i in range(int(rect.width() / step) + 2)
+        ]
+        lines += [
+            QLineF(rect.left(), top + i * step, rect.right(), top + i * step)
+            for i in range(int(rect.height() / step) + 2)
+        ]
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.drawLines(lines)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep everything in view as long as the person has not chosen a view of their own."""

@@ -87,6 +87,7 @@ class EventStrip(QAbstractScrollArea):
         self._drag: _Drag | None = None
         self._message = ""
         self._most_rows = _MOST_ROWS
+        self._is_wanted = True
         self._sessions = itertools.count(1)
         self._nudge_session = 0
         self._editor: QLineEdit | None = None
@@ -158,11 +159,15 @@ class EventStrip(QAbstractScrollArea):
             self._position_s = time_s
             self.viewport().update()
 
+    def set_wanted(self, wanted: bool) -> None:
+        """Show it where there is room, or never."""
+        self._is_wanted = wanted
+
     def fit_into(self, height: int) -> None:
         """Take no more than its share of a panel: fewer rows, or no room at all in one that is very low."""
         rows = int((height * _MOST_SHARE - AXIS_HEIGHT) / ROW_HEIGHT)
         self._most_rows = min(max(rows, 1), _MOST_ROWS)
-        self.setVisible(height >= _LEAST_PANEL)
+        self.setVisible(self._is_wanted and height >= _LEAST_PANEL)
         self.updateGeometry()
 
     def apply_palette(self, tokens: Tokens) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtWidgets import QGraphicsView, QRubberBand
 
+from subflow_app.core.arrange import snapped_shift
 from subflow_app.qt.topology.scene import TopologyScene
 
 
@@ -56,6 +57,8 @@ class MoveGesture:
         names: Iterable[str],
         start: QPoint,
         commit: Callable[[Mapping[str, QPointF]], None],
+        held: str,
+        grid: float | None = None,
     ) -> None:
         self._view = view
         self._scene = scene
@@ -63,11 +66,16 @@ class MoveGesture:
         positions = scene.node_positions()
         self._origins = {name: positions[name] for name in names}
         self._commit = commit
+        self._held = held
+        self._grid = grid
         self._has_moved = False
 
     def move(self, position: QPoint) -> None:
-        """Draw the nodes under the mouse, on whole units."""
+        """Draw the nodes under the mouse, on whole units or with the held one on the grid."""
         shift = self._view.mapToScene(position) - self._start
+        if self._grid is not None:
+            origin = self._origins[self._held]
+            shift = QPointF(*snapped_shift((origin.x(), origin.y()), (shift.x(), shift.y()), self._grid))
         self._has_moved = True
         self._scene.move_nodes(
             {name: QPointF(round(at.x() + shift.x()), round(at.y() + shift.y())) for name, at in self._origins.items()}

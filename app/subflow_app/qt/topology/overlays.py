@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from PySide6.QtCore import QRect, QSize, Qt, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens
 
@@ -75,6 +76,7 @@ class ZoomBar(QFrame):
     zoom_in_wanted = Signal()
     zoom_out_wanted = Signal()
     reset_wanted = Signal()
+    unlock_wanted = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -88,7 +90,11 @@ class ZoomBar(QFrame):
         self._fit = self._button("fit", "Fit to view (F)", "zoomFitButton", self.fit_wanted)
         self._reset.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self._reset.setMinimumWidth(self.fontMetrics().horizontalAdvance("600 %") + 8)
-        for button in (self._out, self._reset, self._in, self._fit):
+        self._lock = self._button(
+            "lock", tr("Nodes are locked: click to let them be moved"), "unlockButton", self.unlock_wanted
+        )
+        self._lock.hide()
+        for button in (self._lock, self._out, self._reset, self._in, self._fit):
             layout.addWidget(button)
         self.show_zoom(1.0)
 
@@ -109,8 +115,13 @@ class ZoomBar(QFrame):
         """Say how close the view is."""
         self._reset.setText(f"{zoom * 100:.0f} %")
 
+    def show_locked(self, locked: bool) -> None:
+        """Say whether nodes are locked."""
+        self._lock.setVisible(locked)
+
     def apply_palette(self, tokens: Tokens) -> None:
         """Draw in other colours."""
+        self._lock.setIcon(icon("lock", tokens.warning))
         self.setStyleSheet(
             "#topologyZoomBar { background: transparent; border: none; }"
             f"QToolButton {{ color: {tokens.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"

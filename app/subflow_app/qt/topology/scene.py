@@ -14,7 +14,7 @@ from subflow_app.core.palette import hex_colour
 from subflow_app.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
 from subflow_app.qt.topology.captions import describe_link, link_caption
 from subflow_app.qt.topology.geometry import LinkCurve, choose_place, label_places, link_curve
-from subflow_app.qt.topology.items import CanvasItem, Lane, LinkItem, NodeItem
+from subflow_app.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem
 from subflow_app.qt.topology.label_item import LabelItem, label_scale
 from subflow_app.qt.topology.look import Look
 
@@ -27,6 +27,7 @@ class TopologyScene(QGraphicsScene):
     """Nodes, links and labels; keys are dotted as in `Inspector.show_key`: `nodes.client`, `links.wifi`."""
 
     chosen_changed = Signal()
+    laid_out = Signal()  # nodes came, went or moved
 
     def __init__(self, look: Look, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +81,22 @@ class TopologyScene(QGraphicsScene):
         found = self.itemAt(position, transform)
         return found if isinstance(found, CanvasItem) else None
 
+    def node_rect(self) -> QRectF:
+        """Return the rectangle around all nodes, with the bows of parallel links; empty if there is none."""
+        rect = QRectF()
+        for node in self._nodes.values():
+            rect = rect.united(
+                QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS).translated(node.pos())
+            )
+        for link in self._links.values():
+            if link.curve and link.curve.bulge:
+                rect = rect.united(link.curve.bounds)
+        return rect
+
+    def link_ends(self) -> list[tuple[QPointF, QPointF]]:
+        """Return the two ends of every link."""
+        return [(link.curve.points[0], link.curve.points[-1]) for link in self._links.values() if link.curve]
+
     def content_rect(self) -> QRectF:
         """Return the rectangle around everything that is drawn; empty if nothing is."""
         rect = QRectF()
@@ -112,6 +129,7 @@ class TopologyScene(QGraphicsScene):
         known = {item.key for item in (*self._nodes.values(), *self._links.values())}
         self.choose([key for key in self._chosen if key in known or key.partition(".")[0] in ("flows", "events")])
         self._show_chosen()
+        self.laid_out.emit()
 
     def show_places(self, picture: TopologyPicture) -> None:
         """Show a picture that differs from the present one in places only; labels of other links stay put."""
@@ -130,6 +148,7 @@ class TopologyScene(QGraphicsScene):
         for name in touched:
             self._lay_link(self._picture.links[name])
         self._place_labels(touched)
+        self.laid_out.emit()
 
     def set_zoom(self, zoom: float) -> bool:
         """Make labels readable at a zoom; returns whether they have moved."""

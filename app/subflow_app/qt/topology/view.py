@@ -15,11 +15,13 @@ from subflow_app.core.sketch import missing_part
 from subflow_app.core.topology import picture_of
 from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.topology.arranging import Arranging
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.captions import copies_text, describe_link, describe_path
 from subflow_app.qt.topology.event_strip import EventStrip
 from subflow_app.qt.topology.legend import Legend, LegendEntry
 from subflow_app.qt.topology.look import Look
+from subflow_app.qt.topology.minimap import Minimap
 from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 
@@ -37,6 +39,9 @@ class TopologyView(QWidget):
     activated = Signal(str)  # the person wants to see the properties of this key
     zoom_changed = Signal(float)
     space_tapped = Signal()
+    chosen_changed = Signal()  # what is selected, however many it is
+    lock_changed = Signal()  # nodes can be moved, or not any more
+    unlock_wanted = Signal()  # the person wants to move nodes again
     edit_refused = Signal(str)  # why an edit could not be made
 
     def __init__(
@@ -58,6 +63,8 @@ class TopologyView(QWidget):
         self.setAccessibleName("Topology panel")
         self._scene = TopologyScene(Look.of(self._tokens, self.font()), self)
         self._canvas = TopologyCanvas(self._scene, self)
+        self._minimap = Minimap(self._canvas, self._scene, self._tokens)
+        self.arranging = Arranging(self._canvas, self._scene, lambda: self._doc, undo_stack, self)
         self._legend = Legend(self._tokens, self)
         self._notice = Notice(self._canvas)
         self._footer = QFrame(self)
@@ -77,6 +84,8 @@ class TopologyView(QWidget):
         layout.addWidget(self._footer)
         self.setFocusProxy(self._canvas)
         self._scene.chosen_changed.connect(self._on_chosen_changed)
+        self._scene.chosen_changed.connect(self.chosen_changed)
+        self._zoom_bar.unlock_wanted.connect(self.unlock_wanted)
         self._canvas.nodes_moved.connect(self._on_nodes_moved)
         self._canvas.activated.connect(self.activated)
         self._canvas.space_tapped.connect(self.space_tapped)
@@ -166,6 +175,23 @@ class TopologyView(QWidget):
             self._canvas.reveal(key)
         self._set_selected(key)
 
+    @property
+    def minimap(self) -> Minimap:
+        """The overview in the corner of the canvas."""
+        return self._minimap
+
+    def set_strip_shown(self, is_shown: bool) -> None:
+        """Show or hide the timeline."""
+        self._strip.set_wanted(is_shown)
+        self._strip.fit_into(self.height())
+        self._minimap.refresh()
+
+    def set_locked(self, is_locked: bool) -> None:
+        """Keep nodes where they are, and say so, or let them be moved again."""
+        self.arranging.set_locked(is_locked)
+        self._zoom_bar.show_locked(is_locked)
+        self.lock_changed.emit()
+
     def fit(self) -> None:
         """Show everything."""
         self._canvas.fit()
@@ -215,6 +241,7 @@ class TopologyView(QWidget):
         self._notice.apply_palette(tokens)
         self._zoom_bar.apply_palette(tokens)
         self._strip.apply_palette(tokens)
+        self._minimap.apply_palette(tokens)
         self._footer.setStyleSheet(
             f"#topologyFooter {{ background: {tokens.base}; border: none; border-top: 1px solid {tokens.border}; }}"
         )
@@ -375,6 +402,7 @@ class TopologyView(QWidget):
 
     def _on_zoom_changed(self, zoom: float) -> None:
         self._zoom_bar.show_zoom(zoom)
+        self._minimap.refresh()
         self.zoom_changed.emit(zoom)
 
     def changeEvent(self, event: QEvent) -> None:

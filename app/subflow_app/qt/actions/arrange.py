@@ -1,0 +1,106 @@
+"""Putting nodes in order on the canvas, and what the topology panel shows beside the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.core.arrange import EDGES
+from subflow_app.qt.action_spec import ActionSpec, WindowState
+
+# Edge or middle: (text, where, shortcut).
+_ALIGNMENTS = {
+    "left": ("Align &left", "at the leftmost of them", "Ctrl+Alt+Left"),
+    "right": ("Align &right", "at the rightmost of them", "Ctrl+Alt+Right"),
+    "top": ("Align &top", "at the uppermost of them", "Ctrl+Alt+Up"),
+    "bottom": ("Align &bottom", "at the lowest of them", "Ctrl+Alt+Down"),
+    "centre_x": ("Align in a &column", "above each other, in their middle", "Ctrl+Alt+V"),
+    "centre_y": ("Align in a ro&w", "beside each other, in their middle", "Ctrl+Alt+H"),
+}
+
+
+def _has_several(state: WindowState) -> bool:
+    return state.can_move_nodes and state.nodes_selected >= 2
+
+
+def _has_many(state: WindowState) -> bool:
+    return state.can_move_nodes and state.nodes_selected >= 3
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The part of the Topology menu that arranges."""
+    for edge in EDGES:
+        text, where, shortcut = _ALIGNMENTS[edge]
+        yield ActionSpec(
+            f"arrange.align_{edge}",
+            text,
+            f"Put the selected nodes on one line, {where}",
+            f"align_{edge}",
+            (shortcut,),
+            lambda w, _, edge=edge: w.topology.arranging.align(edge),  # type: ignore[misc]
+            _has_several,
+        )
+    yield ActionSpec(
+        "arrange.distribute_x",
+        "Distribute &horizontally",
+        "Give the selected nodes equal distances from left to right",
+        "distribute_x",
+        ("Ctrl+Alt+Shift+H",),
+        lambda w, _: w.topology.arranging.distribute("x"),
+        _has_many,
+    )
+    yield ActionSpec(
+        "arrange.distribute_y",
+        "Distribute &vertically",
+        "Give the selected nodes equal distances from top to bottom",
+        "distribute_y",
+        ("Ctrl+Alt+Shift+V",),
+        lambda w, _: w.topology.arranging.distribute("y"),
+        _has_many,
+    )
+    yield ActionSpec(
+        "arrange.lay_out",
+        "Lay out &automatically",
+        "Find new places for the selected nodes, or for all of them if fewer than two are selected",
+        "layout",
+        ("Ctrl+Alt+A",),
+        lambda w, _: w.topology.arranging.lay_out(),
+        lambda s: s.can_move_nodes and s.has_nodes,
+    )
+    yield ActionSpec(
+        "arrange.grid",
+        "Snap to &grid",
+        "Let nodes that are dragged snap to a grid, which is drawn faintly",
+        "grid",
+        ("Ctrl+Alt+G",),
+        lambda w, on: w.topology.arranging.set_grid(on),
+        checkable=True,
+    )
+    yield ActionSpec(
+        "arrange.lock",
+        "Loc&k nodes",
+        "Keep nodes from being moved by accident; everything else stays possible",
+        "lock",
+        ("Ctrl+Alt+K",),
+        lambda w, on: w.topology.set_locked(on),
+        checkable=True,
+    )
+    yield ActionSpec(
+        "arrange.minimap",
+        "Overview &map",
+        "Show the whole picture in a corner while it is larger than the view",
+        "minimap",
+        ("Ctrl+Alt+M",),
+        lambda w, on: w.topology.minimap.set_wanted(on),
+        checkable=True,
+        is_on=True,
+    )
+    yield ActionSpec(
+        "arrange.timeline",
+        "Timeline of &events",
+        "Show what changes during the run on a timeline below the picture",
+        "timeline",
+        ("Ctrl+Alt+J",),
+        lambda w, on: w.topology.set_strip_shown(on),
+        checkable=True,
+        is_on=True,
+    )

@@ -1,0 +1,96 @@
+"""Putting the nodes of a picture in order: each action one step that can be undone, and the switches around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QUndoStack
+
+from subflow_app.core import arrange
+from subflow_app.core.arrange import GRID, Axis, Edge
+from subflow_app.core.layout import Point
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.qt import commands
+from subflow_app.qt.topology.canvas import TopologyCanvas
+from subflow_app.qt.topology.scene import TopologyScene
+
+
+class Arranging(QObject):
+    """Arranges the selected nodes of one panel.
+
+    Args:
+        canvas: whose nodes are moved.
+        scene: what it shows.
+        document: the document that is shown now.
+        undo_stack: where the steps go.
+        parent: owner.
+    """
+
+    def __init__(
+        self,
+        canvas: TopologyCanvas,
+        scene: TopologyScene,
+        document: Callable[[], ScenarioDoc],
+        undo_stack: QUndoStack,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._canvas = canvas
+        self._scene = scene
+        self._document = document
+        self._undo_stack = undo_stack
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the selected nodes."""
+        return tuple(key.partition(".")[2] for key in self._scene.chosen if key.startswith("nodes."))
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether nodes can be moved now: the file can be edited, and the picture is not locked."""
+        return self._document().is_toml and self._canvas.can_move_nodes
+
+    def align(self, edge: Edge) -> None:
+        """Put the selected nodes on one line."""
+        self._move(arrange.aligned(self._places(), edge))
+
+    def distribute(self, axis: Axis) -> None:
+        """Space the selected nodes evenly."""
+        self._move(arrange.distributed(self._places(), axis))
+
+    def lay_out(self) -> None:
+        """Find new places for the selected nodes, or for all if fewer than two are selected."""
+        picture, scenario = self._scene.picture, self._document().sketch
+        if picture is None or scenario is None:
+            return
+        names = self.selected if len(self.selected) > 1 else tuple(picture.places)
+        places = self._places(names)
+        found = arrange.laid_out(
+            list(places),
+            [item.link.ends for item in picture.links.values()],
+            {flow.source for flow in scenario.flows.values()},
+            {flow.destination for flow in scenario.flows.values()},
+            places,
+        )
+        self._move(found)
+        if len(found) == len(picture.places):
+            self._canvas.fit()
+
+    def set_grid(self, is_on: bool) -> None:
+        """Let drags snap to a grid, or not."""
+        self._canvas.set_grid(GRID if is_on else None)
+
+    def set_locked(self, is_locked: bool) -> None:
+        """Keep nodes where they are, or let them be moved again."""
+        self._canvas.set_locked(is_locked)
+
+    def _places(self, names: tuple[str, ...] | None = None) -> dict[str, Point]:
+        positions = self._scene.node_positions()
+        return {name: (positions[name].x(), positions[name].y()) for name in (names or self.selected)}
+
+    def _move(self, places: Mapping[str, Point]) -> None:
+        before = self._places(tuple(places)) if places else {}
+        moved = {name: at for name, at in places.items() if at != before[name]}
+        if moved and self.is_allowed:
+            commands.move_nodes(self._undo_stack, self._document(), moved)
