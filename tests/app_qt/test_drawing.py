@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.topology.tool_strip import PART_MIME
 
 
 def doc_of(window: MainWindow) -> ScenarioDoc:
@@ -131,3 +134,137 @@ def test_several_selected_parts_stay_selected_while_the_inspector_shows_the_late
     assert window.inspector.key == "links.wifi"
     window.inspector.show_key("links.lte")
     assert list(window.topology.scene.chosen) == ["links.lte"]
+
+
+# --- gestures -------------------------------------------------------------------------------------------------------
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def pixel(window: MainWindow, x: float, y: float) -> QPoint:
+    return window.topology.canvas.mapFromScene(QPointF(x, y))
+
+
+def node_pixel(window: MainWindow, name: str) -> QPoint:
+    centre = window.topology.scene.centre_of(f"nodes.{name}")
+    assert centre is not None
+    return window.topology.canvas.mapFromScene(centre)
+
+
+def click(window: MainWindow, at: QPoint) -> None:
+    QTest.mouseClick(window.topology.canvas.viewport(), LEFT, pos=at)
+
+
+def drag(window: MainWindow, start: QPoint, end: QPoint) -> None:
+    viewport = window.topology.canvas.viewport()
+    QTest.mousePress(viewport, LEFT, pos=start)
+    for share in (0.1, 0.5, 1.0):
+        QTest.mouseMove(viewport, start + (end - start) * share)
+    QTest.mouseRelease(viewport, LEFT, pos=end)
+
+
+@pytest.fixture
+def empty(window: MainWindow) -> MainWindow:
+    """The window with an empty scenario, and the focus on its canvas."""
+    window.bar.trigger("file.new_empty")
+    window.activateWindow()
+    window.topology.canvas.setFocus()
+    return window
+
+
+def test_a_topology_is_drawn_by_mouse_from_nothing_and_undone_to_the_byte(empty: MainWindow) -> None:
+    before = doc_of(empty).text
+    canvas = empty.topology.canvas
+    QTest.keyClick(canvas, Qt.Key.Key_H)
+    for x in (-150, 150):
+        click(empty, pixel(empty, x, 0))
+    QTest.keyClick(canvas, Qt.Key.Key_R)
+    click(empty, pixel(empty, 0, -80))
+    assert "connect nodes" in empty.topology.notice
+    QTest.keyClick(canvas, Qt.Key.Key_L)
+    drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "h2"))
+    drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "r1"))
+    # A click on each does the same.
+    click(empty, node_pixel(empty, "r1"))
+    click(empty, node_pixel(empty, "h2"))
+    QTest.keyClick(canvas, Qt.Key.Key_Escape)
+
+    nodes, links = doc_of(empty).data["nodes"], doc_of(empty).data["links"]
+    assert {name: node["at"] for name, node in nodes.items()} == {"h1": [-150, 0], "h2": [150, 0], "r1": [0, -80]}
+    assert [link["ends"] for link in links.values()] == [["h1", "h2"], ["h1", "r1"], ["r1", "h2"]]
+    assert empty.drawing.tool == "select"
+    assert empty.bar["topology.tool_select"].isChecked()
+    assert empty.document_stack.count() == 6
+    undo_all(empty)
+    assert doc_of(empty).text == before
+
+
+def test_escape_gives_up_a_drag_first_and_the_tool_then(empty: MainWindow) -> None:
+    canvas = empty.topology.canvas
+    empty.bar.trigger("topology.tool_host")
+    QTest.mousePress(canvas.viewport(), LEFT, pos=pixel(empty, 0, 0))
+    QTest.keyClick(canvas, Qt.Key.Key_Escape)
+    QTest.mouseRelease(canvas.viewport(), LEFT, pos=pixel(empty, 0, 0))
+
+    assert "nodes" not in doc_of(empty).data
+    assert empty.drawing.tool == "host"
+    QTest.keyClick(canvas, Qt.Key.Key_Escape)
+    assert empty.drawing.tool == "select"
+
+
+def test_a_part_is_dragged_from_the_palette(empty: MainWindow) -> None:
+    canvas = empty.topology.canvas
+    data = QMimeData()
+    data.setData(PART_MIME, b"router")
+    at = QPointF(pixel(empty, 40, 60))
+    actions, buttons, keys = Qt.DropAction.CopyAction, LEFT, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(at.toPoint(), actions, data, buttons, keys)
+    canvas.dragEnterEvent(enter)
+    canvas.dropEvent(QDropEvent(at, actions, data, buttons, keys))
+
+    assert enter.isAccepted()
+    assert doc_of(empty).data["nodes"] == {"r1": {"kind": "router", "at": [40, 60]}}
+    # Files are the window's.
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile("/tmp/a.toml")])
+    enter = QDragEnterEvent(at.toPoint(), actions, data, buttons, keys)
+    canvas.dragEnterEvent(enter)
+    assert not enter.isAccepted()
+
+
+def test_the_keyboard_draws_alone(empty: MainWindow) -> None:
+    canvas = empty.topology.canvas
+    QTest.keyClick(canvas, Qt.Key.Key_H)
+    QTest.keyClick(canvas, Qt.Key.Key_Return)
+    QTest.keyClick(canvas, Qt.Key.Key_Return)
+    QTest.keyClick(canvas, Qt.Key.Key_L)
+    QTest.keyClick(canvas, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(canvas, Qt.Key.Key_Return)
+    QTest.keyClick(canvas, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(canvas, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+
+    assert [link["ends"] for link in doc_of(empty).data["links"].values()] == [["h1", "h2"], ["h1", "h2"]]
+
+
+def test_shift_and_arrows_select_one_more(window: MainWindow) -> None:
+    window.activateWindow()
+    window.topology.canvas.setFocus()
+    window.topology.select("nodes.server")
+    QTest.keyClick(window.topology.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+
+    assert len(window.topology.scene.chosen) == 2
+
+
+def test_a_band_selects_links_that_are_all_inside(window: MainWindow) -> None:
+    window.topology.canvas.zoom_out()
+    rect = window.topology.canvas.viewport().rect()
+    drag(window, rect.topLeft() + QPoint(2, 2), rect.bottomRight() - QPoint(2, 2))
+
+    assert set(window.topology.scene.chosen) == {"nodes.client", "nodes.server", "links.wifi", "links.lte"}
+
+
+def test_tools_rest_while_the_text_is_no_toml(window: MainWindow) -> None:
+    doc_of(window).set_text("not TOML [")
+
+    assert not window.bar["topology.tool_host"].isEnabled()
+    assert not window.topology.canvas.tool

@@ -230,7 +230,7 @@ def test_several_nodes_move_together(make: Callable[..., TopologyView], stack: Q
     view = make()
     viewport = view.canvas.viewport()
     drag(view, QPoint(4, 4), QPoint(viewport.width() - 5, viewport.height() - 5))
-    assert set(view.scene.chosen) == {"nodes.client", "nodes.server"}
+    assert set(view.scene.chosen) == {"nodes.client", "nodes.server", "links.wifi", "links.lte"}
 
     start = pixel_of(view, "nodes.client")
     drag(view, start, start + QPoint(0, 50))

@@ -212,6 +212,7 @@ class MainWindow(QMainWindow):
         self.topology.selection_changed.connect(self.inspector.show_key)
         self.topology.activated.connect(self._on_topology_activated)
         self.drawing.changed.connect(self.update_actions)
+        self.drawing.failed.connect(self.notices.action_failed)
         self.topology.space_tapped.connect(self.toggle_run)
         self.topology.chosen_changed.connect(self.update_actions)
         self.topology.lock_changed.connect(self.update_actions)

@@ -33,6 +33,8 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
     "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
     "&Topology": (
+        *(f"topology.tool_{name}" for name in ("select", "host", "router", "link")),
+        "-",
         "topology.cut",
         "topology.copy",
         "topology.paste",

@@ -30,8 +30,31 @@ def _row(
     )
 
 
+# Tool -> (text, tip, key).
+_TOOLS: dict[str, tuple[str, str, str]] = {
+    "select": ("&Select", "Select and move parts of the topology; Escape comes back here", "V"),
+    "host": ("&Host", "Click where a host goes, or drag one from here onto the canvas", "H"),
+    "router": ("&Router", "Click where a router goes, or drag one from here onto the canvas", "R"),
+    "link": ("&Link", "Drag from one node to another to connect them; or click on each", "L"),
+}
+
+
 def rows() -> Iterator[ActionSpec]:
     """The Topology menu."""
+    for name, (text, tip, key) in _TOOLS.items():
+        yield ActionSpec(
+            f"topology.tool_{name}",
+            f"{text} tool",
+            tip,
+            f"tool_{name}",
+            (key,),
+            lambda w, _, name=name: w.drawing.set_tool(name),  # type: ignore[misc] # mypy: no default in lambdas
+            _can("edit") if name != "select" else _can("select"),
+            scope=Scope.TOPOLOGY,
+            checkable=True,
+            group="tool",
+            is_on=name == "select",
+        )
     yield _row(
         "cut",
         "Cu&t",

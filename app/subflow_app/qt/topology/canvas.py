@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
     QFocusEvent,
     QKeyEvent,
     QMouseEvent,
@@ -25,6 +28,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
 
 from subflow_app.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
 from subflow_app.qt.topology.scene import TopologyScene
+from subflow_app.qt.topology.tool_strip import PART_MIME
+from subflow_app.qt.topology.tools import Tool
 
 _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
 _MOST_FIT_ZOOM = 1.5
@@ -47,8 +52,9 @@ _DIRECTIONS = {
 class TopologyCanvas(QGraphicsView):
     """Shows a `TopologyScene`.
 
-    Keys: Tab and arrows walk from item to item, Ctrl+arrows move the selected nodes (Shift: by single units), Enter
-    opens the properties, F fits, Ctrl+0 is 100 %, Space with the mouse pans, Escape gives up a drag or the selection.
+    Keys: Tab and arrows walk from item to item (Shift+arrows keep those before), Ctrl+arrows move the selected nodes
+    (Shift: by single units), Enter opens the properties or does what the tool does, F fits, Ctrl+0 is 100 %, Space with
+    the mouse pans, Escape gives up a drag, the tool or the selection.
     """
 
     nodes_moved = Signal(object, int)  # places (name -> QPointF), and the session that makes key presses one step
@@ -56,11 +62,14 @@ class TopologyCanvas(QGraphicsView):
     zoom_changed = Signal(float)
     space_tapped = Signal()  # Space was pressed and released without dragging
     menu_wanted = Signal(str, QPoint)  # key (or ""), global position
+    part_dropped = Signal(str, QPointF)  # name of the tool that was dragged here, and where in the scene
+    tool_given_up = Signal()  # Escape with nothing under way: back to selecting
 
     def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
         super().__init__(scene, parent)
         self._scene = scene
         self._gesture: Gesture | None = None
+        self._tool: Tool | None = None
         self._press: QPoint | None = None
         self._pending_click: str | None = None
         self._space_is_down = False
@@ -82,6 +91,7 @@ class TopologyCanvas(QGraphicsView):
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.SmartViewportUpdate)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
+        self.setAcceptDrops(True)
         scene.chosen_changed.connect(self._end_nudging)
 
     # --- zoom and place ---------------------------------------------------------------------------------------------
@@ -155,6 +165,17 @@ class TopologyCanvas(QGraphicsView):
         self._grid = grid
         self.viewport().update()
 
+    @property
+    def tool(self) -> Tool | None:
+        """What the left button holds; None selects and moves."""
+        return self._tool
+
+    def set_tool(self, tool: Tool | None) -> None:
+        """Let the left button do something else."""
+        self._cancel_gesture()
+        self._tool = tool
+        self._show_cursor()
+
     def _fit_now(self) -> None:
         room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
         if room.width() <= 0 or room.height() <= 0:
@@ -164,7 +185,10 @@ class TopologyCanvas(QGraphicsView):
         for _ in range(_FIT_ROUNDS):
             content = self._scene.content_rect()
             if content.isEmpty():
-                return
+                # What is drawn first stands where the mouse is, at its natural size.
+                self.setTransform(QTransform())
+                self.centerOn(0, 0)
+                break
             zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
             zoom = max(zoom, _LEAST_ZOOM)
             self.setTransform(QTransform.fromScale(zoom, zoom))
@@ -199,6 +223,9 @@ class TopologyCanvas(QGraphicsView):
             self._keeps_fitting = False
             self._gesture = PanGesture(self, position)
             self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+        elif event.button() == Qt.MouseButton.LeftButton and self._begin_with_tool(position):
+            # What is drawn must not move away under the mouse.
+            self._keeps_fitting = False
         elif event.button() == Qt.MouseButton.LeftButton:
             self._press = position
             self._press_select(position, extend=self._extends(event))
@@ -233,7 +260,10 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open the properties of what is under the mouse."""
+        """Open the properties of what is under the mouse; with a tool, a second click."""
+        if self._tool is not None:
+            self.mousePressEvent(event)
+            return
         key = self._key_at(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton:
             self.activated.emit(key)
@@ -249,6 +279,27 @@ class TopologyCanvas(QGraphicsView):
         else:
             self.menu_wanted.emit(self._key_at(event.pos()), event.globalPos())
         event.accept()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take parts from the palette; files are the window's business."""
+        event.setAccepted(event.mimeData().hasFormat(PART_MIME) and self._is_editable)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Let them be dropped anywhere."""
+        event.setAccepted(event.mimeData().hasFormat(PART_MIME))
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Place the part where it is dropped."""
+        self._keeps_fitting = False
+        event.acceptProposedAction()
+        part = bytes(event.mimeData().data(PART_MIME).data()).decode()
+        self.part_dropped.emit(part, self._to_scene(event.position()))
+
+    def _begin_with_tool(self, position: QPoint) -> bool:
+        if self._tool is None or not self._is_editable:
+            return False
+        self._gesture = self._tool.begin(self, self._scene, self._key_at(position), position)
+        return self._gesture is not None
 
     def _key_at(self, position: QPoint) -> str:
         item = self._scene.item_at(self.mapToScene(position), self.viewportTransform())
@@ -298,6 +349,8 @@ class TopologyCanvas(QGraphicsView):
     def _show_cursor(self) -> None:
         if self._space_is_down:
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+        elif self._tool is not None:
+            self.viewport().setCursor(self._tool.cursor)
         else:
             self.viewport().unsetCursor()
 
@@ -323,11 +376,17 @@ class TopologyCanvas(QGraphicsView):
             fine = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
             self._nudge(_DIRECTIONS[key] * (_FINE_NUDGE if fine else self._grid or _NUDGE))
         elif key in _DIRECTIONS:
-            self._walk(_DIRECTIONS[key])
+            self._walk(_DIRECTIONS[key], extend=bool(modifiers & Qt.KeyboardModifier.ShiftModifier))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._enter_with_tool():
+            self._keeps_fitting = False
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.activated.emit(self._scene.chosen[-1] if self._scene.chosen else "")
         elif key == Qt.Key.Key_Escape:
-            if not self._cancel_gesture():
+            if self._cancel_gesture():
+                pass
+            elif self._tool is not None:
+                self.tool_given_up.emit()
+            else:
                 self._scene.choose([])
         elif key == Qt.Key.Key_Space and not control:
             if not event.isAutoRepeat():
@@ -375,7 +434,10 @@ class TopologyCanvas(QGraphicsView):
             return True
         return super().focusNextPrevChild(forward)
 
-    def _walk(self, direction: QPointF) -> None:
+    def _enter_with_tool(self) -> bool:
+        return self._tool is not None and self._is_editable and self._tool.enter(self, self._scene)
+
+    def _walk(self, direction: QPointF, *, extend: bool) -> None:
         """Select the nearest item in a direction; what lies to the side counts as further away."""
         keys = self._scene.keys_in_reading_order()
         here = self._scene.centre_of(self._scene.chosen[-1]) if self._scene.chosen else None
@@ -394,10 +456,10 @@ class TopologyCanvas(QGraphicsView):
             if ahead > 1.0 and aside <= 2.5 * ahead and (best is None or ahead + 2 * aside < best[0]):
                 best = (ahead + 2 * aside, key)
         if best is not None:
-            self._choose_by_key(best[1])
+            self._choose_by_key(best[1], self._scene.chosen if extend else ())
 
-    def _choose_by_key(self, key: str) -> None:
-        self._scene.choose([key])
+    def _choose_by_key(self, key: str, keep: Sequence[str] = ()) -> None:
+        self._scene.choose([*keep, key])
         self.reveal(key)
 
     def _nudge(self, shift: QPointF) -> None:

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPointF, Signal
 from PySide6.QtGui import QGuiApplication, QUndoStack
 
+from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
 from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_app.core.scenario_edits import Edited, add_link, remove_parts, rename_part
+from subflow_app.core.scenario_edits import Edited, add_link, add_node, remove_parts, rename_part
 from subflow_app.core.scenario_parts import NAMED
 from subflow_app.qt import commands
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.menus import TOPOLOGY_MENUS
+from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
 from subflow_app.qt.topology.view import TopologyView
 
 if TYPE_CHECKING:
     from subflow_app.qt.action_bar import ActionBar
+
+SELECT = "select"
+TOOLS = (SELECT, "host", "router", "link")
+"""The tools by name, in the order of the bar."""
 
 
 class Drawing(QObject):
@@ -35,6 +41,8 @@ class Drawing(QObject):
     """
 
     changed = Signal()  # what can be done is something else now
+    failed = Signal(str)  # a gesture that cannot be carried out, and why
+    tool_changed = Signal(str)
 
     def __init__(self, view: TopologyView, undo_stack: QUndoStack, dialogs: Dialogs, parent: QObject) -> None:
         super().__init__(parent)
@@ -43,7 +51,10 @@ class Drawing(QObject):
         self._dialogs = dialogs
         self._pasted = ""
         self._times_pasted = 0
+        self._tool = SELECT
         view.scene.chosen_changed.connect(self.changed)
+        view.canvas.part_dropped.connect(self._place)
+        view.canvas.tool_given_up.connect(lambda: self.set_tool(SELECT))
 
     def offer(self, actions: ActionBar) -> None:
         """Put the actions into the right-click menus of the canvas."""
@@ -53,6 +64,8 @@ class Drawing(QObject):
                 for section, entries in TOPOLOGY_MENUS.items()
             }
         )
+        self._view.tools.set_actions([actions[f"topology.tool_{name}"] for name in TOOLS])
+        self.tool_changed.connect(lambda name: actions.set_on(f"topology.tool_{name}", True))
 
     @property
     def doc(self) -> ScenarioDoc:
@@ -76,6 +89,42 @@ class Drawing(QObject):
             if len(self._chosen_nodes()) == 2:
                 found.add("connect")
         return frozenset(found)
+
+    # --- tools ------------------------------------------------------------------------------------------------------
+
+    @property
+    def tool(self) -> str:
+        """The tool that the left button holds."""
+        return self._tool
+
+    def set_tool(self, name: str) -> None:
+        """Take a tool into the hand: one of `TOOLS`."""
+        self._tool = name
+        made: dict[str, Callable[[], Tool]] = {
+            "host": lambda: PlaceTool("host", self._place),
+            "router": lambda: PlaceTool("router", self._place),
+            "link": lambda: JoinTool("link", self._join),
+        }
+        self._view.canvas.set_tool(made[name]() if name in made else None)
+        self.tool_changed.emit(name)
+
+    def _place(self, part: str, at: QPointF) -> None:
+        point = (at.x(), at.y())
+        if part == "host":
+            self._attempt(lambda: self._edit(tr("Add host"), lambda text: add_node(text, "host", point)))
+        elif part == "router":
+            self._attempt(lambda: self._edit(tr("Add router"), lambda text: add_node(text, "router", point)))
+
+    def _join(self, what: str, first: str, second: str) -> None:
+        if what == "link":
+            self._attempt(lambda: self.connect_nodes(first, second))
+
+    def _attempt(self, edit: Callable[[], None]) -> None:
+        """Carry out what a gesture asks for; what an action asks for is told by the action when it fails."""
+        try:
+            edit()
+        except AppError as error:
+            self.failed.emit(str(error))
 
     # --- clipboard --------------------------------------------------------------------------------------------------
 

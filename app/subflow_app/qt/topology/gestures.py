@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtWidgets import QGraphicsView, QRubberBand
 
 from subflow_app.core.arrange import snapped_shift
+from subflow_app.qt.topology.drawing_items import GhostItem, RubberLineItem
 from subflow_app.qt.topology.scene import TopologyScene
 
 
@@ -93,8 +94,97 @@ class MoveGesture:
         self._scene.move_nodes(self._origins)
 
 
+class PlaceGesture:
+    """Shows where a new part will stand, and places it at the end."""
+
+    def __init__(
+        self, view: QGraphicsView, scene: TopologyScene, start: QPoint, place: Callable[[QPointF], None]
+    ) -> None:
+        self._view = view
+        self._at = view.mapToScene(start)
+        self._place = place
+        self._ghost = GhostItem(scene.look)
+        self._ghost.setPos(self._at)
+        scene.addItem(self._ghost)
+
+    def move(self, position: QPoint) -> None:
+        """Follow the mouse."""
+        self._at = self._view.mapToScene(position)
+        self._ghost.setPos(self._at)
+
+    def finish(self) -> None:
+        """Place it."""
+        self._end()
+        self._place(self._at)
+
+    def cancel(self) -> None:
+        """Place nothing."""
+        self._end()
+
+    def _end(self) -> None:
+        self._ghost.scene().removeItem(self._ghost)
+
+
+class JoinGesture:
+    """Pulls a line from a node to another; `join` is told both, the second as the first if it was left nowhere."""
+
+    def __init__(
+        self, view: QGraphicsView, scene: TopologyScene, first: str, start: QPoint, join: Callable[[str, str], None]
+    ) -> None:
+        self._view = view
+        self._scene = scene
+        self._first = first
+        self._second = ""
+        self._join = join
+        self._line = RubberLineItem(scene.look)
+        scene.addItem(self._line)
+        self.move(start)
+
+    def move(self, position: QPoint) -> None:
+        """Pull the line to the mouse, or to the node under it."""
+        item = self._scene.item_at(self._view.mapToScene(position), self._view.viewportTransform())
+        node = item.key.partition(".")[2] if item is not None and item.key.startswith("nodes.") else ""
+        places = self._scene.node_positions()
+        if node != self._second:
+            for name in (self._second, node):
+                self._scene.point_at_node(name, name == node and name != self._first)
+            self._second = node
+        end = places[node] if node else self._view.mapToScene(position)
+        self._line.set_ends(places[self._first], end, is_joined=bool(node) and node != self._first)
+
+    def finish(self) -> None:
+        """Join the two, if the mouse is on a node."""
+        self._end()
+        self._join(self._first, self._second)
+
+    def cancel(self) -> None:
+        """Join nothing."""
+        self._end()
+
+    def _end(self) -> None:
+        self._scene.point_at_node(self._second, False)
+        self._line.scene().removeItem(self._line)
+
+
+class PickGesture:
+    """A click that is to be told, and nothing else."""
+
+    def __init__(self, pick: Callable[[], None]) -> None:
+        self._pick = pick
+
+    def move(self, position: QPoint) -> None:
+        """A click has no way."""
+
+    def finish(self) -> None:
+        """Tell it."""
+        self._pick()
+
+    def cancel(self) -> None:
+        """Tell nothing."""
+
+
 class BandGesture:
-    """Draws a rectangle and selects the nodes in it."""
+    """Draws a rectangle and selects the nodes whose middle and the links of which all is in it."""
 
     def __init__(self, view: QGraphicsView, scene: TopologyScene, start: QPoint, keep: Iterable[str]) -> None:
         self._view = view
@@ -110,8 +200,7 @@ class BandGesture:
         self._band.setGeometry(rect.adjusted(0, 0, 1, 1) if rect.isValid() else QRect(self._start, QSize(1, 1)))
         self._band.show()
         area = self._view.mapToScene(rect).boundingRect()
-        inside = [f"nodes.{name}" for name, at in self._scene.node_positions().items() if area.contains(at)]
-        self._scene.choose([*self._keep, *inside])
+        self._scene.choose([*self._keep, *self._scene.keys_inside(area)])
 
     def finish(self) -> None:
         """Keep the selection."""

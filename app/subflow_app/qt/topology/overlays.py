@@ -15,7 +15,7 @@ NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]
 
 
 class Notice(QLabel):
-    """A message over the canvas: a banner or a hint at its top, or the empty state in its middle."""
+    """A message over the canvas: a banner at its top, a hint at its bottom, or the empty state in its middle."""
 
     def __init__(self, canvas: QWidget) -> None:
         super().__init__(canvas)
@@ -57,12 +57,12 @@ class Notice(QLabel):
         self.setStyleSheet(style)
 
     def place(self) -> None:
-        """Stand in the middle, at the top unless the canvas is empty."""
+        """Stand in the middle of an empty canvas, as a banner at its top, as a hint at its bottom."""
         room = self._canvas.rect().adjusted(16, 10, -16, -10)
         width = min(self._natural_width(), room.width())
         height = self.heightForWidth(width)
-        top = room.top() if self._kind != "empty" else room.center().y() - height // 2
-        self.setGeometry(QRect(room.center().x() - width // 2, top, width, height))
+        tops = {"banner": room.top(), "hint": room.bottom() - height, "empty": room.center().y() - height // 2}
+        self.setGeometry(QRect(room.center().x() - width // 2, tops[self._kind], width, height))
 
     def _natural_width(self) -> int:
         lines = self.text().split("\n")

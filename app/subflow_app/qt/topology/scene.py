@@ -20,6 +20,7 @@ from subflow_app.qt.topology.look import Look
 
 _MARGIN = 4000.0
 _LABEL_GAP = 7.0
+_ROOM = 120.0
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem)
 
 
@@ -96,6 +97,27 @@ class TopologyScene(QGraphicsScene):
     def link_ends(self) -> list[tuple[QPointF, QPointF]]:
         """Return the two ends of every link."""
         return [(link.curve.points[0], link.curve.points[-1]) for link in self._links.values() if link.curve]
+
+    def keys_inside(self, area: QRectF) -> list[str]:
+        """Return the keys of the nodes whose middle is in a rectangle, and of the links that are all in it."""
+        nodes = [item.key for item in self._nodes.values() if area.contains(item.pos())]
+        links = [item.key for item in self._links.values() if item.curve and area.contains(item.curve.bounds)]
+        return nodes + links
+
+    def point_at_node(self, name: str, is_pointed_at: bool) -> None:
+        """Draw a node as pointed at or not; ignores those that are not drawn."""
+        if name in self._nodes:
+            self._nodes[name].set_hovered(is_pointed_at)
+
+    def free_place_near(self, middle: QPointF) -> QPointF:
+        """Return a place for a node near another, off those that are taken."""
+        taken = [item.pos() for item in self._nodes.values()]
+        for ring in range(20):
+            for column, row in _ring(ring):
+                place = QPointF(round(middle.x()) + column * _ROOM, round(middle.y()) + row * _ROOM)
+                if all(max(abs(place.x() - at.x()), abs(place.y() - at.y())) >= _ROOM * 0.9 for at in taken):
+                    return place
+        return middle
 
     def content_rect(self) -> QRectF:
         """Return the rectangle around everything that is drawn; empty if nothing is."""
@@ -300,6 +322,13 @@ class TopologyScene(QGraphicsScene):
             owners = frozenset(p.owner for p in self._picture.paths.values() if p.flow in flows or p.owner in flows)
         for link in self._links.values():
             link.dim_except(owners)
+
+
+def _ring(number: int) -> list[tuple[int, int]]:
+    """Return the cells of a square ring around the middle one, to the right and down first."""
+    reach = range(-number, number + 1)
+    cells = [(x, y) for x in reach for y in reach if max(abs(x), abs(y)) == number]
+    return sorted(cells, key=lambda cell: (-cell[0], abs(cell[1])))
 
 
 def _lane(path: SubflowPath, hop: Hop, *, is_dark: bool) -> Lane:

@@ -24,6 +24,7 @@ from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.minimap import Minimap
 from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
+from subflow_app.qt.topology.tool_strip import ToolStrip
 
 
 class TopologyView(QWidget):
@@ -79,7 +80,12 @@ class TopologyView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         self._strip = EventStrip(doc, undo_stack, self._tokens, self)
-        layout.addWidget(self._canvas, 1)
+        self._tools = ToolStrip(self)
+        upper = QHBoxLayout()
+        upper.setSpacing(0)
+        upper.addWidget(self._tools)
+        upper.addWidget(self._canvas, 1)
+        layout.addLayout(upper, 1)
         layout.addWidget(self._strip)
         layout.addWidget(self._footer)
         self.setFocusProxy(self._canvas)
@@ -136,6 +142,11 @@ class TopologyView(QWidget):
     def strip(self) -> EventStrip:
         """The timeline below the canvas."""
         return self._strip
+
+    @property
+    def tools(self) -> ToolStrip:
+        """The bar left of the canvas."""
+        return self._tools
 
     @property
     def notice(self) -> str:
@@ -240,6 +251,7 @@ class TopologyView(QWidget):
         self._legend.apply_palette(tokens)
         self._notice.apply_palette(tokens)
         self._zoom_bar.apply_palette(tokens)
+        self._tools.apply_palette(tokens)
         self._strip.apply_palette(tokens)
         self._minimap.apply_palette(tokens)
         self._footer.setStyleSheet(

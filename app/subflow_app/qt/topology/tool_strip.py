@@ -1,0 +1,93 @@
+"""The bar left of the canvas: tools to hold, and a palette of parts to drag onto the canvas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QMimeData, QPoint, QSize, Qt
+from PySide6.QtGui import QAction, QDrag, QMouseEvent
+from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.language import tr
+from subflow_app.qt.theme import Tokens
+
+PART_MIME = "application/x-subflow-part"
+"""What is dragged from the palette: the name of its tool as data."""
+
+PALETTE = ("host", "router", "note")
+"""Tools whose buttons can be dragged onto the canvas."""
+
+_ICON = 18
+
+
+class ToolStrip(QFrame):
+    """A column of buttons; empty and hidden until it gets its actions."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("topologyTools")
+        self.setAccessibleName(tr("Drawing tools"))
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(3, 4, 3, 4)
+        self._layout.setSpacing(2)
+        self._layout.addStretch(1)
+        self.hide()
+
+    def set_actions(self, actions: Sequence[QAction]) -> None:
+        """Show a button for each; those named as in `PALETTE` can be dragged."""
+        for position, action in enumerate(actions):
+            name = action.objectName().rpartition("_")[2]
+            button = PaletteButton(name, self) if name in PALETTE else QToolButton(self)
+            button.setDefaultAction(action)
+            button.setObjectName(f"tool_{name}")
+            button.setAccessibleName(action.text().replace("&", ""))
+            button.setAutoRaise(True)
+            button.setIconSize(QSize(_ICON, _ICON))
+            # Every tool has a key and a menu entry: Tab should not stop here on the way.
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            self._layout.insertWidget(position, button)
+        self.setVisible(bool(actions))
+
+    def apply_palette(self, tokens: Tokens) -> None:
+        """Draw in the colours of another theme."""
+        self.setStyleSheet(
+            f"#topologyTools {{ background: {tokens.base}; border: none; border-right: 1px solid {tokens.border}; }}"
+            "QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px; }"
+            f"QToolButton:hover {{ background: {tokens.button_hover}; }}"
+            f"QToolButton:checked {{ background: {tokens.button_hover}; border-color: {tokens.accent}; }}"
+        )
+
+
+class PaletteButton(QToolButton):
+    """A tool that can also be dragged onto the canvas."""
+
+    def __init__(self, part: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._part = part
+        self._press: QPoint | None = None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Remember where a drag would begin."""
+        self._press = event.position().toPoint()
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click after all."""
+        self._press = None
+        super().mouseReleaseEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Begin a drag once the mouse has really moved."""
+        position = event.position().toPoint()
+        if self._press is None or not self.isEnabled():
+            return
+        if (position - self._press).manhattanLength() < QApplication.startDragDistance():
+            return
+        self._press = None
+        self.setDown(False)
+        drag = QDrag(self)
+        data = QMimeData()
+        data.setData(PART_MIME, self._part.encode())
+        drag.setMimeData(data)
+        drag.setPixmap(self.icon().pixmap(QSize(2 * _ICON, 2 * _ICON)))
+        drag.exec(Qt.DropAction.CopyAction)
