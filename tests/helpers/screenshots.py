@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
         window.show()
         window.load()
         _wait_for(lambda: not window.database.is_opening)
-        window.panels.reset()
+        window.workspaces.reset()
         for shot in (_live, _crosshair, _overlay, _problems, _training):
             shot(window, folder)
         window.close_at_once()

@@ -13,7 +13,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import SPEEDS, THEMES
+from subflow_app.qt.actions.choices import SPEEDS, THEMES, WORKSPACES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS, TOOLBAR
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -184,6 +184,10 @@ class ActionBar(QObject):
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._speed = self._drop_down("speed", [f"run.speed_{speed}" for speed in SPEEDS], bar)
         self._speed.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._workspace = self._drop_down(
+            "workspace", [*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout"], bar
+        )
+        self._workspace.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._theme = self._drop_down("theme", [f"view.theme_{mode}" for mode in THEMES], bar)
         for entry in TOOLBAR:
             if entry == "-":
@@ -193,7 +197,8 @@ class ActionBar(QObject):
                 spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
                 bar.addWidget(spacer)
             elif entry.startswith(">"):
-                bar.addWidget({">speed": self._speed, ">theme": self._theme}[entry])
+                buttons = {">speed": self._speed, ">workspace": self._workspace, ">theme": self._theme}
+                bar.addWidget(buttons[entry])
             else:
                 bar.addAction(self._actions[entry])
         run = bar.widgetForAction(self._actions["run.toggle"])
@@ -228,6 +233,13 @@ class ActionBar(QObject):
             self._speed.setIcon(icon("speed"))
             self._speed.setToolTip(tr("Speed of the run: {speed}", speed=speed.text()))
             self._speed.setAccessibleName(self._speed.toolTip())
+        workspace = self._groups["workspace"].checkedAction()
+        if workspace is not None:
+            title = tr(WORKSPACES[workspace.objectName().removeprefix("view.workspace_")][0])
+            self._workspace.setText(f"{title} ▾")
+            self._workspace.setIcon(icon("workspace"))
+            self._workspace.setToolTip(tr("Workspace: which panels are open, and where"))
+            self._workspace.setAccessibleName(tr("Workspace: {name}", name=title))
         theme = self._groups["theme"].checkedAction()
         if theme is not None:
             self._theme.setIcon(theme.icon())

@@ -6,19 +6,21 @@ written for light palettes (the text of an inactive tab is all but invisible on 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QSize, Signal
-from PySide6.QtWidgets import QAbstractButton, QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
 
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 
 
 class Side(Enum):
@@ -45,6 +47,7 @@ class Docks(QObject):
     def __init__(self, window: QMainWindow) -> None:
         """Takes over the central area of ``window``."""
         super().__init__(window)
+        self._window = window
         flags = ads.CDockManager.eConfigFlag
         # Without DisableStylesheet QtAds puts its own style sheet back whenever the palette changes.
         ads.CDockManager.setConfigFlags(
@@ -60,7 +63,6 @@ class Docks(QObject):
         self._manager = ads.CDockManager(window)
         self._manager.setObjectName("docks")
         self._panels: dict[str, _Panel] = {}
-        self._default_state = QByteArray()
         # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
         # is, and that took a quarter of the time until the window could be used. apply_tokens brings it.
 
@@ -72,28 +74,21 @@ class Docks(QObject):
         area = self._manager.setCentralWidget(dock)
         area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
 
-    def add(
-        self, name: str, title: str, widget: QWidget, side: Side, *, icon_name: str, beside: str | None = None
-    ) -> None:
-        """Adds a panel.
+    def add(self, name: str, title: str, widget: QWidget, *, icon_name: str) -> None:
+        """Adds a panel behind the centre; :meth:`place` moves it to where it belongs.
 
         Args:
             name: object name, stable over versions because saved layouts refer to it.
             title: what its tab says.
             widget: the content; the panel owns it from now on.
-            side: the side of the window, or of the panel ``beside``, where it starts out.
             icon_name: icon of its tab, see ``icons``.
-            beside: name of the panel it shares space with, the centre's name included; the whole window by default.
         """
         dock = ads.CDockWidget(self._manager, title)
         dock.setObjectName(name)
         # Content brings its own scroll bars; a second scroll area around it would fight them.
         dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
         dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
-        neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
-        self._manager.addDockWidget(side.value, dock, neighbour)
-        if side is Side.TAB and neighbour is not None:
-            neighbour.setCurrentIndex(0)
+        self._manager.addDockWidgetTabToArea(dock, self._manager.centralWidget().dockAreaWidget())
         dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
         self._draw_icons(self._panels[name])
@@ -106,13 +101,30 @@ class Docks(QObject):
         """Shares out the whole width between the columns of panels, px from left to right."""
         self._manager.rootSplitter().setSizes(sizes)
 
-    def remember_default(self) -> None:
-        """Makes the present layout the one that :meth:`reset` returns to."""
-        self._default_state = self._manager.saveState(LAYOUT_VERSION)
+    @contextmanager
+    def rearranging(self) -> Iterator[None]:
+        """Several panels move within this block: nothing is drawn, and nothing polished, before all are there."""
+        style, focused = self._manager.styleSheet(), QApplication.focusWidget()
+        self._window.setUpdatesEnabled(False)
+        # A panel that comes as a tab is in front until the next one comes: hidden, none takes that for being looked at.
+        self._manager.hide()
+        self._manager.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._manager.setStyleSheet(style)
+            self._manager.show()
+            self._window.setUpdatesEnabled(True)
+            if focused is not None and focused.isVisible():
+                focused.setFocus()
 
-    def reset(self) -> None:
-        """Returns to the default layout; panels that were closed or floating come back."""
-        self._manager.restoreState(self._default_state, LAYOUT_VERSION)
+    def place(self, name: str, side: Side, beside: str | None = None) -> None:
+        """Moves a panel to a side of the window, or of the panel ``beside``, and opens it."""
+        dock = self._panels[name].dock
+        # First: the tab of a panel that is moved while it is closed does not come back.
+        dock.toggleView(True)
+        neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
+        self._manager.addDockWidget(side.value, dock, neighbour)
 
     def save_state(self) -> QByteArray:
         """The present layout, for the window-state file."""
@@ -121,7 +133,8 @@ class Docks(QObject):
 
     def restore_state(self, state: QByteArray) -> bool:
         """Restores a layout saved by :meth:`save_state`; False (and nothing changed) if it is from another version."""
-        return bool(self._manager.restoreState(state, LAYOUT_VERSION))
+        with self.rearranging():
+            return bool(self._manager.restoreState(state, LAYOUT_VERSION))
 
     def names(self) -> tuple[str, ...]:
         """Names of all panels but the centre, in the order they were added."""
@@ -138,6 +151,10 @@ class Docks(QObject):
         if is_open:
             dock.setAsCurrentTab()
             dock.raise_()
+
+    def close_panel(self, name: str) -> None:
+        """Closes a panel, if it is open."""
+        self._panels[name].dock.toggleView(False)
 
     def raise_panel(self, name: str) -> None:
         """Brings a panel (or the centre) to the front of those it shares its place with; a closed one stays closed."""

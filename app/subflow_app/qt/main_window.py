@@ -183,7 +183,7 @@ class MainWindow(QMainWindow):
             "train": self.train,
         }
         self.panels = PanelLayout(self, self.banners, self.plots, panels)
-        self.docks = self.panels.docks
+        self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,
@@ -257,13 +257,14 @@ class MainWindow(QMainWindow):
         self.unsaved.failed.connect(self.notices.action_failed)
         self.recovery.failed.connect(self.notices.recovery_failed)
         self.preferences.not_saved.connect(self.notices.settings_failed)
+        self.workspaces.changed.connect(lambda name: self.bar.set_on(f"view.workspace_{name}", True))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
 
     def _restore_state(self) -> None:
-        self._state_file.restore_layout(self, self.docks)
+        self._state_file.restore_layout(self, self.workspaces)
         for name, is_on in self._state_file.switches().items():
             if name in self.bar.switches() and self.bar[name].isChecked() != is_on:
                 self.bar.trigger(name)
@@ -527,7 +528,7 @@ class MainWindow(QMainWindow):
         if folders:
             listed = "\n".join(str(folder) for folder in folders)
             self.dialogs.tell("Runs saved as files", "Runs that no database has were written to:", listed)
-        self._state_file.save(self, self.docks, {name: self.bar[name].isChecked() for name in self.bar.switches()})
+        self._state_file.save(self, self.workspaces, {name: self.bar[name].isChecked() for name in self.bar.switches()})
         self._state_file.save_speed(self.speed)
         self.recovery.close(keeps_changes=self._closes_unasked)
         self.closing.emit()

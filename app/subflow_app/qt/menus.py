@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from subflow_app.core.arrange import EDGES
 from subflow_app.plots import GROUPS, PLOTS
-from subflow_app.qt.actions.choices import PANELS, SPEEDS, THEMES
+from subflow_app.qt.actions.choices import PANELS, SPEEDS, THEMES, WORKSPACES
 
 # Submenus of the menus below: the plots that only some runs have.
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
+} | {
+    "Workspace": (*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout", "view.reset_layouts"),
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
 # the window fills.
@@ -61,10 +63,10 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
     "&View": (
         *(f"view.{name}" for name in PANELS),
-        "view.reset_layout",
+        ">Workspace",
         "-",
         *(f"view.plot_{spec.id}" for spec in PLOTS if not spec.group),
-        *(f">{title}" for title in SUBMENUS),
+        *(f">{group} plots" for group in GROUPS),
         "-",
         "view.legend",
         "view.crosshair",
@@ -173,5 +175,6 @@ TOOLBAR = (
     "file.export_figure",
     "file.export_data",
     "<>",
+    ">workspace",
     ">theme",
 )

@@ -1,4 +1,4 @@
-"""Where the panels of the window lie at first, and how they get back there."""
+"""The panels of the window around its plots, with the banners above them; ``workspaces`` says where each lies."""
 
 from __future__ import annotations
 
@@ -7,21 +7,14 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.qt.actions.choices import PANELS
-from subflow_app.qt.docks import Docks, Side
-
-# Side, and the panel (or the plots) that it shares its place with; in the order in which they are put there.
-_PLACES: tuple[tuple[str, Side, str | None], ...] = (
-    ("topology", Side.LEFT, None),
-    ("inspector", Side.BOTTOM, "topology"),
-    ("history", Side.BOTTOM, "plots"),
-    ("agent", Side.TAB, "inspector"),
-    ("train", Side.TAB, "plots"),
-)
+from subflow_app.qt.docks import Docks
+from subflow_app.qt.workspaces import Workspaces
 
 
 class PanelLayout(QObject):
-    """The panels of one window around its plots, with the banners above them."""
+    """The central part of one window."""
 
     def __init__(self, window: QMainWindow, banners: QWidget, plots: QWidget, panels: Mapping[str, QWidget]) -> None:
         """Puts everything into the window.
@@ -33,7 +26,6 @@ class PanelLayout(QObject):
             panels: by the names of :data:`.choices.PANELS`.
         """
         super().__init__(window)
-        self._window = window
         # A window in the window: the docking manager takes a whole one, and banners go above it.
         dock_area = QMainWindow()
         dock_area.setWindowFlags(Qt.WindowType.Widget)
@@ -45,22 +37,7 @@ class PanelLayout(QObject):
         layout.addWidget(dock_area, 1)
         window.setCentralWidget(middle)
         self.docks = Docks(dock_area)
-        self.docks.set_centre("plots", "Plots", plots)
-        for name, side, beside in _PLACES:
-            title, icon_name, _shortcut = PANELS[name]
-            self.docks.add(name, title, panels[name], side, icon_name=icon_name, beside=beside)
-        self._share_out()
-        self.docks.remember_default()
-
-    def reset(self) -> None:
-        """Puts all panels back, at the sizes that suit the window as it is now."""
-        self.docks.reset()
-        self._share_out()
-
-    def _share_out(self) -> None:
-        """The default sizes: the picture and the form a third, the plots the rest, the history a few rows."""
-        width, height = self._window.width(), self._window.height()
-        left = min(440, max(350, round(width * 0.3)))
-        self.docks.set_outer_sizes([left, width - left])
-        self.docks.set_sizes("topology", [round(height * 0.42), round(height * 0.58)])
-        self.docks.set_sizes("plots", [round(height * 0.76), round(height * 0.24)])
+        self.docks.set_centre("plots", tr("Plots"), plots)
+        for name, (title, icon_name, _shortcut) in PANELS.items():
+            self.docks.add(name, tr(title), panels[name], icon_name=icon_name)
+        self.workspaces = Workspaces(self.docks, window)

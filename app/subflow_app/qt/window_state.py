@@ -8,7 +8,9 @@ from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QMainWindow
 
 from subflow_app.core.paths import window_state_path
-from subflow_app.qt.docks import LAYOUT_VERSION, Docks
+from subflow_app.qt.actions.choices import WORKSPACES
+from subflow_app.qt.docks import LAYOUT_VERSION
+from subflow_app.qt.workspaces import Workspaces
 
 
 class WindowStateFile:
@@ -18,11 +20,14 @@ class WindowStateFile:
         """Uses the user's file, or ``path``."""
         self._settings = QSettings(str(path or window_state_path()), QSettings.Format.IniFormat)
 
-    def save(self, window: QMainWindow, docks: Docks, switches: dict[str, bool]) -> None:
+    def save(self, window: QMainWindow, workspaces: Workspaces, switches: dict[str, bool]) -> None:
         """Writes everything."""
         self._settings.setValue("version", LAYOUT_VERSION)
         self._settings.setValue("geometry", window.saveGeometry())
-        self._settings.setValue("layout", docks.save_state())
+        self._settings.setValue("workspace", workspaces.current)
+        self._settings.remove("workspaces")
+        for name, state in workspaces.states().items():
+            self._settings.setValue(f"workspaces/{name}", state)
         for name, is_on in switches.items():
             self._settings.setValue(f"switches/{name}", is_on)
         self._settings.sync()
@@ -32,15 +37,19 @@ class WindowStateFile:
         self._settings.setValue("speed", speed)
         self._settings.sync()
 
-    def restore_layout(self, window: QMainWindow, docks: Docks) -> bool:
-        """Puts window and panels where they were; False if this is the first time or another version wrote the file."""
-        if str(self._settings.value("version", "")) != str(LAYOUT_VERSION):
-            return False
-        geometry, layout = self._settings.value("geometry"), self._settings.value("layout")
-        if not isinstance(geometry, QByteArray) or not isinstance(layout, QByteArray):
-            return False
-        # The geometry first: panels share out the room that the window has.
-        return window.restoreGeometry(geometry) and docks.restore_state(layout)
+    def restore_layout(self, window: QMainWindow, workspaces: Workspaces) -> None:
+        """Puts window and panels where they were, or where they are at first if another version wrote the file."""
+        states: dict[str, QByteArray] = {}
+        if str(self._settings.value("version", "")) == str(LAYOUT_VERSION):
+            geometry = self._settings.value("geometry")
+            # Before the panels, which share out the room that the window has.
+            if isinstance(geometry, QByteArray):
+                window.restoreGeometry(geometry)
+            for name in WORKSPACES:
+                state = self._settings.value(f"workspaces/{name}")
+                if isinstance(state, QByteArray):
+                    states[name] = state
+        workspaces.restore(states, str(self._settings.value("workspace", "")))
 
     def switches(self) -> dict[str, bool]:
         """Switches that were saved, by action id."""

@@ -57,6 +57,7 @@ class Workers(QObject):
         """Owned by ``parent``, which must call :meth:`finish_all` before it goes."""
         super().__init__(parent)
         self._tasks: list[Task] = []
+        self._is_finished = False
 
     def start(
         self,
@@ -93,6 +94,8 @@ class Workers(QObject):
 
     def finish_all(self) -> None:
         """Cancels what can be cancelled and waits for every task; results that arrive later are dropped."""
+        # What hears of an end might start the next task, which nobody would wait for any more.
+        self._is_finished = True
         for task in self._tasks:
             task.cancel()
         for task in self._tasks:
@@ -116,10 +119,12 @@ class _Receiver(QObject):
         self._failed = failed
 
     def on_succeeded(self, result: object) -> None:
-        self._succeeded(result)
+        if not self._workers._is_finished:
+            self._succeeded(result)
 
     def on_failed(self, error: Exception) -> None:
-        self._failed(error)
+        if not self._workers._is_finished:
+            self._failed(error)
 
     def on_finished(self) -> None:
         self._workers._forget(self._task)

@@ -29,3 +29,13 @@ SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
 DEFAULT_SPEED = "brisk"
 
 THEMES = {"light": "Ctrl+Alt+L", "dark": "Ctrl+Alt+D", "system": "Ctrl+Alt+S"}
+
+# Workspaces: id -> (title, what its panels are for, icon, shortcut).
+WORKSPACES = {
+    "design": ("Design", "to draw: the topology large, with the inspector beside it", "topology", "Ctrl+Shift+1"),
+    "run": ("Run", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
+    "analyse": ("Analyse", "to compare: plots and the history of runs", "plots", "Ctrl+Shift+3"),
+    "train": ("Train", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+4"),
+    "lab": ("Lab", "to follow a lab: help and topology beside the plots", "example", "Ctrl+Shift+5"),
+}
+DEFAULT_WORKSPACE = "run"

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from subflow_app.plots import PLOTS
 from subflow_app.qt.action_spec import ActionSpec, Scope, has_plots
-from subflow_app.qt.actions.choices import DEFAULT_PLOTS, PANELS, PLOT_KEYS, THEMES
+from subflow_app.qt.actions.choices import (
+    DEFAULT_PLOTS,
+    DEFAULT_WORKSPACE,
+    PANELS,
+    PLOT_KEYS,
+    THEMES,
+    WORKSPACES,
+)
 
 
 def _lower_first(title: str) -> str:
@@ -30,11 +37,31 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.reset_layout",
         "&Reset layout",
-        "Put all panels back where they were at first",
+        "Put the panels of this workspace back where they were at first",
         "reset_layout",
         ("Ctrl+Shift+0",),
-        lambda w, _: w.panels.reset(),
+        lambda w, _: w.workspaces.reset(),
     )
+    yield ActionSpec(
+        "view.reset_layouts",
+        "Reset &all layouts",
+        "Put the panels of all workspaces back where they were at first",
+        "reset_layout",
+        ("Ctrl+Alt+Shift+0",),
+        lambda w, _: w.workspaces.reset_all(),
+    )
+    for name, (title, purpose, icon_name, shortcut) in WORKSPACES.items():
+        yield ActionSpec(
+            f"view.workspace_{name}",
+            f"{title} workspace",
+            f"Arrange the panels {purpose}",
+            icon_name,
+            (shortcut,),
+            lambda w, _, name=name: w.workspaces.show(name),  # type: ignore[misc]
+            checkable=True,
+            group="workspace",
+            is_on=name == DEFAULT_WORKSPACE,
+        )
     for group, keys in PLOT_KEYS.items():
         for number, spec in enumerate((spec for spec in PLOTS if spec.group == group), start=1):
             yield ActionSpec(
