@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.qt.export_dialog import PRESETS, FigureDialog
+from subflow_app.core.figure_choice import FigureChoice
+from subflow_app.core.figure_process import FigureProcess
+from subflow_app.qt.export_dialog import FigureDialog
+from subflow_app.qt.figure_source import FigureSource, shown_plan
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import FigureSize, save_figure
 from subflow_app.qt.theme import DARK
+from subflow_app.qt.workers import Workers
 
 SVG = "{http://www.w3.org/2000/svg}"
 WIFI = CurveId(0, "download/1", "subflow")
@@ -152,42 +159,205 @@ def test_place_that_cannot_be_written_is_told(plots: PlotView, tmp_path: Path, s
 # ---- through the window ----
 
 
-def test_figure_by_the_dialog(
+Choose = Callable[[FigureDialog], None]
+
+
+@pytest.fixture
+def choose(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Callable[[Choose], None]:
+    """Lets a function answer the next dialog; without pictures in the preview, which have tests of their own."""
+
+    def answer_with(function: Choose) -> None:
+        def answer(dialog: FigureDialog) -> int:
+            dialog.preview.stop()
+            function(dialog)
+            return int(FigureDialog.DialogCode.Accepted)
+
+        monkeypatch.setattr(FigureDialog, "exec", answer)
+
+    return answer_with
+
+
+def select(combo: QComboBox, data: object) -> None:
+    combo.setCurrentIndex(combo.findData(data))
+
+
+def test_figure_as_shown_by_the_dialog(
     window: MainWindow,
     dialogs: ScriptedDialogs,
     run_once: Callable[[], int],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    choose: Callable[[Choose], None],
 ) -> None:
     run_once()
 
-    def choose(dialog: FigureDialog) -> int:
-        dialog.kind.setCurrentIndex(dialog.kind.findData(".pdf"))
-        dialog.preset.setCurrentIndex(1)
+    def as_shown(dialog: FigureDialog) -> None:
+        select(dialog.style_box, "shown")
+        select(dialog.kind, "pdf")
+        dialog.width_mm.setValue(88.0)
         assert not dialog.dpi.isEnabled()
-        return int(FigureDialog.DialogCode.Accepted)
+        assert not dialog.legend.isEnabled()
 
-    monkeypatch.setattr(FigureDialog, "exec", choose)
+    choose(as_shown)
     dialogs.answer("save_path", tmp_path / "mine.pdf")
 
     window.bar.trigger("file.export_figure")
 
-    assert (tmp_path / "mine.pdf").read_bytes().startswith(b"%PDF-")
+    box = (tmp_path / "mine.pdf").read_bytes().split(b"/MediaBox [")[1].split(b"]")[0].split()
+    assert float(box[2]) == pytest.approx(88 / 25.4 * 72, abs=1.0)
     assert dialogs.asked[-1][1][2].name == "two-paths.pdf"
     assert str(tmp_path / "mine.pdf") in window.banners.text("export")
     assert window.preferences.settings.last_export_directory == str(tmp_path)
 
 
-def test_size_presets_and_custom_size(qtbot: QtBot) -> None:
-    dialog = FigureDialog(3)
-    qtbot.addWidget(dialog)
-    for name, (width, height) in PRESETS.items():
-        dialog.preset.setCurrentText(name)
-        assert (dialog.width_mm.value(), dialog.height_mm.value()) == (width, height)
+def test_column_of_a_paper_by_the_dialog(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    choose: Callable[[Choose], None],
+) -> None:
+    run_once()
+    window.plots.legend_model.set_hidden(frozenset({WIFI}))
 
-    dialog.width_mm.setValue(123.0)
-    assert dialog.preset.currentText() == "Custom"
-    assert dialog.suffix == ".svg"
+    def column(dialog: FigureDialog) -> None:
+        select(dialog.style_box, "ieee")
+        select(dialog.kind, "svg")
+        select(dialog.legend, "above")
+        dialog.heading.setText("My figure")
+        dialog.data.setChecked(True)
+        assert dialog.width_mm.value() == pytest.approx(88.9)
+        assert not dialog.width_mm.isEnabled()
+        assert [box.text() for box in dialog.plots] == ["Throughput", "Congestion window", "Round-trip time"]
+        dialog.plots[2].setChecked(False)
+
+    choose(column)
+    dialogs.answer("save_path", tmp_path / "mine.svg")
+
+    with qtbot.waitSignal(window.exports.written, timeout=60_000):
+        window.bar.trigger("file.export_figure")
+
+    text = (tmp_path / "mine.svg").read_text()
+    assert 'width="252pt"' in text
+    assert "<!-- Throughput (Mbit/s) -->" in text
+    assert "<!-- My figure -->" in text
+    assert "Smoothed RTT" not in text
+    assert "<!-- download · lte -->" in text
+    assert "<!-- download · wifi -->" not in text
+    header, _ = read_csv(tmp_path / "mine.csv")
+    assert "download/2:throughput_bps" in header
+    kept = window.preferences.settings.figure
+    assert (kept["style"], kept["kind"], kept["legend"], kept["has_data"]) == ("ieee", "svg", "above", True)
+
+
+def test_a_file_for_each_plot_asks_before_it_replaces_one(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    choose: Callable[[Choose], None],
+) -> None:
+    run_once()
+
+    def apart(dialog: FigureDialog) -> None:
+        select(dialog.style_box, "acm")
+        select(dialog.files, False)
+
+    choose(apart)
+    (tmp_path / "mine-cwnd.pdf").write_text("precious")
+    dialogs.answer("save_path", tmp_path / "mine.pdf", tmp_path / "mine.pdf")
+    dialogs.answer("confirm", False, True)
+
+    window.bar.trigger("file.export_figure")
+    assert (tmp_path / "mine-cwnd.pdf").read_text() == "precious"
+    assert dialogs.asked[-1][1][2] == "mine-cwnd.pdf"
+
+    with qtbot.waitSignal(window.exports.written, timeout=60_000) as written:
+        window.bar.trigger("file.export_figure")
+
+    assert written.args == [tmp_path]
+    assert sorted(path.name for path in tmp_path.glob("mine*")) == [
+        "mine-cwnd.pdf",
+        "mine-rtt.pdf",
+        "mine-throughput.pdf",
+    ]
+    assert (tmp_path / "mine-cwnd.pdf").read_bytes().startswith(b"%PDF")
+    assert window.preferences.settings.last_export_directory == str(tmp_path)
+
+
+def test_a_figure_that_cannot_be_written_is_told(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    choose: Callable[[Choose], None],
+) -> None:
+    run_once()
+    choose(lambda dialog: select(dialog.style_box, "ieee"))
+    for name, why in (("gone/x.pdf", "choose another folder"), ("name", "no suffix")):
+        dialogs.answer("save_path", tmp_path / name)
+        with qtbot.waitSignal(window.exports.failed, timeout=60_000):
+            window.bar.trigger("file.export_figure")
+        assert why in window.banners.text("export")
+    assert list(tmp_path.glob("*.p*")) == []
+
+
+@pytest.fixture
+def source(qtbot: QtBot, plots: PlotView) -> Iterator[FigureSource]:
+    process = FigureProcess()
+    workers = Workers(plots)
+    yield FigureSource(plots.stack, workers, process, plots)
+    process.close()
+    workers.finish_all()
+    qtbot.waitUntil(lambda: not workers.is_busy)
+
+
+def test_preview_shows_what_will_be_written(qtbot: QtBot, source: FigureSource) -> None:
+    dialog = FigureDialog(source, FigureChoice(style="ieee"))
+    qtbot.addWidget(dialog)
+    dialog.show()
+
+    def shape() -> float:
+        qtbot.waitUntil(lambda: dialog.preview.is_up_to_date, timeout=60_000)
+        size = dialog.preview.pixmap.size()
+        return size.height() / size.width()
+
+    three = shape()
+    assert dialog.preview.caption.text() == "88.9 mm wide, PDF"
+    dialog.plots[1].setChecked(False)
+    dialog.plots[2].setChecked(False)
+    assert not dialog.plots[0].isEnabled()  # one has to stay
+    assert shape() < three / 2
+    select(dialog.style_box, "shown")
+    # 150 mm on 170 mm, in whole pixels.
+    assert shape() == pytest.approx(150 / 170, rel=0.01)
+    dialog.reject()
+
+
+def test_dialog_begins_with_what_was_chosen_last(qtbot: QtBot, source: FigureSource) -> None:
+    choice = FigureChoice("custom", "png", 120.0, 33.0, 150, "inside", is_stacked=False, has_data=True)
+    dialog = FigureDialog(source, choice)
+    qtbot.addWidget(dialog)
+
+    assert dialog.choice == choice
+    assert dialog.plan.style.width_mm == 120.0
+    assert (dialog.plan.kind, dialog.plan.dpi, dialog.plan.legend) == ("png", 150, "inside")
+    dialog.reject()
+
+
+def test_time_range_scale_and_values_are_those_of_the_window(plots: PlotView) -> None:
+    plots.stack.set_time_range(4.0, 6.0)
+    plots.stack.plots[1].view.setYRange(5.0, 20.0, padding=0)
+    plan = shown_plan(plots.stack)
+
+    assert plan.time_range == pytest.approx((4.0, 6.0), abs=1e-3)
+    assert plan.plots[0].value_range is None
+    assert plan.plots[1].value_range == pytest.approx((5.0, 20.0))
+    assert not plan.is_log
+    plots.set_log(True)
+    assert shown_plan(plots.stack).is_log
 
 
 def read_csv(path: Path) -> tuple[list[str], np.ndarray]:
@@ -253,3 +423,33 @@ def test_failed_export_names_file_and_way_on(window: MainWindow, run_once: Calla
 
     assert str(path) in window.banners.text("export")
     assert "choose another folder" in window.banners.text("export")
+
+
+def test_the_process_of_the_window_never_loads_matplotlib(tmp_path: Path) -> None:
+    script = """
+import os, sys
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+from PySide6.QtWidgets import QApplication
+application = QApplication([])
+from tests.helpers.fake_runs import finished_traces
+from subflow_app.core.figure_choice import FigureChoice
+from subflow_app.core.figure_process import FigureProcess
+from subflow_app.qt.export_dialog import FigureDialog
+from subflow_app.qt.figure_source import FigureSource
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.workers import Workers
+view = PlotView()
+view.show_runs([finished_traces()])
+process, workers = FigureProcess(), Workers(view)
+dialog = FigureDialog(FigureSource(view.stack, workers, process, view), FigureChoice(style="ieee"))
+dialog.show()
+while not dialog.preview.is_up_to_date:
+    application.processEvents()
+assert not dialog.preview.pixmap.isNull(), dialog.preview.caption.text()
+dialog.reject()
+process.close()
+workers.finish_all()
+sys.exit("matplotlib" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr

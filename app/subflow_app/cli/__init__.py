@@ -17,6 +17,7 @@ from subflow_app.cli import (
     evaluate,
     explain,
     export,
+    figure_worker,
     history,
     promote,
     run,
@@ -26,6 +27,7 @@ from subflow_app.cli import (
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
+from subflow_app.core.own_program import FIGURE_WORKER
 from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 
 __all__ = ["app", "main"]
@@ -86,6 +88,7 @@ app.command()(export.export)
 app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
+app.command(FIGURE_WORKER, hidden=True)(figure_worker.figure_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
 agents.agents_app.command()(promote.promote)
 app.add_typer(agents.agents_app, name="agents")

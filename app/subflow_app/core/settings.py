@@ -42,6 +42,7 @@ class Settings:
         sample_interval_s: simulated time between two trace samples of a new run, s.
         record_decisions: whether new runs keep what controllers and schedulers decide, and why.
         last_export_directory: where figures and data went last; empty before the first export.
+        figure: how figures were exported last, see `figure_choice`.
         database: database in use; empty for the default one.
         autosave: whether unsaved changes are kept for the case of a crash.
         parallel_runs: how many runs go on at once, at most; 0 for as many as there are processors.
@@ -58,6 +59,7 @@ class Settings:
     sample_interval_s: float = 0.1
     record_decisions: bool = False
     last_export_directory: str = ""
+    figure: Mapping[str, Any] = field(default_factory=dict)
     database: str = ""
     autosave: bool = True
     parallel_runs: int = 0
@@ -92,6 +94,10 @@ class Settings:
     def with_export_directory(self, path: str | Path) -> Settings:
         """The settings with this folder as the one that was exported to last."""
         return replace(self, last_export_directory=str(Path(path).resolve()))
+
+    def with_figure(self, choice: Mapping[str, Any]) -> Settings:
+        """The settings with this as the way in which figures were exported last."""
+        return replace(self, figure=dict(choice))
 
     def without_recent_file(self, path: str | Path) -> Settings:
         """The settings without this file, e.g. because it is gone."""
@@ -161,6 +167,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "confirm_purge": _is_switch,
         "is_welcomed": _is_switch,
         "last_export_directory": lambda value: isinstance(value, str),
+        "figure": lambda value: isinstance(value, dict),
         "database": lambda value: isinstance(value, str),
     }
     known: dict[str, Any] = {}

@@ -18,7 +18,6 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -28,6 +27,7 @@ from typing import IO, Any
 
 from subflow_agents import Command, ReportKind, TrainingConfig, TrainingState
 from subflow_app.core.errors import TrainingError
+from subflow_app.core.own_program import own_command
 from subflow_app.core.training_folder import (
     LOG,
     has_checkpoint,
@@ -384,8 +384,7 @@ class TrainingJob:
 
 def worker_words() -> list[str]:
     """The command that starts a process that trains: this very program, frozen or not."""
-    program = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "subflow_app"]
-    return [*program, WORKER_COMMAND]
+    return own_command(WORKER_COMMAND)
 
 
 def _start_worker(log: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from subflow_app.core.errors import KernelError
+from subflow_app.core.own_program import own_command
 
 WORKER_COMMAND = "kernel-worker"
 _UPDATE_S = 0.2
@@ -18,8 +18,7 @@ _UPDATE_S = 0.2
 
 def worker_words() -> list[str]:
     """The command that starts a worker: this very program, frozen or not."""
-    program = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "subflow_app"]
-    return [*program, WORKER_COMMAND]
+    return own_command(WORKER_COMMAND)
 
 
 def ask_worker(

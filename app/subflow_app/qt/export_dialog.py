@@ -1,105 +1,234 @@
-"""Asks how an exported figure should be: format, size on paper, resolution."""
+"""Asks how an exported figure should be, and shows what will be written while it is being chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
+    QHBoxLayout,
     QLabel,
+    QLineEdit,
+    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
-FORMATS = {
-    ".svg": "SVG — vector, for the web and for editing",
-    ".pdf": "PDF — vector, for papers",
-    ".png": "PNG — pixels, for slides",
+from subflow_app.core.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
+from subflow_app.core.figure_plan import FigureKind, FigurePlan
+from subflow_app.core.language import tr
+from subflow_app.core.paper_styles import (
+    DPI_RANGE,
+    HEIGHT_RANGE_MM,
+    LEGENDS,
+    STYLES,
+    STYLES_BY_ID,
+    WIDTH_RANGE_MM,
+    Legend,
+)
+from subflow_app.qt.figure_preview import FigurePreview
+from subflow_app.qt.figure_source import FigureSource
+
+FORMATS: dict[FigureKind, str] = {
+    "pdf": "PDF — vector, for papers",
+    "svg": "SVG — vector, for the web and for editing",
+    "png": "PNG — pixels, for slides",
 }
-# Name -> width and height, mm.
-PRESETS: dict[str, tuple[float, float]] = {
-    "Page width, 170 × 150 mm": (170.0, 150.0),
-    "Column width, 88 × 110 mm": (88.0, 110.0),
-    "Slide, 254 × 143 mm": (254.0, 143.0),
-}
-_CUSTOM = "Custom"
+# Of a figure as shown, mm.
+_SHOWN_SIZE = (170.0, 150.0)
 
 
 class FigureDialog(QDialog):
-    """The choices; the file is asked for afterwards."""
+    """The choices, with a preview; the file is asked for afterwards."""
 
-    def __init__(self, plot_count: int, parent: QWidget | None = None) -> None:
-        """``plot_count`` plots are going to be exported."""
+    def __init__(self, source: FigureSource, choice: FigureChoice, parent: QWidget | None = None) -> None:
+        """Begins with what was chosen last time; ``source`` draws what the preview shows."""
         super().__init__(parent)
         self.setObjectName("figure_dialog")
-        self.setWindowTitle("Export figure")
-        self.kind = QComboBox(self)
-        self.kind.setObjectName("figure_format")
-        for suffix, text in FORMATS.items():
-            self.kind.addItem(text, suffix)
-        self.preset = QComboBox(self)
-        self.preset.setObjectName("figure_preset")
-        self.preset.addItems([*PRESETS, _CUSTOM])
-        self.width_mm = self._millimetres("figure_width")
-        self.height_mm = self._millimetres("figure_height")
+        self.setWindowTitle(tr("Export figure"))
+        self._source = source
+        self.style_box = self._combo("figure_style", {AS_SHOWN: "As shown"})
+        for style in STYLES:
+            self.style_box.addItem(tr(style.title), style.id)
+        self.style_box.addItem(tr("Another size…"), CUSTOM)
+        self.kind = self._combo("figure_format", FORMATS)
+        self.width_mm = self._millimetres("figure_width", WIDTH_RANGE_MM)
+        self.height_mm = self._millimetres("figure_height", HEIGHT_RANGE_MM)
+        self.height_label = QLabel(self)
+        self.height_label.setBuddy(self.height_mm)
         self.dpi = QSpinBox(self)
         self.dpi.setObjectName("figure_dpi")
-        self.dpi.setRange(72, 1200)
-        self.dpi.setValue(300)
-        self.dpi.setSuffix(" px per inch")
-        form = QFormLayout()
-        form.addRow("&Format:", self.kind)
-        form.addRow("&Size:", self.preset)
-        form.addRow("&Width:", self.width_mm)
-        form.addRow("&Height:", self.height_mm)
-        form.addRow("&Resolution:", self.dpi)
-        plots = "The plot is" if plot_count == 1 else f"The {plot_count} plots are"
-        about = QLabel(
-            f"{plots} written as shown, with the visible curves and range, in light colours with a legend.", self
-        )
-        about.setWordWrap(True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        export = buttons.addButton("Export…", QDialogButtonBox.ButtonRole.AcceptRole)
-        export.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(about)
-        layout.addLayout(form)
-        layout.addWidget(buttons)
-        self.kind.currentIndexChanged.connect(self._on_kind_changed)
-        self.preset.currentTextChanged.connect(self._on_preset_changed)
-        self.width_mm.valueChanged.connect(self._on_size_changed)
-        self.height_mm.valueChanged.connect(self._on_size_changed)
-        self._on_preset_changed(self.preset.currentText())
-        self._on_kind_changed()
+        self.dpi.setRange(*DPI_RANGE)
+        self.dpi.setSuffix(tr(" px per inch"))
+        self.plots = [self._plot_box(plot.id, plot.title) for plot in source.plan.plots]
+        self.files = self._combo("figure_files", {True: "One, plots on top of each other", False: "One for each plot"})
+        self.legend = self._combo("figure_legend", LEGENDS)
+        self.heading = QLineEdit(self)
+        self.heading.setObjectName("figure_title")
+        self.heading.setPlaceholderText(tr("None: papers have captions"))
+        self.data = QCheckBox(tr("&Data shown as CSV beside it"), self)
+        self.data.setObjectName("figure_data")
+        self.preview = FigurePreview(source, self)
+        self._lay_out()
+        self._show(choice)
+        self._connect()
+        self._on_changed()
+
+    # ---- answer ----
 
     @property
-    def suffix(self) -> str:
-        """Of the file: ``.svg``, ``.pdf`` or ``.png``."""
-        return str(self.kind.currentData())
+    def choice(self) -> FigureChoice:
+        """What is chosen, title and plots apart."""
+        legend: Legend = self.legend.currentData()
+        kind: FigureKind = self.kind.currentData()
+        return FigureChoice(
+            style=str(self.style_box.currentData()),
+            kind=kind,
+            width_mm=self.width_mm.value(),
+            height_mm=self.height_mm.value(),
+            dpi=self.dpi.value(),
+            legend=legend,
+            is_stacked=bool(self.files.currentData()),
+            has_data=self.data.isChecked(),
+        )
 
-    def _millimetres(self, name: str) -> QDoubleSpinBox:
-        box = QDoubleSpinBox(self)
-        box.setObjectName(name)
-        box.setRange(40.0, 600.0)
-        box.setDecimals(0)
-        box.setSuffix(" mm")
+    @property
+    def plan(self) -> FigurePlan:
+        """The figure with the plots that are chosen, in the style that is; not of a figure as shown."""
+        wanted = {box.objectName() for box in self.plots if box.isChecked()}
+        plan = self._source.plan
+        chosen = replace(plan, plots=tuple(plot for plot in plan.plots if _box_name(plot.id) in wanted))
+        return self.choice.look(self.heading.text().strip()).of(chosen, self.choice.kind)
+
+    def done(self, result: int) -> None:
+        """Lets the preview go, however the dialog ends."""
+        self.preview.stop()
+        super().done(result)
+
+    # ---- inside ----
+
+    def _lay_out(self) -> None:
+        form = QFormLayout()
+        form.addRow(tr("&Style:"), self.style_box)
+        form.addRow(tr("&Format:"), self.kind)
+        form.addRow(tr("&Width:"), self.width_mm)
+        form.addRow(self.height_label, self.height_mm)
+        form.addRow(tr("&Resolution:"), self.dpi)
+        boxes = QVBoxLayout()
+        for box in self.plots:
+            boxes.addWidget(box)
+        form.addRow(tr("Plots:"), boxes)
+        form.addRow(tr("F&iles:"), self.files)
+        form.addRow(tr("&Legend:"), self.legend)
+        form.addRow(tr("&Title:"), self.heading)
+        form.addRow("", self.data)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        choices = QWidget()
+        choices.setLayout(form)
+        scroll = QScrollArea(self)
+        scroll.setObjectName("figure_choices")
+        scroll.setWidget(choices)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setMinimumWidth(choices.sizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
+        # The fields are reached by Tab; the area around them would be a stop without a use.
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.export_button = buttons.addButton(tr("Export…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.export_button.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        beside = QHBoxLayout()
+        beside.addWidget(scroll)
+        beside.addWidget(self.preview, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(beside, 1)
+        layout.addWidget(buttons)
+        self.resize(QSize(960, 560))
+
+    def _connect(self) -> None:
+        self.style_box.currentIndexChanged.connect(self._on_style_changed)
+        for combo in (self.kind, self.files, self.legend):
+            combo.currentIndexChanged.connect(self._on_changed)
+        for spin in (self.width_mm, self.height_mm):
+            spin.valueChanged.connect(self._on_changed)
+        self.dpi.valueChanged.connect(self._on_changed)
+        self.heading.textChanged.connect(self._on_changed)
+        for box in self.plots:
+            box.toggled.connect(self._on_changed)
+
+    def _show(self, choice: FigureChoice) -> None:
+        self.style_box.setCurrentIndex(self.style_box.findData(choice.style))
+        self.kind.setCurrentIndex(self.kind.findData(choice.kind))
+        self.width_mm.setValue(choice.width_mm)
+        self.height_mm.setValue(choice.height_mm)
+        self.dpi.setValue(choice.dpi)
+        self.legend.setCurrentIndex(self.legend.findData(choice.legend))
+        self.files.setCurrentIndex(self.files.findData(choice.is_stacked))
+        self.data.setChecked(choice.has_data)
+        if choice.style in STYLES_BY_ID:
+            self.width_mm.setValue(STYLES_BY_ID[choice.style].width_mm)
+
+    def _on_style_changed(self) -> None:
+        style = str(self.style_box.currentData())
+        paper = STYLES_BY_ID.get(style)
+        if paper is not None:
+            size = (paper.width_mm, paper.plot_height_mm)
+        elif style == AS_SHOWN:
+            size = _SHOWN_SIZE
+        else:
+            size = (self.width_mm.value(), self.height_mm.value())
+        for spin, value in zip((self.width_mm, self.height_mm), size, strict=True):
+            spin.blockSignals(True)
+            spin.setValue(value)
+            spin.blockSignals(False)
+        self._on_changed()
+
+    def _on_changed(self) -> None:
+        choice = self.choice
+        is_shown = choice.style == AS_SHOWN
+        self.width_mm.setEnabled(is_shown or choice.style == CUSTOM)
+        self.height_label.setText(tr("&Height:") if is_shown else tr("&Height of a plot:"))
+        self.dpi.setEnabled(choice.kind == "png")
+        for widget in (*self.plots, self.files, self.legend, self.heading):
+            widget.setEnabled(not is_shown)
+        chosen = [box for box in self.plots if box.isChecked()]
+        if not is_shown and len(chosen) == 1:
+            chosen[0].setEnabled(False)  # the last one stays, as in the window
+        self.files.setEnabled(not is_shown and len(chosen) > 1)
+        self.preview.show_figure(choice, None if is_shown else self.plan)
+
+    def _combo(self, name: str, items: Mapping[Any, str]) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName(name)
+        for data, text in items.items():
+            combo.addItem(tr(text), data)
+        return combo
+
+    def _plot_box(self, plot_id: str, title: str) -> QCheckBox:
+        box = QCheckBox(tr(title), self)
+        box.setObjectName(_box_name(plot_id))
+        box.setChecked(True)
         return box
 
-    def _on_kind_changed(self) -> None:
-        self.dpi.setEnabled(self.suffix == ".png")
+    def _millimetres(self, name: str, allowed: tuple[float, float]) -> QDoubleSpinBox:
+        box = QDoubleSpinBox(self)
+        box.setObjectName(name)
+        box.setRange(*allowed)
+        box.setDecimals(1)
+        box.setSuffix(tr(" mm"))
+        return box
 
-    def _on_preset_changed(self, name: str) -> None:
-        if name in PRESETS:
-            for box, value in zip((self.width_mm, self.height_mm), PRESETS[name], strict=True):
-                box.blockSignals(True)
-                box.setValue(value)
-                box.blockSignals(False)
 
-    def _on_size_changed(self) -> None:
-        size = (self.width_mm.value(), self.height_mm.value())
-        self.preset.setCurrentText(next((name for name, preset in PRESETS.items() if preset == size), _CUSTOM))
+def _box_name(plot_id: str) -> str:
+    return f"figure_plot_{plot_id}"

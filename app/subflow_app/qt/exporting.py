@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -10,11 +11,17 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_plots, export_run
+from subflow_app.core.figure_choice import AS_SHOWN, FigureChoice
+from subflow_app.core.figure_plan import FigurePlan, figure_kind
+from subflow_app.core.figure_process import FigureProcess
+from subflow_app.core.figures import write_figure
+from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import file_stem
 from subflow_app.core.traces import StoredTraces
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.export_dialog import FORMATS, FigureDialog
+from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.history import History
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
@@ -49,23 +56,95 @@ class Exports(QObject):
         self._window = parent
 
     def ask_figure(self) -> None:
-        """Asks for format, size and file, and writes the visible figure."""
-        dialog = FigureDialog(len(self._plots.specs), self._window)
-        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
-        dialog.deleteLater()
-        if not is_accepted:
-            return
-        suffix = dialog.suffix
-        name = FORMATS[suffix].split(" ")[0]
-        path = self.dialogs.save_path("Export figure", f"{name} (*{suffix})", self._suggested(suffix))
-        if path is not None:
-            self.export_figure(path, dialog.width_mm.value(), dialog.height_mm.value(), dialog.dpi.value())
+        """Asks how the figure shall be, with a preview, then for the file, and writes it."""
+        process = FigureProcess()
+        source = FigureSource(self._plots.stack, self._workers, process, self)
+        is_at_work = False
+        try:
+            process.start()  # now, so that it is warm when it is needed
+            dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._window)
+            is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
+            dialog.deleteLater()
+            if not is_accepted:
+                return
+            choice = dialog.choice
+            self._preferences.change(self._preferences.settings.with_figure(asdict(choice)))
+            plan = None if choice.style == AS_SHOWN else dialog.plan
+            path = self._figure_path(choice, plan)
+            if path is None:
+                return
+            if plan is None:
+                self.export_figure(path, choice)
+            else:
+                self.export_paper_figure(path, choice, plan, process)
+                is_at_work = True
+        except AppError as error:
+            self.failed.emit(str(error))
+        finally:
+            if not is_at_work:
+                process.close()
+            source.deleteLater()
 
-    def export_figure(self, path: Path, width_mm: float, height_mm: float, dpi: int) -> None:
-        """Writes the visible figure; on the GUI thread, because it is drawn with widgets, in well under a second."""
+    def export_figure(self, path: Path, choice: FigureChoice) -> None:
+        """Writes the visible figure as shown; on the GUI thread, because it is drawn with widgets, in a moment."""
         from subflow_app.qt.plotting.figure import FigureSize, save_figure
 
-        self._write(path, lambda: save_figure(self._plots.stack, path, FigureSize(width_mm, height_mm, dpi)))
+        size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
+
+        def write() -> None:
+            save_figure(self._plots.stack, path, size)
+            if choice.has_data:
+                self._write_data(path.with_suffix(".csv"))
+
+        self._write(path, write)
+
+    def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
+        """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
+
+        def export() -> Path:
+            try:
+                kind = figure_kind(path)
+                plans = [replace(each, kind=kind) for each in ([plan] if choice.is_stacked else plan.one_per_plot())]
+                contents = [process.draw(each) for each in plans]
+                for target, content in zip(_figure_paths(path, plan, choice), contents, strict=True):
+                    write_figure(target, content)
+            finally:
+                process.close()
+            return path if len(plans) == 1 else path.parent
+
+        def succeeded(written: Path) -> None:
+            self._remember_folder(path.parent)
+            try:
+                if choice.has_data:
+                    self._write_data(path.with_suffix(".csv"))
+            except (AppError, StoreError) as error:
+                self.failed.emit(str(error))
+            else:
+                self.written.emit(written)
+
+        self._workers.start("export figure", export, succeeded=succeeded, failed=self._on_failed, cancel=process.close)
+
+    def _figure_path(self, choice: FigureChoice, plan: FigurePlan | None) -> Path | None:
+        suffix = f".{choice.kind}"
+        name = FORMATS[choice.kind].split(" ")[0]
+        only = f"-{plan.plots[0].id}" if plan is not None and len(plan.plots) == 1 else ""
+        suggested = self._suggested(f"{only}{suffix}")
+        path = self.dialogs.save_path(tr("Export figure"), f"{name} (*{suffix})", suggested)
+        if path is None or plan is None:
+            return path
+        others = [each for each in _figure_paths(path, plan, choice) if each != path and each.exists()]
+        if others and not self.dialogs.confirm(
+            tr("Export figure"),
+            trn(
+                "{count} file there has the name of a figure.",
+                "{count} files there have names of figures.",
+                len(others),
+            ),
+            "\n".join(each.name for each in others),
+            tr("Replace"),
+        ):
+            return None
+        return path
 
     def ask_data(self) -> None:
         """Asks for a file and writes the data of the visible curves to it."""
@@ -75,8 +154,7 @@ class Exports(QObject):
 
     def export_data(self, path: Path) -> None:
         """Writes the data of the visible curves, in SI units."""
-        drawn = [(plot.spec, plot.shown_curves()) for plot in self._plots.stack.plots]
-        self._write(path, lambda: export_plots(drawn, path))
+        self._write(path, lambda: self._write_data(path))
 
     def ask_run(self) -> None:
         """Asks for a folder and writes all data of the selected run to it."""
@@ -99,6 +177,9 @@ class Exports(QObject):
 
     # ---- inside ----
 
+    def _write_data(self, path: Path) -> None:
+        export_plots([(plot.spec, plot.shown_curves()) for plot in self._plots.stack.plots], path)
+
     def _write(self, path: Path, write: Callable[[], object]) -> None:
         try:
             write()
@@ -108,9 +189,11 @@ class Exports(QObject):
             self._on_written(path)
 
     def _on_written(self, path: Path) -> None:
-        settings = self._preferences.settings
-        self._preferences.change(settings.with_export_directory(path.parent))
+        self._remember_folder(path.parent)
         self.written.emit(path)
+
+    def _remember_folder(self, folder: Path) -> None:
+        self._preferences.change(self._preferences.settings.with_export_directory(folder))
 
     def _on_failed(self, error: Exception) -> None:
         if not isinstance(error, AppError | StoreError):
@@ -124,3 +207,10 @@ class Exports(QObject):
     def _folder(self) -> Path | None:
         last = self._preferences.settings.last_export_directory
         return Path(last) if last and Path(last).is_dir() else None
+
+
+def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:
+    """The files of a figure: one, or one per plot with its name in it."""
+    if choice.is_stacked or len(plan.plots) == 1:
+        return [path]
+    return [path.with_name(f"{path.stem}-{plot.id}{path.suffix}") for plot in plan.plots]

@@ -65,7 +65,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.export_figure",
         "&Export figure…",
-        "Write the plots as they are shown to an SVG, PDF or PNG file",
+        "Write the plots to an SVG, PDF or PNG file, as they are shown or for a paper",
         "export_figure",
         ("Ctrl+E",),
         lambda w, _: w.exports.ask_figure(),

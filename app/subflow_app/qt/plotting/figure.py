@@ -8,11 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QMarginsF, QRect, QRectF, QSize, QSizeF, Qt
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
-from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.errors import InputError
+from subflow_app.core.figure_plan import FigureKind, figure_kind
+from subflow_app.core.figures import write_figure
+from subflow_app.core.language import tr
+from subflow_app.core.paper_styles import MM_PER_INCH, checked_height, checked_width
 from subflow_app.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
@@ -21,9 +25,6 @@ from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import LIGHT
 
-FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
-
-_MM_PER_INCH = 25.4
 # The layout is made at this resolution, px per inch, whatever the file's own; a font of 10.5 px is then 7.9 pt.
 _LAYOUT_DPI = 96.0
 _FONT_PX = 10.5
@@ -44,28 +45,37 @@ def save_figure(shown: PlotStack, path: Path, size: FigureSize) -> None:
 
     Args:
         shown: the plots of the window.
-        path: its suffix, one of :data:`FIGURE_SUFFIXES`, says the format.
+        path: its suffix says the format, one of :data:`FIGURE_KINDS`.
         size: of the figure.
 
     Raises:
         InputError: if the suffix is none of these or nothing is shown.
         ExportError: if the file cannot be written.
     """
-    if path.suffix.lower() not in FIGURE_SUFFIXES:
-        raise InputError(f'{path.name}: figures are written as .svg, .pdf or .png, not "{path.suffix}"')
+    write_figure(path, figure_content(shown, figure_kind(path), size))
+
+
+def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> bytes:
+    """The content of a file with what ``shown`` shows.
+
+    Raises:
+        InputError: if nothing is shown, or no figure is that large.
+    """
+    checked_width(size.width_mm)
+    checked_height(size.height_mm)
     if not shown.runs:
-        raise InputError("there is no figure to export yet: run a scenario or open a stored run first")
-    write = {".svg": _write_svg, ".pdf": _write_pdf, ".png": _write_png}[path.suffix.lower()]
+        raise InputError(tr("there is no figure to export yet: run a scenario or open a stored run first"))
+    write = {"svg": _write_svg, "pdf": _write_pdf, "png": _write_png}[kind]
     figure = _paper_copy(shown, size)
+    # Into memory, because Qt's writers fail without a reason.
+    content = QBuffer()
+    content.open(QIODevice.OpenModeFlag.WriteOnly)
     try:
-        # Qt's writers fail without a reason: whether the place can be written is found out first.
-        path.touch()
-        write(figure, path, size)
-    except OSError as error:
-        raise ExportError(f"{path} cannot be written: {error.strerror or error}; choose another folder") from error
+        write(figure, content, size)
     finally:
         figure.close()
         figure.deleteLater()
+    return bytes(content.data().data())
 
 
 def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
@@ -99,14 +109,14 @@ def _font() -> QFont:
 
 
 def _layout_size(size: FigureSize) -> tuple[int, int]:
-    scale = _LAYOUT_DPI / _MM_PER_INCH
+    scale = _LAYOUT_DPI / MM_PER_INCH
     return round(size.width_mm * scale), round(size.height_mm * scale)
 
 
-def _write_svg(figure: PlotStack, path: Path, size: FigureSize) -> None:
+def _write_svg(figure: PlotStack, content: QBuffer, size: FigureSize) -> None:
     width, height = _layout_size(size)
     writer = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-    writer.setFileName(str(path))
+    writer.setOutputDevice(content)
     writer.setTitle("Subflow figure")
     writer.setResolution(round(_LAYOUT_DPI))
     writer.setSize(QSize(width, height))
@@ -115,8 +125,8 @@ def _write_svg(figure: PlotStack, path: Path, size: FigureSize) -> None:
     _draw(figure, painter, QRectF(0, 0, width, height))
 
 
-def _write_pdf(figure: PlotStack, path: Path, size: FigureSize) -> None:
-    writer = QPdfWriter(str(path))
+def _write_pdf(figure: PlotStack, content: QBuffer, size: FigureSize) -> None:
+    writer = QPdfWriter(content)
     writer.setCreator("Subflow")
     writer.setTitle("Subflow figure")
     # At the resolution of the layout a pen of 1 px is 0.75 pt; at a finer one lines would be hairlines.
@@ -128,7 +138,7 @@ def _write_pdf(figure: PlotStack, path: Path, size: FigureSize) -> None:
     _draw(figure, painter, QRectF(0, 0, writer.width(), writer.height()))
 
 
-def _write_png(figure: PlotStack, path: Path, size: FigureSize) -> None:
+def _write_png(figure: PlotStack, content: QBuffer, size: FigureSize) -> None:
     width, height = _layout_size(size)
     scale = size.dpi / _LAYOUT_DPI
     image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_RGB32)
@@ -142,13 +152,13 @@ def _write_png(figure: PlotStack, path: Path, size: FigureSize) -> None:
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     _draw(figure, painter, QRectF(0, 0, image.width(), image.height()))
     _set_resolution(image, size.dpi)
-    if not image.save(str(path)):
-        raise ExportError(f"{path} cannot be written; choose another folder")
+    # The stubs know names of files alone.
+    image.save(content, "PNG")  # type: ignore[call-overload]
 
 
 def _set_resolution(image: QImage, dpi: float) -> None:
-    image.setDotsPerMeterX(round(dpi / _MM_PER_INCH * 1000))
-    image.setDotsPerMeterY(round(dpi / _MM_PER_INCH * 1000))
+    image.setDotsPerMeterX(round(dpi / MM_PER_INCH * 1000))
+    image.setDotsPerMeterY(round(dpi / MM_PER_INCH * 1000))
 
 
 def _draw(figure: PlotStack, painter: QPainter, target: QRectF) -> None:

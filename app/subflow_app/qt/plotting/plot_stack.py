@@ -216,6 +216,11 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     # ---- switches ----
 
+    @property
+    def is_log(self) -> bool:
+        """Whether values are logarithmic."""
+        return self._log
+
     def set_log(self, is_log: bool) -> None:
         """Logarithmic or linear values in all plots."""
         self._log = is_log

@@ -1,0 +1,71 @@
+"""Where the dialog of figures has them from: the plots of the window, and the process that draws for paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from subflow_app.core.figure_choice import AS_SHOWN, FigureChoice
+from subflow_app.core.figure_plan import FigurePlan, plot_data
+from subflow_app.core.figure_process import FigureProcess
+from subflow_app.qt.workers import Workers
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plotting.plot_stack import PlotStack
+    from subflow_app.qt.plotting.time_plot import TimePlot
+
+
+class FigureSource(QObject):
+    """Figures of what a stack of plots shows at the moment at which this is made."""
+
+    def __init__(self, shown: PlotStack, workers: Workers, process: FigureProcess, parent: QObject) -> None:
+        """Draws in ``process``, in tasks of ``workers``; figures as shown are drawn here, with widgets."""
+        super().__init__(parent)
+        self._shown = shown
+        self._workers = workers
+        self._process = process
+        self.plan = shown_plan(shown)
+
+    def as_shown(self, choice: FigureChoice) -> bytes:
+        """The figure as the window shows it; on the GUI thread, because it is drawn with widgets.
+
+        Raises:
+            InputError: if nothing is shown.
+        """
+        from subflow_app.qt.plotting.figure import FigureSize, figure_content
+
+        assert choice.style == AS_SHOWN
+        size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
+        return figure_content(self._shown, choice.kind, size)
+
+    def draw(self, plan: FigurePlan, succeeded: Callable[[bytes], None], failed: Callable[[Exception], None]) -> None:
+        """Has a figure drawn; tells on the GUI thread."""
+        self._workers.start(
+            "draw figure",
+            lambda: self._process.draw(plan),
+            succeeded=succeeded,
+            failed=failed,
+            cancel=self._process.close,
+        )
+
+
+def shown_plan(shown: PlotStack) -> FigurePlan:
+    """What the plots of the window show: the visible curves, the range of time, and of values where it was set."""
+    plots = tuple(
+        plot_data(plot.spec, plot.shown_curves(), value_range=_value_range(plot, is_log=shown.is_log))
+        for plot in shown.plots
+    )
+    low_s, high_s = shown.time_range
+    # The window can show a bit of nothing before the start and after the end.
+    end_s = max((run.duration_s for run in shown.runs), default=high_s)
+    return FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
+
+
+def _value_range(plot: TimePlot, *, is_log: bool) -> tuple[float, float] | None:
+    if plot.view.is_fitting_values:
+        return None
+    low, high = plot.view.viewRange()[1]
+    # A logarithmic axis of pyqtgraph counts in exponents.
+    return (10.0**low, 10.0**high) if is_log else (float(low), float(high))
