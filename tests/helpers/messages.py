@@ -22,6 +22,7 @@ from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.policies import app_catalog
 from subflow_app.core.recipes import load_recipe, recipe_names
 from subflow_app.core.runs import RunState
+from subflow_app.core.templates import TEMPLATES
 from subflow_app.core.training import JobState
 from subflow_app.core.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.core.training_draft import training_label
@@ -127,6 +128,9 @@ def _table_texts() -> Iterator[tuple[str, str]]:
     for metric in TRAINING_PLOTS:
         yield f"training plot {metric.metric}", metric.title
         yield f"training plot {metric.metric}", metric.unit
+    for template in TEMPLATES:
+        for text in (template.title, template.sentence, *(value.label for value in template.values)):
+            yield f"template {template.scenario}", text
     yield from _parameter_texts()
 
 

@@ -73,6 +73,9 @@ class ScriptedDialogs(Dialogs):
     def promote(self, *arguments: Any) -> Any:
         return self._ask("promote", *arguments)
 
+    def template(self) -> Any:
+        return self._ask("template")
+
     def confirm(self, *arguments: str) -> Any:
         return self._ask("confirm", *arguments)
 

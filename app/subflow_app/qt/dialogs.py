@@ -83,6 +83,16 @@ class Dialogs:
         dialog.deleteLater()
         return answer if is_accepted else None
 
+    def template(self) -> tuple[str, str] | None:
+        """Text and title of a scenario to start from, or None."""
+        from subflow_app.qt.template_gallery import TemplateGallery
+
+        gallery = TemplateGallery(self._parent)
+        is_accepted = gallery.exec() == TemplateGallery.DialogCode.Accepted
+        choice = (gallery.text, gallery.template.scenario) if is_accepted else None
+        gallery.deleteLater()
+        return choice
+
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
         """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""
         box = QMessageBox(self._parent)

@@ -108,6 +108,11 @@ class Documents(QObject):
         self._replace(ScenarioDoc(text), f"{name} (example)")
         return True
 
+    def ask_template(self) -> bool:
+        """Offers topologies to start from; False if the person would rather keep the present document."""
+        choice = self.dialogs.template()
+        return choice is not None and self.open_text(*choice)
+
     def open_text(self, text: str, name: str) -> bool:
         """Opens a scenario that has no file, e.g. that of a stored run."""
         if not self.may_discard():

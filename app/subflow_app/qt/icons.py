@@ -92,6 +92,7 @@ GLYPHS: dict[str, str] = {
     "delete": "ph.trash",
     "purge": "mdi6.broom",
     "scenario": "ph.file-text",
+    "template": "ph.squares-four",
     "align_left": "ph.align-left",
     "align_right": "ph.align-right",
     "align_top": "ph.align-top",

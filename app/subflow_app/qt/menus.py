@@ -18,6 +18,7 @@ MENUS: dict[str, tuple[str, ...]] = {
     "&File": (
         "file.new",
         "file.new_empty",
+        "file.new_template",
         "file.open",
         ">Open &example",
         ">Open &recent",

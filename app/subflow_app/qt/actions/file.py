@@ -26,6 +26,14 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.documents.new_empty(),
     )
     yield ActionSpec(
+        "file.new_template",
+        "New from &template…",
+        "Start with a topology of the literature, and choose its rates and numbers of flows",
+        "template",
+        ("Ctrl+Alt+T",),
+        lambda w, _: w.documents.ask_template(),
+    )
+    yield ActionSpec(
         "file.open",
         "&Open scenario…",
         "Open a scenario file; dropping one on the window does the same",

@@ -125,7 +125,7 @@ class TopologyScene(QGraphicsScene):
         for node in self._nodes.values():
             rect = rect.united(node.obstacle(self._zoom))
         for label in self._labels.values():
-            if not label.is_crowded_out:
+            if label.isVisible() and not label.is_crowded_out:
                 rect = rect.united(label.sceneBoundingRect())
         for link in self._links.values():
             if link.curve:
@@ -179,6 +179,11 @@ class TopologyScene(QGraphicsScene):
             return False
         self._place_labels(self._links)
         return True
+
+    def set_labels_shown(self, shown: bool) -> None:
+        """Draw the labels of links or leave them out, as small pictures do."""
+        for label in self._labels.values():
+            label.setVisible(shown)
 
     def set_look(self, look: Look) -> None:
         """Draw everything in other colours and fonts."""

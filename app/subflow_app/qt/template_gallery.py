@@ -1,0 +1,174 @@
+"""The gallery of topologies to start from: a picture, a sentence, and the few numbers to choose."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtGui import QIcon, QPixmap, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core import templates
+from subflow_app.core.language import tr
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.templates import TEMPLATES, Template, TemplateValue
+from subflow_app.core.topology import picture_of
+from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.topology.drawing_file import draw_thumbnail
+
+_THUMBNAIL = QSize(150, 84)
+_PREVIEW = QSize(340, 190)
+
+
+class TemplateGallery(QDialog):
+    """Chooses a template and its values; `text` is the scenario that comes of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Shows the first template."""
+        super().__init__(parent)
+        self.setObjectName("template_gallery")
+        self.setWindowTitle(tr("New from template"))
+        self._docs: dict[str, ScenarioDoc] = {}
+        self._fields: dict[TemplateValue, QLineEdit] = {}
+        self.list = QListView(self)
+        self.list.setObjectName("templates")
+        self.list.setAccessibleName(tr("Templates"))
+        self.list.setIconSize(_THUMBNAIL)
+        self.list.setSpacing(2)
+        self.list.setWordWrap(True)
+        self.list.setResizeMode(QListView.ResizeMode.Adjust)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.list.setMinimumWidth(_THUMBNAIL.width() + 290)
+        self._model = QStandardItemModel(self)
+        for template in TEMPLATES:
+            text = f"{tr(template.title)}\n{tr(template.sentence)}"
+            item = QStandardItem(QIcon(self._drawn(template, _THUMBNAIL)), text)
+            item.setSizeHint(QSize(_THUMBNAIL.width() + 200, _THUMBNAIL.height() + 12))
+            item.setData(f"{tr(template.title)}. {tr(template.sentence)}", Qt.ItemDataRole.AccessibleTextRole)
+            self._model.appendRow(item)
+        self.list.setModel(self._model)
+        self._title = QLabel(self)
+        self._title.setWordWrap(True)
+        font = self._title.font()
+        font.setBold(True)
+        font.setPointSizeF(font.pointSizeF() * 1.2)
+        self._title.setFont(font)
+        self._picture = QLabel(self)
+        self._picture.setFixedSize(_PREVIEW)
+        self._sentence = QLabel(self)
+        self._sentence.setWordWrap(True)
+        self._form_area = QScrollArea(self)
+        self._form_area.setWidgetResizable(True)
+        self._form_area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.problem = QLabel(self)
+        self.problem.setObjectName("template_problem")
+        self.problem.setWordWrap(True)
+        self.problem.setStyleSheet(f"color: {current_tokens().error};")
+        # Keeps its room, so that the dialog does not jump while one types.
+        self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.create_button = buttons.addButton(tr("Create"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.create_button.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        side = QVBoxLayout()
+        for widget in (self._title, self._picture, self._sentence):
+            side.addWidget(widget)
+        side.addWidget(self._form_area, 1)
+        side.addWidget(self.problem)
+        row = QHBoxLayout()
+        row.addWidget(self.list, 1)
+        row.addLayout(side)
+        layout = QVBoxLayout(self)
+        layout.addLayout(row, 1)
+        layout.addWidget(buttons)
+        self.resize(860, 600)
+        selection = self.list.selectionModel()
+        selection.currentChanged.connect(self._on_current_changed)
+        self.list.activated.connect(lambda _index: self.accept())
+        self.list.setCurrentIndex(self._model.index(0, 0))
+        self.list.setFocus()
+
+    @property
+    def template(self) -> Template:
+        """What is chosen."""
+        return TEMPLATES[max(self.list.currentIndex().row(), 0)]
+
+    @property
+    def fields(self) -> dict[str, QLineEdit]:
+        """Where the values are typed, by label."""
+        return {value.label: field for value, field in self._fields.items()}
+
+    def choose(self, scenario: str) -> None:
+        """Choose the template of a shipped scenario."""
+        row = next(index for index, template in enumerate(TEMPLATES) if template.scenario == scenario)
+        self.list.setCurrentIndex(self._model.index(row, 0))
+
+    @property
+    def text(self) -> str:
+        """The scenario with the values that are typed."""
+        return templates.filled_text(self.template, {value: field.text() for value, field in self._fields.items()})
+
+    def accept(self) -> None:
+        """Create it, unless a value is impossible: that one gets the focus."""
+        wrong = self._first_problem()
+        if wrong is None:
+            super().accept()
+        else:
+            self._fields[wrong[0]].setFocus()
+
+    def _doc(self, template: Template) -> ScenarioDoc:
+        if template.scenario not in self._docs:
+            self._docs[template.scenario] = template.document()
+        return self._docs[template.scenario]
+
+    def _drawn(self, template: Template, size: QSize) -> QPixmap:
+        scenario = self._doc(template).scenario
+        if scenario is None:
+            return QPixmap()
+        return draw_thumbnail(picture_of(scenario), size, current_tokens(), self.font(), self.devicePixelRatioF())
+
+    def _on_current_changed(self, _index: QModelIndex) -> None:
+        template = self.template
+        self._title.setText(tr(template.title))
+        self._sentence.setText(tr(template.sentence))
+        self._picture.setPixmap(self._drawn(template, _PREVIEW))
+        self._picture.setAccessibleName(tr("Picture of {title}", title=tr(template.title)))
+        doc = self._doc(template)
+        content = QWidget(self._form_area)
+        form = QFormLayout(content)
+        form.setContentsMargins(0, 4, 4, 0)
+        self._fields = {}
+        for value in template.values:
+            field = QLineEdit(templates.shown_text(doc, value), content)
+            field.setAccessibleName(tr(value.label))
+            field.setToolTip(tr(value.param.help))
+            field.textChanged.connect(lambda _text: self._check())
+            form.addRow(tr(value.label), field)
+            self._fields[value] = field
+        self._form_area.setWidget(content)
+        self._check()
+
+    def _first_problem(self) -> tuple[TemplateValue, str] | None:
+        doc = self._doc(self.template)
+        for value, field in self._fields.items():
+            message = templates.check_value(doc, value, field.text())
+            if message:
+                return value, message
+        return None
+
+    def _check(self) -> None:
+        wrong = self._first_problem()
+        self.problem.setText(f"{tr(wrong[0].label)}: {wrong[1]}" if wrong else "")
+        self.create_button.setEnabled(wrong is None)

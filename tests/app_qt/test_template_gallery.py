@@ -1,0 +1,66 @@
+"""The gallery of topologies to start from."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.templates import TEMPLATES
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.template_gallery import TemplateGallery
+
+
+@pytest.fixture
+def gallery(qtbot: QtBot) -> TemplateGallery:
+    made = TemplateGallery()
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_every_template_has_a_picture_and_a_name(gallery: TemplateGallery) -> None:
+    model = gallery.list.model()
+    assert model.rowCount() == len(TEMPLATES)
+    for row in range(model.rowCount()):
+        index = model.index(row, 0)
+        assert not index.data(Qt.ItemDataRole.DecorationRole).isNull()
+        assert index.data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_it_is_used_by_keyboard(gallery: TemplateGallery, qtbot: QtBot) -> None:
+    QTest.keyClick(gallery.list, Qt.Key.Key_Down)
+    assert gallery.template is TEMPLATES[1]
+    with qtbot.waitSignal(gallery.accepted):
+        QTest.keyClick(gallery.list, Qt.Key.Key_Return)
+
+
+def test_values_go_into_the_scenario(gallery: TemplateGallery) -> None:
+    gallery.choose("t-10b")
+    gallery.fields["Rate of each path"].setText("12Mbit/s")
+    doc = ScenarioDoc(gallery.text)
+    assert doc.value("links.top.rate") == doc.value("links.bottom.rate") == "12Mbit/s"
+
+
+def test_a_value_that_cannot_be_keeps_it_from_being_created(gallery: TemplateGallery) -> None:
+    gallery.choose("t-10b")
+    gallery.fields["Rate of each path"].setText("12 parsecs")
+    assert "Rate of each path" in gallery.problem.text()
+    assert not gallery.create_button.isEnabled()
+    gallery.accept()
+    assert gallery.isVisible()
+
+
+def test_the_action_opens_a_scenario_without_a_file(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    text = TEMPLATES[3].document().text
+    dialogs.answer("template", None, (text, "t-10b"))
+    before = window.documents.doc.text
+    window.bar.trigger("file.new_template")
+    assert window.documents.doc.text == before
+    window.bar.trigger("file.new_template")
+    assert window.documents.doc.text == text
+    assert window.documents.doc.path is None
+    assert window.windowTitle().startswith("t-10b")
