@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.qt import theme
-from subflow_app.qt.theme import DARK, LIGHT, Theme, Tokens, contrast_ratio
+from subflow_app.qt.theme import CONTRAST, DARK, LIGHT, Theme, Tokens, contrast_ratio
 
+SETS = [LIGHT, DARK, CONTRAST]
 # (text colour, what it is drawn on); WCAG AA asks for 4.5:1 for text of normal size.
 TEXT_PAIRS = [
     (text, ground)
@@ -33,13 +35,15 @@ TEXT_PAIRS = [
 SHAPE_PAIRS = [("node_border", "base"), ("link_line", "base"), ("accent", "window")]
 
 
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda t: t.name)
+@pytest.mark.parametrize("tokens", SETS, ids=lambda t: t.name)
 @pytest.mark.parametrize(("text", "ground"), TEXT_PAIRS)
 def test_text_is_readable(tokens: Tokens, text: str, ground: str) -> None:
-    assert contrast_ratio(getattr(tokens, text), getattr(tokens, ground)) >= 4.5
+    # WCAG AA; AAA where the person asks for high contrast.
+    wanted = 7.0 if tokens is CONTRAST else 4.5
+    assert contrast_ratio(getattr(tokens, text), getattr(tokens, ground)) >= wanted
 
 
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda t: t.name)
+@pytest.mark.parametrize("tokens", SETS, ids=lambda t: t.name)
 @pytest.mark.parametrize(("shape", "ground"), SHAPE_PAIRS)
 def test_shapes_stand_out(tokens: Tokens, shape: str, ground: str) -> None:
     assert contrast_ratio(getattr(tokens, shape), getattr(tokens, ground)) >= 3.0
@@ -52,7 +56,7 @@ def test_contrast_ratio_known_values() -> None:
     assert contrast_ratio("#767676", "#ffffff") == pytest.approx(4.54, abs=0.01)
 
 
-@pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=lambda t: t.name)
+@pytest.mark.parametrize("tokens", SETS, ids=lambda t: t.name)
 def test_every_token_is_a_colour(tokens: Tokens) -> None:
     for field in dataclasses.fields(tokens):
         if field.name != "name":
@@ -75,5 +79,23 @@ def test_switching_reaches_palette_and_listeners(qapp: QApplication) -> None:
 
 
 def test_unknown_mode_is_refused(qapp: QApplication) -> None:
-    with pytest.raises(ValueError, match="light, dark, system"):
+    with pytest.raises(ValueError, match="light, dark, contrast, system"):
         Theme(qapp).set_mode("sepia")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ground", ["window", "base", "alternate_base", "button"])
+def test_edges_are_seen_in_high_contrast(ground: str) -> None:
+    # Everywhere else panels are told apart by their fill.
+    assert contrast_ratio(CONTRAST.border, getattr(CONTRAST, ground)) >= 3.0
+
+
+def test_high_contrast_of_the_desktop_is_followed(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    applied = Theme(qapp, "system")
+    assert theme.current_tokens() is LIGHT
+
+    monkeypatch.setattr(theme, "system_wants_contrast", lambda: True)
+    qapp.styleHints().accessibility().contrastPreferenceChanged.emit(Qt.ContrastPreference.HighContrast)
+
+    assert theme.current_tokens() is CONTRAST
+    applied.set_mode("dark")
+    assert theme.current_tokens() is DARK

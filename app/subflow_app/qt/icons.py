@@ -83,6 +83,7 @@ GLYPHS: dict[str, str] = {
     "theme": "ph.circle-half",
     "theme_light": "ph.sun",
     "theme_dark": "ph.moon",
+    "theme_contrast": "ph.circle-half-fill",
     "theme_system": "ph.desktop",
     "rename": "ph.pencil-simple",
     "tag": "ph.tag",

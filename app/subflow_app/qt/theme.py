@@ -1,4 +1,4 @@
-"""Colours of the window: two sets of tokens, the palette and style sheet made from them, and live switching.
+"""Colours of the window: three sets of tokens, the palette and style sheet made from them, and live switching.
 
 Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.core.palette``, because
 exported figures need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does nothing on
@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QToolTip
 
-ThemeMode = Literal["light", "dark", "system"]
+ThemeMode = Literal["light", "dark", "contrast", "system"]
 MODES: tuple[ThemeMode, ...] = get_args(ThemeMode)
 
 
@@ -23,7 +23,7 @@ MODES: tuple[ThemeMode, ...] = get_args(ThemeMode)
 class Tokens:
     """Named colours as ``#rrggbb``; ``QColor(tokens.text)`` makes a colour of one."""
 
-    name: Literal["light", "dark"]
+    name: Literal["light", "dark", "contrast"]
     window: str  # behind panels and toolbars
     base: str  # behind text fields, tables, canvas and plots
     alternate_base: str  # every second table row, headers
@@ -51,8 +51,8 @@ class Tokens:
 
     @property
     def is_dark(self) -> bool:
-        """True for the dark set."""
-        return self.name == "dark"
+        """True for the sets with light text on a dark ground."""
+        return self.name != "light"
 
 
 LIGHT = Tokens(
@@ -109,6 +109,35 @@ DARK = Tokens(
     node_border="#98a3b1",
     link_line="#7f8a97",
     shadow="#0c0e11",
+)
+
+# Black, white and yellow: text has at least 7:1 (WCAG AAA), and every edge that means something can be seen.
+CONTRAST = Tokens(
+    name="contrast",
+    window="#000000",
+    base="#000000",
+    alternate_base="#141414",
+    text="#ffffff",
+    muted_text="#e6e6e6",
+    button="#1a1a1a",
+    button_hover="#3a3a3a",
+    highlight="#ffe000",
+    highlighted_text="#000000",
+    link="#8fd3ff",
+    accent="#ffe000",
+    accent_text="#000000",
+    error="#ffaaa3",
+    warning="#ffd75e",
+    ok="#7dff9b",
+    error_fill="#3a0000",
+    warning_fill="#332600",
+    info_fill="#00213d",
+    border="#9a9a9a",
+    grid="#4d4d4d",
+    node_fill="#000000",
+    node_border="#ffffff",
+    link_line="#d0d0d0",
+    shadow="#000000",
 )
 
 
@@ -192,6 +221,23 @@ QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 """
 
 
+def edge_style(tokens: Tokens) -> str:
+    """Rules for high contrast: Fusion derives the edges of fields and buttons from the window's colour, here black."""
+    t = tokens
+    return f"""
+QLineEdit, QPlainTextEdit, QTextBrowser {{ border: 1px solid {t.border}; padding: 1px 3px; }}
+QLineEdit:focus, QPlainTextEdit:focus, QTextBrowser:focus {{ border-color: {t.accent}; }}
+QPushButton {{ background: {t.button}; border: 1px solid {t.border}; border-radius: 3px; padding: 4px 12px; }}
+QPushButton:hover {{ background: {t.button_hover}; }}
+QPushButton:focus, QPushButton:default {{ border: 2px solid {t.accent}; }}
+QPushButton:disabled {{ color: {t.border}; }}
+QMenu {{ background: {t.window}; border: 1px solid {t.border}; }}
+QMenu::item:selected {{ background: {t.highlight}; color: {t.highlighted_text}; }}
+QMenu::item:disabled {{ color: {t.border}; }}
+QMenu::separator {{ background: {t.border}; height: 1px; margin: 4px; }}
+"""
+
+
 def table_style(tokens: Tokens) -> str:
     """Rules for tables: flat headers, and air on both sides of a cell."""
     t = tokens
@@ -216,12 +262,14 @@ class Theme(QObject):
         # Setting a style polishes every widget there is: not again for what is set already.
         if application.style().name().lower() != "fusion":
             application.setStyle("Fusion")
-        application.styleHints().colorSchemeChanged.connect(self._on_system_changed)
+        hints = application.styleHints()
+        hints.colorSchemeChanged.connect(self._on_system_changed)
+        hints.accessibility().contrastPreferenceChanged.connect(self._on_system_changed)
         self._apply()
 
     @property
     def mode(self) -> ThemeMode:
-        """What the person chose: light, dark or the desktop's."""
+        """What the person chose: light, dark, high contrast or the desktop's."""
         return self._mode
 
     def set_mode(self, mode: ThemeMode) -> None:
@@ -236,12 +284,15 @@ class Theme(QObject):
             self._apply()
 
     def _apply(self) -> None:
-        dark = self._mode == "dark" or (self._mode == "system" and system_is_dark())
-        tokens = DARK if dark else LIGHT
+        tokens = _of_system() if self._mode == "system" else {"dark": DARK, "contrast": CONTRAST}.get(self._mode, LIGHT)
         _set_current(tokens)
         palette = build_palette(tokens)
         self._application.setPalette(palette)
         QToolTip.setPalette(palette)
+        # Only if there is one or was one: it makes Qt polish every widget there is.
+        style = edge_style(tokens) if tokens is CONTRAST else ""
+        if self._application.styleSheet() != style:
+            self._application.setStyleSheet(style)
         self.changed.emit(tokens)
 
 
@@ -263,6 +314,17 @@ def _set_current(tokens: Tokens) -> None:
 def system_is_dark() -> bool:
     """Whether the desktop says it is dark; desktops that say nothing count as light."""
     return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+
+def system_wants_contrast() -> bool:
+    """Whether the desktop asks for high contrast."""
+    return QGuiApplication.styleHints().accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+
+
+def _of_system() -> Tokens:
+    if system_wants_contrast():
+        return CONTRAST
+    return DARK if system_is_dark() else LIGHT
 
 
 def _mix(first: str, second: str, share: float) -> str:

@@ -28,7 +28,13 @@ SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
 }
 DEFAULT_SPEED = "brisk"
 
-THEMES = {"light": "Ctrl+Alt+L", "dark": "Ctrl+Alt+D", "system": "Ctrl+Alt+S"}
+# Themes: mode -> (text, tip, shortcut).
+THEMES = {
+    "light": ("&Light theme", "Use light colours", "Ctrl+Alt+L"),
+    "dark": ("&Dark theme", "Use dark colours", "Ctrl+Alt+D"),
+    "contrast": ("&High contrast theme", "Use black, white and yellow, with strong edges", "Ctrl+Alt+C"),
+    "system": ("&System theme", "Follow the desktop: light, dark or high contrast", "Ctrl+Alt+S"),
+}
 
 # Workspaces: id -> (title, what its panels are for, icon, shortcut).
 WORKSPACES = {

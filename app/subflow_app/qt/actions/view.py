@@ -152,11 +152,11 @@ def rows() -> Iterator[ActionSpec]:
         ("Ctrl+0",),
         lambda w, _: w.zoom(0),
     )
-    for mode, shortcut in THEMES.items():
+    for mode, (text, tip, shortcut) in THEMES.items():
         yield ActionSpec(
             f"view.theme_{mode}",
-            f"&{mode.capitalize()} theme",
-            "Follow the desktop's light or dark setting" if mode == "system" else f"Use {mode} colours",
+            text,
+            tip,
             f"theme_{mode}",
             (shortcut,),
             lambda w, _, mode=mode: w.set_theme(mode),  # type: ignore[misc]

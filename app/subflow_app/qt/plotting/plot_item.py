@@ -70,4 +70,4 @@ def colour_axes(item: Any, tokens: Tokens, *, line_width: float = 1.0, paper: bo
         axis.setTickPen(make_pen(tokens.muted_text, width=line_width))
         axis.setTextPen(tokens.text if paper else tokens.muted_text)
         if name in ("left", "bottom"):
-            axis.setGrid(_GRID_ALPHA[tokens.name])
+            axis.setGrid(_GRID_ALPHA["dark" if tokens.is_dark else "light"])
