@@ -29,10 +29,12 @@ def test_owner_names_are_taken_apart() -> None:
     assert split_owner("download.3/1") == ("download", 2, 1)
 
 
-def test_each_subflow_has_its_own_hue_and_a_flow_with_subflows_is_neutral() -> None:
+def test_each_subflow_has_its_own_hue_and_a_flow_of_several_is_neutral() -> None:
     keys = colour_keys(["download", "download/1", "download/2", "cross", "cross/1", "noise"])
 
-    assert keys["download"].hue == keys["cross"].hue == TOTAL
+    assert keys["download"].hue == TOTAL
+    # One subflow is all of its flow.
+    assert keys["cross"] == keys["cross/1"]
     assert [keys[owner].hue for owner in ("download/1", "download/2", "cross/1", "noise")] == [0, 1, 2, 3]
 
 
@@ -66,7 +68,7 @@ def test_colours_of_two_rounds_through_the_hues_are_all_different(dark: bool) ->
 
 
 def test_neutral_colour_of_totals_contrasts_with_the_background() -> None:
-    key = colour_keys(["download", "download/1"])["download"]
+    key = colour_keys(["download", "download/1", "download/2"])["download"]
 
     assert max(rgb(hex_colour(key))) < 40
     assert min(rgb(hex_colour(key, dark=True))) > 215

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from tests.helpers.table_traces import TableTraces as Table
 
 from subflow_app import plots
 from subflow_app.core import palette
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, find_key
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, TraceMark, find_key
 from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, interval_text, samples_to_average
 from subflow_app.plots.bars import bar_places, flow_bars, make_bar, repetitions
-from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS, transport_colours
+from subflow_app.plots.convergence import convergence_time
+from subflow_app.plots.spec import AGENTS, CONNECTION, FAIRNESS, INTERVALS, STATISTICS, transport_colours
 
 SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]
 MIXED = make_scenario(
@@ -69,14 +71,17 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
     def shown(traces: LiveTraces) -> dict[str, list[str]]:
         groups: dict[str, list[str]] = {}
         for plot in PLOTS:
-            if plot.series(traces):
+            if plot.is_in(traces):
                 groups.setdefault(plot.group, []).append(plot.id)
         return groups
 
     assert shown(everyday) == {
         "": ["throughput", "cwnd", "rtt", "queue", "goodput", "inflight", "drops", "loss_ratio", "utilisation"],
+        STATISTICS: ["rtt_cdf", "throughput_cdf", "phase", "goodput_bars", "controller_bars"],
+        FAIRNESS: ["convergence"],
         CONNECTION: ["recv_buffer"],
     }
+    assert shown(several)[FAIRNESS] == ["jain", "fairness_bars", "convergence"]
     assert shown(several)[CONNECTION] == [
         "schedule_share",
         "reorder_queue",
@@ -261,3 +266,117 @@ def test_bars_of_a_category_stand_beside_each_other() -> None:
     assert [(bar.owner, bar.run, bar.mean) for bar in bars[:2]] == [("download.1", 0, 10.0), ("download.1", 1, 11.0)]
     # 0.76 of the category for two bars of 0.38, to both sides of its middle.
     np.testing.assert_allclose(places.bars[:3], [(-0.19, 0.38), (0.19, 0.38), (0.81, 0.38)])
+
+
+def duel(first: Sequence[float], second: Sequence[float], **options: object) -> Table:
+    """Two flows with a subflow each, of these goodputs, one sample per second."""
+    columns: dict[tuple[str, str, str], Sequence[float]] = {}
+    for flow, values in (("a", first), ("b", second)):
+        columns |= {(FLOW, flow, "goodput_bps"): values, (SUBFLOW, f"{flow}/1", "goodput_bps"): values}
+    return Table(columns, interval_s=1.0, **options)  # type: ignore[arg-type] # the options of a table
+
+
+def test_jain_index_over_time_is_of_the_flows_that_are_active() -> None:
+    traces = duel([1, 1, 1, 3, 3, 3, 0, 0], [0, 0, 1, 1, 1, 1, 1, 1], marks=[TraceMark(6.0, "a", "completed", 6.0)])
+    (curve,) = PLOTS_BY_ID["jain"].curves(traces)
+
+    # Alone in the first two seconds; equal since both are there ([1 1 1] and [1]); then a has 6/4, 9/5, 11/5 and b 1:
+    # (r + 1)² / 2 (r² + 1). At 6 s a is complete, which its sample at 7 s may still tell of.
+    expected = [np.nan, np.nan, 1.0, *((r + 1) ** 2 / (2 * (r * r + 1)) for r in (6 / 4, 9 / 5, 11 / 5))]
+    np.testing.assert_allclose(curve.values[:6], expected, rtol=1e-6)
+    assert np.isnan(curve.values[7])
+
+
+def test_a_flow_that_starves_counts_with_nothing() -> None:
+    (curve,) = PLOTS_BY_ID["jain"].curves(duel([1] * 12, [1] + [0] * 11))
+
+    # Five seconds after its only byte: (r + 0)² / 2 r².
+    assert curve.values[-1] == pytest.approx(0.5)
+
+
+def test_one_flow_has_no_fairness() -> None:
+    alone = finished_traces(make_scenario(make_flow("cross", "tcp", ("wifi",))))
+
+    for name in ("jain", "fairness_bars"):
+        assert not PLOTS_BY_ID[name].is_in(alone)
+        assert "two" in PLOTS_BY_ID[name].needs
+    assert len(PLOTS_BY_ID["jain"].curves(alone)[0].values) == 0
+
+
+def test_fairness_of_an_experiment_is_the_mean_of_its_runs() -> None:
+    runs = [duel([1.0] * 4, [second] * 4, condition="x") for second in (1.0, 3.0)]
+    (bar,) = PLOTS_BY_ID["fairness_bars"].all_bars(runs)
+
+    # 1 and (1 + 3)² / 2 (1 + 9) = 0.8.
+    assert list(bar.values) == pytest.approx([1.0, 0.8])
+
+
+def test_distribution_is_of_the_samples_after_the_warm_up() -> None:
+    samples = [9.0, 0.3, 0.1, np.nan, 0.2, 0.2]
+    traces = Table({(SUBFLOW, "a/1", "srtt_s"): samples}, interval_s=1.0, warmup_s=1.0)
+    (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
+
+    assert curve.x is not None
+    np.testing.assert_allclose(curve.x, [0.1, 0.1, 0.2, 0.2, 0.3], rtol=1e-6)
+    np.testing.assert_allclose(curve.values, [0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def test_distribution_of_many_samples_keeps_its_ends() -> None:
+    traces = Table({(SUBFLOW, "a/1", "srtt_s"): np.arange(1, 50_001).tolist()}, interval_s=1.0)
+    (curve,) = PLOTS_BY_ID["rtt_cdf"].curves(traces)
+
+    assert curve.x is not None
+    assert len(curve.x) == 1001
+    assert (curve.x[0], curve.x[-1], curve.values[0], curve.values[-1]) == (1.0, 50_000.0, 0.0, 1.0)
+
+
+def test_distribution_of_throughput_has_one_curve_per_flow() -> None:
+    curves = PLOTS_BY_ID["throughput_cdf"].curves(finished_traces(MIXED))
+
+    assert [curve.label for curve in curves] == ["download.1 · total", "download.2 · total", "cross · wifi", "noise"]
+
+
+def test_phase_plot_knows_the_time_of_its_points() -> None:
+    wanted = [SUBFLOW, "a/1"]
+    columns = {(*wanted, "cwnd_pkts"): [10, 20, 30], (*wanted, "srtt_s"): [np.nan, 0.1, 0.2]}
+    (curve,) = PLOTS_BY_ID["phase"].curves(Table(columns, interval_s=1.0))  # type: ignore[arg-type] # a tuple of three
+
+    assert curve.x is not None
+    assert (curve.x.tolist(), curve.time_s.tolist()) == ([20.0, 30.0], [2.0, 3.0])
+    np.testing.assert_allclose(curve.values, [0.1, 0.2], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        ([0, 0, *[4.0] * 20], 0.0),  # from its first second on, wherever that is
+        ([1.0, 2.0, *[4.0] * 20], 2.0),
+        ([4.0, 4.0, 4.0, 4.0, 1.0, *[4.0] * 20], 5.0),  # four seconds are not enough
+        ([1.0, 8.0] * 10, np.nan),
+        ([4.0] * 9, np.nan),  # too short to tell
+        ([0.0] * 20, np.nan),
+        ([np.nan, np.inf, *[4.0] * 20], 0.0),
+    ],
+)
+def test_convergence_is_when_five_seconds_are_near_the_final_share(rates: list[float], expected: float) -> None:
+    assert convergence_time(np.array(rates, np.float32)) == pytest.approx(expected, nan_ok=True)
+
+
+def test_controllers_are_compared_by_their_flows() -> None:
+    runs = [
+        duel([2.0] * 4, [4.0] * 4, controllers={"a": "lia", "b": "lia"}, condition="x"),
+        duel([1.0] * 4, [5.0] * 4, controllers={"a": "lia", "b": "olia"}, condition="y"),
+    ]
+    bars = PLOTS_BY_ID["controller_bars"].all_bars(runs)
+
+    assert [(bar.category, bar.run, bar.values) for bar in bars] == [
+        ("lia", 0, (3.0,)),
+        ("lia", 1, (1.0,)),
+        ("olia", 1, (5.0,)),
+    ]
+
+
+def test_mean_goodput_is_of_the_time_after_the_warm_up() -> None:
+    bars = PLOTS_BY_ID["goodput_bars"].all_bars([duel([9, 9, 1, 3], [0, 0, 2, 2], warmup_s=2.0)])
+
+    assert [(bar.category, bar.mean) for bar in bars] == [("a", 2.0), ("b", 2.0)]

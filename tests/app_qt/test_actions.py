@@ -62,7 +62,8 @@ def test_every_action_is_complete(spec: ActionSpec) -> None:
     assert spec.tip[0].isupper()
     assert not spec.tip.endswith(".")
     assert spec.icon in GLYPHS
-    assert spec.shortcuts
+    # There are more plots than keys; the palette and the menu reach them all.
+    assert spec.shortcuts or spec.id.startswith("view.plot_")
     for shortcut in spec.shortcuts:
         assert QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.PortableText)
 
@@ -111,7 +112,7 @@ def test_actions_of_the_window_carry_what_the_table_says(window: MainWindow) -> 
         assert action.statusTip() == spec.tip
         assert spec.tip in action.toolTip()
         assert not action.icon().isNull()
-        assert action.shortcut() == QKeySequence(spec.shortcuts[0])
+        assert action.shortcut() == QKeySequence(*spec.shortcuts[:1])
         assert action.isCheckable() == spec.checkable
 
 
@@ -241,7 +242,8 @@ def test_shortcut_list_has_every_action(window: MainWindow) -> None:
     dialog = window.findChild(ShortcutsDialog)
     assert dialog is not None
     text = dialog.list.toPlainText()
-    missing = [spec.id for spec in ACTIONS if spec.text.replace("&", "").rstrip("…") not in text]
+    with_keys = [spec for spec in ACTIONS if spec.shortcuts]
+    missing = [spec.id for spec in with_keys if spec.text.replace("&", "").rstrip("…") not in text]
     assert missing == []
 
     dialog.filter.setText("legend")

@@ -138,7 +138,7 @@ def test_a_run_under_way_is_followed(panel: AgentPanel) -> None:
 
 
 def click(view: PlotView, time_s: float) -> None:
-    plot = view.stack.plots[0]
+    plot = view.stack.time_plots[0]
     middle = sum(plot.view.viewRange()[1]) / 2
     from PySide6.QtCore import QPointF
 
@@ -184,7 +184,7 @@ def test_a_number_is_chosen_for_the_plots(window: MainWindow) -> None:
     spec = window.plots.specs[-1]
     assert (spec.id, spec.number) == ("agent_observation", "rtt")
     assert window.bar["view.plot_agent_observation"].isChecked()
-    values = next(iter(window.plots.stack.plots[-1].curves.values())).shown_values
+    values = next(iter(window.plots.stack.time_plots[-1].curves.values())).shown_values
     assert values.tolist()[:2] == [1.25, 2.25]
     window.plots.show_runs([finished_traces(LEARNING)])
     assert window.plots.specs[-1].number == ""

@@ -375,7 +375,7 @@ def test_csv_holds_the_values_that_are_drawn(
     window.bar.trigger("file.export_data")
 
     header, table = read_csv(tmp_path / "data.csv")
-    drawn = [(plot, curve) for plot in window.plots.stack.plots for curve in plot.shown_curves()]
+    drawn = [(plot, curve) for plot in window.plots.stack.time_plots for curve in plot.shown_curves()]
     # Two subflows in three plots, and the total of the throughput.
     assert len(header) == 1 + len(drawn) == 8
     assert header[:4] == [

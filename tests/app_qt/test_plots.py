@@ -17,7 +17,7 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
 from subflow_app.core.traces import LiveTraces, TraceMark
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, Curve
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.axis import Axis
@@ -63,12 +63,12 @@ def test_empty_state_gives_way_to_the_first_run_and_comes_back(view: PlotView) -
 def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
     show(view)
 
-    assert [plot.title.text() for plot in view.stack.plots] == [
+    assert [plot.title.text() for plot in view.stack.time_plots] == [
         "Throughput  Mbit/s",
         "Congestion window  packets",
         "Round-trip time  ms",
     ]
-    assert view.stack.plots[-1].item.getAxis("bottom").labelText == "Time (s)"
+    assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
 
 
 def test_every_listed_plot_can_be_shown(view: PlotView) -> None:
@@ -76,8 +76,10 @@ def test_every_listed_plot_can_be_shown(view: PlotView) -> None:
     for spec in PLOTS:
         view.set_plot_shown(spec.id, True)
 
-    assert [plot.spec.id for plot in view.stack.plots] == [spec.id for spec in PLOTS]
-    assert len(view.stack.plots[-1].curves) > 0
+    over_time = [spec.id for spec in PLOTS if spec.kind == TIME]
+    assert [plot.spec.id for plot in view.stack.time_plots] == over_time
+    assert [plot.spec.id for plot in view.stack.plots] == over_time + [s.id for s in PLOTS if s.kind != TIME]
+    assert len(view.stack.time_plots[-1].curves) > 0
 
 
 def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
@@ -88,9 +90,9 @@ def test_plots_that_no_run_has_wait_until_one_does(view: PlotView) -> None:
     assert "schedule_share" not in view.without_data
 
     show(view, finished_traces(), finished_traces(RICH))
-    assert [plot.spec.id for plot in view.stack.plots] == ["throughput", "cwnd", "rtt", "utility"]
-    assert view.without_data == {"reward", "agent_action", "agent_observation"}
-    assert len(view.stack.plots[-1].curves) == 2
+    assert [plot.spec.id for plot in view.stack.time_plots] == ["throughput", "cwnd", "rtt", "utility"]
+    assert view.without_data == {"reward", "agent_action", "agent_observation", "jain", "fairness_bars"}
+    assert len(view.stack.time_plots[-1].curves) == 2
 
     for spec_id in ("throughput", "cwnd", "rtt"):
         view.set_plot_shown(spec_id, False)
@@ -118,7 +120,7 @@ def test_many_columns_of_values_leave_room_for_the_names(view: PlotView) -> None
 def test_values_that_may_be_negative_are_not_cut_at_zero(view: PlotView) -> None:
     view.set_plot_shown("rtt_gradient", True)
     show(view, finished_traces(RICH))
-    plot = view.stack.plots[-1]
+    plot = view.stack.time_plots[-1]
     QApplication.processEvents()
 
     assert plot.spec.id == "rtt_gradient"
@@ -142,7 +144,7 @@ def test_values_are_drawn_in_the_unit_of_the_axis(view: PlotView) -> None:
     traces = finished_traces()
     show(view, traces)
 
-    for plot in view.stack.plots:
+    for plot in view.stack.time_plots:
         for curve in plot.spec.curves(traces):
             item = plot.curves[CurveId(0, curve.owner, "flow" if curve.kind == "total" else curve.kind)]
             np.testing.assert_allclose(item.shown_values, curve.values * plot.spec.scale, rtol=1e-6)
@@ -153,9 +155,9 @@ def test_values_are_drawn_in_the_unit_of_the_axis(view: PlotView) -> None:
 
 def test_time_is_linked(view: PlotView) -> None:
     show(view)
-    view.stack.plots[2].view.setXRange(2.0, 4.0, padding=0)
+    view.stack.time_plots[2].view.setXRange(2.0, 4.0, padding=0)
 
-    for plot in view.stack.plots:
+    for plot in view.stack.time_plots:
         assert plot.view.viewRange()[0] == pytest.approx([2.0, 4.0])
 
 
@@ -172,14 +174,14 @@ def test_zoom_and_double_click(qtbot: QtBot, view: PlotView) -> None:
     # Around the middle of 10 s, three steps of 1.25.
     assert (low + high) / 2 == pytest.approx(5.0, abs=1e-3)
     assert high - low == pytest.approx(10.0 / 1.25**3, rel=1e-3)
-    view.stack.plots[0].view.setYRange(0.0, 100.0)
+    view.stack.time_plots[0].view.setYRange(0.0, 100.0)
 
-    middle = view.stack.mapFromScene(view.stack.plots[0].view.sceneBoundingRect().center())
+    middle = view.stack.mapFromScene(view.stack.time_plots[0].view.sceneBoundingRect().center())
     QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=middle)
     QTest.mouseDClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=middle)
 
     assert view.stack.time_range == pytest.approx((0.0, 10.0), abs=1e-3)
-    assert view.stack.plots[0].view.is_fitting_values
+    assert view.stack.time_plots[0].view.is_fitting_values
 
 
 def test_wheel_zooms_time_and_values_follow(qtbot: QtBot, view: PlotView) -> None:
@@ -187,7 +189,7 @@ def test_wheel_zooms_time_and_values_follow(qtbot: QtBot, view: PlotView) -> Non
     from PySide6.QtWidgets import QApplication
 
     show(view)
-    plot = view.stack.plots[0]
+    plot = view.stack.time_plots[0]
     middle = view.stack.mapFromScene(plot.view.sceneBoundingRect().center())
     event = QWheelEvent(
         QPointF(middle),
@@ -256,7 +258,7 @@ def test_crosshair_can_be_switched_off(view: PlotView) -> None:
 def test_crosshair_follows_the_mouse_and_the_arrow_keys(view: PlotView) -> None:
     show(view)
     view.grab()  # values fit themselves when they are drawn
-    plot = view.stack.plots[1]
+    plot = view.stack.time_plots[1]
     view.stack._on_mouse_moved(plot.view.mapViewToScene(QPointF(5.0, 20.0)))
     start = view.stack.cursor_s
     assert start == pytest.approx(5.0, abs=0.05)
@@ -274,19 +276,19 @@ def test_crosshair_stays_when_other_runs_are_shown(view: PlotView) -> None:
     show(view, finished_traces(title="Another"))
 
     assert view.stack.cursor_s == 3.0
-    assert all(plot._crosshair.isVisible() for plot in view.stack.plots)
+    assert all(plot._crosshair.isVisible() for plot in view.stack.time_plots)
 
 
 def test_values_stand_behind_the_titles_while_there_is_no_legend(view: PlotView) -> None:
     show(view)
     view.set_legend_shown(False)
     view.stack.set_cursor(5.0)
-    text = view.stack.plots[1].title.text()
+    text = view.stack.time_plots[1].title.text()
     assert "at 5 s" in text
     assert "download · wifi" in text
 
     view.set_legend_shown(True)
-    assert "wifi" not in view.stack.plots[1].title.text()
+    assert "wifi" not in view.stack.time_plots[1].title.text()
 
 
 @pytest.mark.parametrize(
@@ -309,8 +311,8 @@ def test_switching_a_line_off_hides_it_in_all_plots(view: PlotView) -> None:
     view.legend_model.toggle(view.legend_model.index(0, 0, group))
 
     assert view.hidden == {WIFI}
-    assert [plot.curves[WIFI].isVisible() for plot in view.stack.plots] == [False] * 3
-    assert [plot.curves[LTE].isVisible() for plot in view.stack.plots] == [True] * 3
+    assert [plot.curves[WIFI].isVisible() for plot in view.stack.time_plots] == [False] * 3
+    assert [plot.curves[LTE].isVisible() for plot in view.stack.time_plots] == [True] * 3
     assert group.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.PartiallyChecked
 
 
@@ -359,7 +361,7 @@ def test_hidden_lines_stay_hidden_in_the_next_run(view: PlotView) -> None:
 
     show(view, finished_traces(title="Again"))
 
-    assert not view.stack.plots[0].curves[WIFI].isVisible()
+    assert not view.stack.time_plots[0].curves[WIFI].isVisible()
 
 
 def test_legend_model_is_sound(qtmodeltester, view: PlotView) -> None:
@@ -373,7 +375,7 @@ def test_legend_model_is_sound(qtmodeltester, view: PlotView) -> None:
 
 def test_overlay_has_colour_per_subflow_and_dash_per_run(view: PlotView) -> None:
     show(view, finished_traces(title="LIA"), finished_traces(title="Uncoupled"))
-    plot = view.stack.plots[0]
+    plot = view.stack.time_plots[0]
     first, second = plot.curves[WIFI], plot.curves[CurveId(1, "download/1", "subflow")]
 
     assert first.opts["pen"].color() == second.opts["pen"].color()
@@ -395,11 +397,11 @@ def test_longest_run_sets_the_time_axis(view: PlotView) -> None:
 
 def test_losses_are_ticked_below_the_window(view: PlotView) -> None:
     show(view)
-    cwnd = view.stack.plots[1]
+    cwnd = view.stack.time_plots[1]
     # The fake loses a packet each second, on the first subflow.
     assert cwnd.mark_times(WIFI, "loss") == [float(second) for second in range(1, 11)]
     assert cwnd.mark_times(LTE, "loss") == []
-    assert view.stack.plots[0].mark_times(WIFI, "loss") == []
+    assert view.stack.time_plots[0].mark_times(WIFI, "loss") == []
 
     view.set_marks_shown(False)
     assert cwnd.mark_times(WIFI, "loss") == []
@@ -411,7 +413,7 @@ def test_marks_of_a_hidden_line_are_hidden(view: PlotView) -> None:
     show(view)
     view.legend_model.set_hidden(frozenset({WIFI}))
 
-    assert not view.stack.plots[1]._ticks[WIFI, "loss"].isVisible()
+    assert not view.stack.time_plots[1]._ticks[WIFI, "loss"].isVisible()
 
 
 def test_link_changes_are_lines_in_every_plot(view: PlotView) -> None:
@@ -421,7 +423,7 @@ def test_link_changes_are_lines_in_every_plot(view: PlotView) -> None:
     )
     show(view, traces)
 
-    assert [[float(line.value()) for line in plot._lines] for plot in view.stack.plots] == [[3.0]] * 3
+    assert [[float(line.value()) for line in plot._lines] for plot in view.stack.time_plots] == [[3.0]] * 3
 
 
 @pytest.mark.parametrize("kind", ["loss", "penalised", "rto"])
@@ -432,7 +434,7 @@ def test_new_marks_are_added_while_the_run_goes_on(view: PlotView, kind: str) ->
 
     view.refresh()
 
-    assert view.stack.plots[1].mark_times(LTE, kind) == [10.0]
+    assert view.stack.time_plots[1].mark_times(LTE, kind) == [10.0]
 
 
 # ---- values ----
@@ -441,19 +443,19 @@ def test_new_marks_are_added_while_the_run_goes_on(view: PlotView, kind: str) ->
 def test_logarithmic_values(view: PlotView) -> None:
     show(view)
     view.set_log(True)
-    for plot in view.stack.plots:
+    for plot in view.stack.time_plots:
         for item in plot.curves.values():
             _, drawn = item.getOriginalDataset()
             assert (drawn[np.isfinite(drawn)] > 0).all()
     view.grab()  # values fit themselves when they are drawn
-    low, high = view.stack.plots[1].view.viewRange()[1]
+    low, high = view.stack.time_plots[1].view.viewRange()[1]
     # Windows between 20 and 40 packets, and room around them.
     assert 10**low > 10
     assert 10**high < 80
 
     view.set_log(False)
     view.grab()
-    assert view.stack.plots[1].view.viewRange()[1][1] > 39
+    assert view.stack.time_plots[1].view.viewRange()[1][1] > 39
 
 
 def test_log_axis_counts_one_two_five() -> None:
@@ -467,7 +469,7 @@ def test_log_axis_counts_one_two_five() -> None:
 
 def test_value_axis_of_a_linear_plot_starts_at_zero_or_above(view: PlotView) -> None:
     show(view)
-    for plot in view.stack.plots:
+    for plot in view.stack.time_plots:
         assert plot.view.viewRange()[1][0] >= -1e-5
 
 
@@ -482,7 +484,7 @@ def test_run_without_samples_draws_nothing_and_warns_of_nothing(view: PlotView) 
 
 def test_curves_follow_the_speed_rules(view: PlotView) -> None:
     show(view)
-    for plot in view.stack.plots:
+    for plot in view.stack.time_plots:
         for item in plot.curves.values():
             assert item.opts["autoDownsample"]
             assert item.opts["downsampleMethod"] == "peak"
@@ -493,17 +495,17 @@ def test_curves_follow_the_speed_rules(view: PlotView) -> None:
 
 def test_curve_items_are_reused_while_a_run_goes_on(view: PlotView) -> None:
     show(view)
-    before = [id(item) for plot in view.stack.plots for item in plot.curves.values()]
+    before = [id(item) for plot in view.stack.time_plots for item in plot.curves.values()]
 
     view.refresh()
 
-    assert [id(item) for plot in view.stack.plots for item in plot.curves.values()] == before
+    assert [id(item) for plot in view.stack.time_plots for item in plot.curves.values()] == before
 
 
 def test_own_menu_instead_of_pyqtgraphs(qtbot: QtBot, view: PlotView) -> None:
     show(view)
-    assert all(plot.view.menu is None or not plot.view.menuEnabled() for plot in view.stack.plots)
-    middle = view.stack.mapFromScene(view.stack.plots[0].view.sceneBoundingRect().center())
+    assert all(plot.view.menu is None or not plot.view.menuEnabled() for plot in view.stack.time_plots)
+    middle = view.stack.mapFromScene(view.stack.time_plots[0].view.sceneBoundingRect().center())
 
     with qtbot.waitSignal(view.menu_requested):
         QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.RightButton, pos=middle)
@@ -512,18 +514,18 @@ def test_own_menu_instead_of_pyqtgraphs(qtbot: QtBot, view: PlotView) -> None:
 def test_theme_reaches_everything_drawn(view: PlotView) -> None:
     show(view)
     view.apply_tokens(DARK)
-    total = view.stack.plots[0].curves[TOTAL].opts["pen"].color().name().upper()
+    total = view.stack.time_plots[0].curves[TOTAL].opts["pen"].color().name().upper()
     assert total == palette.TOTAL_ON_DARK
     assert view.stack.backgroundBrush().color().name() == DARK.base
 
     view.apply_tokens(LIGHT)
-    assert view.stack.plots[0].curves[TOTAL].opts["pen"].color().name() == palette.TOTAL_ON_LIGHT
+    assert view.stack.time_plots[0].curves[TOTAL].opts["pen"].color().name() == palette.TOTAL_ON_LIGHT
 
 
 def test_plots_have_the_same_height_and_left_edge(qtbot: QtBot, view: PlotView) -> None:
     show(view)
     view.grab()
-    areas = [plot.view.sceneBoundingRect() for plot in view.stack.plots]
+    areas = [plot.view.sceneBoundingRect() for plot in view.stack.time_plots]
 
     assert max(a.height() for a in areas) - min(a.height() for a in areas) <= 2.0
     assert len({round(a.left()) for a in areas}) == 1
@@ -533,14 +535,14 @@ def test_run_shown_while_values_are_logarithmic_is_drawn_so(view: PlotView) -> N
     view.set_log(True)
     show(view)
 
-    for plot in view.stack.plots:
+    for plot in view.stack.time_plots:
         assert all(item.opts["logMode"] == [False, True] for item in plot.curves.values())
 
 
 def test_marks_of_a_run_under_way_are_added_to_those_that_are_drawn(view: PlotView) -> None:
     traces = finished_traces()
     show(view, traces)
-    cwnd = next(plot for plot in view.stack.plots if plot.spec.id == "cwnd")
+    cwnd = next(plot for plot in view.stack.time_plots if plot.spec.id == "cwnd")
     assert cwnd.mark_times(WIFI, "loss") == [float(second) for second in range(1, 11)]
 
     traces.add_marks([TraceMark(10.5, "download/1", "action", 3.0), TraceMark(10.75, "download/1", "loss", 3.0)])
@@ -556,7 +558,7 @@ def test_very_many_ticks_are_drawn_once_per_column_of_pixels(view: PlotView) -> 
     traces.add_marks(TraceMark(k / 10_000, "download/1", "action", 3.0) for k in range(100_000))
     show(view, traces)
     QApplication.processEvents()
-    cwnd = next(plot for plot in view.stack.plots if plot.spec.id == "cwnd")
+    cwnd = next(plot for plot in view.stack.time_plots if plot.spec.id == "cwnd")
     ticks = cwnd._ticks[WIFI, "action"]
     paper = QPixmap(10, 10)
     painter = QPainter(paper)

@@ -48,7 +48,7 @@ def test_curves_of_a_finished_run_equal_the_stored_traces(window: MainWindow, ru
 
     assert window.database.store is not None
     stored = StoredTraces(window.database.store, run_id)
-    for plot in window.plots.stack.plots:
+    for plot in window.plots.stack.time_plots:
         expected = {curve_id(curve): curve for curve in PLOTS_BY_ID[plot.spec.id].curves(stored)}
         assert set(plot.curves) == set(expected)
         for key, item in plot.curves.items():

@@ -52,6 +52,11 @@ class TableTraces:
         values = self._columns[key]
         return sample_times(self._interval_s, self._interval_s, len(values)), values
 
+    def append(self, scope: str, owner: str, name: str, values: Sequence[float]) -> None:
+        """Samples that come while the run goes on."""
+        key = SeriesKey(scope, owner, name, "")
+        self._columns[key] = np.concatenate([self._columns[key], np.array(values, np.float32)])
+
     def marks(self) -> Sequence[TraceMark]:
         return self._marks
 

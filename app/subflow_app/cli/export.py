@@ -56,6 +56,8 @@ def export(
     Several runs are overlaid in the figures, and the data of each is in a folder of its own.
 
     Figures of every run: throughput, goodput, cwnd, rtt, inflight, queue, drops, loss_ratio, utilisation.
+    Statistics: rtt_cdf, throughput_cdf, phase, goodput_bars, controller_bars.
+    Fairness: jain, fairness_bars, convergence.
     Figures of multipath connections: schedule_share, reorder_queue, recv_buffer, hol_blocking, reinjections.
     Figures of controllers that send by monitor intervals: interval_rate, interval_loss, rtt_gradient, utility; their
     runs have an intervals.csv. Runs that kept their decisions have a decisions.csv and a decision_rules.json.

@@ -28,7 +28,7 @@ from subflow_app.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, r
 from subflow_app.core.json_document import json_text
 from subflow_app.core.paths import new_rescue_directory
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
-from subflow_app.plots import BARS, PLOTS, Bar, PlotSpec
+from subflow_app.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.plots.spec import Curve
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.params import MAX_PATHS
@@ -189,6 +189,27 @@ def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
     if not curves:
         raise InputError(f"the {plot.title.lower()} figure has no curves to export")
     return export_plots([(plot, curves)], path) if plot.x is None else export_points(curves, path, plot)
+
+
+def export_shown(plots: Sequence[tuple[PlotSpec, Sequence[Curve], Sequence[Bar]]], path: str | Path) -> list[Path]:
+    """Write the data of plots of all kinds: one table of those over time, and one of each other beside it.
+
+    The others are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``; where there is none over
+    time, the first of them is the file.
+
+    Raises:
+        ExportError: if a file cannot be written.
+        InputError: if there is nothing in any of them.
+    """
+    over_time = [(plot, curves) for plot, curves, _ in plots if plot.kind == TIME and curves]
+    others = [each for each in plots if each[0].kind != TIME and (each[1] or each[2])]
+    written = [export_plots(over_time, path)] if over_time or not others else []
+    for plot, curves, bars in others:
+        target = Path(path)
+        if written:
+            target = target.with_name(f"{target.stem}-{plot.id}{target.suffix}")
+        written.append(export_bars(bars, target) if plot.kind == BARS else export_points(curves, target, plot))
+    return written
 
 
 def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:

@@ -98,11 +98,14 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
             subflows may stand behind their flow or behind all flows, as in traces.
 
     Returns:
-        A key per owner. A subflow has its own hue; a flow that has subflows is a total and neutral; a flow without
-        (cbr, onoff) has a hue like a subflow.
+        A key per owner. A subflow has its own hue; a flow that has several is a total and neutral; a flow with one has
+        the colour of that, and a flow without (cbr, onoff) has a hue like a subflow.
     """
     listed = list(dict.fromkeys(owners))
-    with_subflows = {owner.partition("/")[0] for owner in listed if "/" in owner}
+    subflows: dict[str, list[str]] = {}
+    for owner in listed:
+        if "/" in owner:
+            subflows.setdefault(owner.partition("/")[0], []).append(owner)
     hues: dict[tuple[str, int], int] = {}
     totals: dict[str, int] = {}
     keys: dict[str, ColourKey] = {}
@@ -111,8 +114,11 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
         ranks.setdefault(split_owner(owner)[0], len(ranks))
     for owner in sorted(listed, key=lambda owner: ranks[split_owner(owner)[0]]):
         name, instance, ordinal = split_owner(owner)
-        if ordinal == 0 and owner in with_subflows:
+        if ordinal == 0 and len(subflows.get(owner, ())) > 1:
             keys[owner] = ColourKey(TOTAL, totals.setdefault(owner, len(totals)))
+        elif ordinal == 0 and owner in subflows:
+            only = split_owner(subflows[owner][0])[2]
+            keys[owner] = ColourKey(hues.setdefault((name, only), len(hues)), instance)
         else:
             keys[owner] = ColourKey(hues.setdefault((name, ordinal), len(hues)), instance)
     return keys

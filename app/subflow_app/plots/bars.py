@@ -114,12 +114,16 @@ class Places(NamedTuple):
 def bar_places(bars: Sequence[Bar]) -> Places:
     """Categories in the order of the bars; the bars of one stand beside each other, all equally wide."""
     categories = tuple(dict.fromkeys(bar.category for bar in bars))
-    runs = sorted({bar.run for bar in bars})
+    # Where no category has two, each bar stands in the middle of its own.
+    runs = sorted({bar.run for bar in bars}) if len(categories) < len(bars) else []
     width = _FILLED / max(1, len(runs))
     return Places(
         categories,
         tuple(
-            (categories.index(bar.category) + (runs.index(bar.run) + 0.5) * width - _FILLED / 2, width) for bar in bars
+            (categories.index(bar.category) + (runs.index(bar.run) + 0.5) * width - _FILLED / 2, width)
+            if runs
+            else (float(categories.index(bar.category)), width)
+            for bar in bars
         ),
     )
 

@@ -75,16 +75,17 @@ class XAxis:
 CONNECTION = "Connection"
 INTERVALS = "Monitor interval"
 AGENTS = "Learning agent"
-GROUPS = (CONNECTION, INTERVALS, AGENTS)
-"""Plots that only some runs have and fewer people want: they stand together, apart from the others."""
+STATISTICS = "Statistics"
+FAIRNESS = "Fairness"
+GROUPS = (STATISTICS, FAIRNESS, CONNECTION, INTERVALS, AGENTS)
+"""Plots that only some runs have or fewer people want: they stand together, apart from the others."""
 
 Kind = Literal["time", "xy", "bars"]
 TIME: Final = "time"
 XY: Final = "xy"
 BARS: Final = "bars"
 
-# Every flow has this column, so that these columns count the flows.
-_OF_EACH_FLOW = "goodput_bps"
+_MOST_QUANTILES = 1000
 
 CurvesOf = Callable[[Traces], list[Curve]]
 
@@ -109,7 +110,7 @@ class PlotSpec:
             over the longer interval (`averaged`); states at an instant have no such meaning.
         is_signed: whether values may be negative.
         ceiling: what the axis reaches whatever the values are, SI: 1 for shares and indices; None: it fits itself.
-        least_flows: how many flows a run must have for it to have this plot: what compares flows needs two.
+        least_flows: how many tcp and mptcp flows a run must have to have this plot: what compares flows needs two.
         needs: what a run must have for this plot, as a person would say it: ``"a flow with several subflows"``.
         group: one of `GROUPS`, or empty.
         numbers: whose numbers it shows, of plots of what agents saw or did.
@@ -187,7 +188,7 @@ class PlotSpec:
 
     def is_in(self, traces: Traces) -> bool:
         """Whether a run has what this plot shows."""
-        return bool(self.series(traces)) and len(select_keys(traces, FLOW, _OF_EACH_FLOW)) >= self.least_flows
+        return bool(self.series(traces)) and (self.least_flows <= 1 or len(transport_flows(traces)) >= self.least_flows)
 
     def series(self, traces: Traces) -> list[SeriesKey]:
         """The traces that this plot reads, e.g. for an export of the data shown."""
@@ -208,6 +209,37 @@ def transport_colours(traces: Traces) -> dict[str, palette.ColourKey]:
     """Colours of all flows and subflows of a run: every plot asks here, so that they agree."""
     owners = dict.fromkeys(key.owner for key in select_keys(traces, FLOW) + select_keys(traces, SUBFLOW))
     return palette.colour_keys(owner for owner in traces.labels if owner in owners)
+
+
+def transport_flows(traces: Traces) -> list[str]:
+    """The tcp and mptcp flows of a run: those that have subflows."""
+    return list(dict.fromkeys(key.owner.partition("/")[0] for key in select_keys(traces, SUBFLOW)))
+
+
+def mean_rates(traces: Traces, name: str) -> dict[str, float]:
+    """By flow, the mean of a rate from the end of the warm-up to now; NaN before its first sample."""
+    means = {}
+    for curve in column_curves(traces, FLOW, name):
+        count = min(len(curve.time_s), len(curve.values))
+        # A sample is the mean over the interval that ends at its time: the one that ends with the warm-up is of it.
+        counted = curve.values[:count][curve.time_s[:count] > traces.warmup_s * (1 + 1e-9)]
+        known = counted[np.isfinite(counted)]
+        means[curve.owner] = float(known.mean(dtype=np.float64)) if len(known) else float("nan")
+    return means
+
+
+def distribution(curve: Curve, warmup_s: float) -> Curve:
+    """The cumulative distribution of the samples after the warm-up: at x, the share of samples that are at most x."""
+    count = min(len(curve.time_s), len(curve.values))
+    counted = curve.values[:count][curve.time_s[:count] > warmup_s * (1 + 1e-9)]
+    ordered = np.sort(counted[np.isfinite(counted)].astype(np.float64))
+    if len(ordered) == 0:
+        return replace(curve, time_s=np.empty(0), values=np.empty(0, np.float32), x=np.empty(0))
+    # More points than a plot is wide show nothing: of many samples, as many quantiles are kept.
+    ranks = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_QUANTILES)).astype(np.int64))
+    shares = np.concatenate([[0.0], (ranks + 1) / len(ordered)])
+    x = np.concatenate([ordered[:1], ordered[ranks]])
+    return replace(curve, time_s=np.empty(0), values=shares.astype(np.float32), x=x)
 
 
 def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:

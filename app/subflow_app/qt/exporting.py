@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.exports import ExportPlan, export_plots, export_run
+from subflow_app.core.exports import ExportPlan, export_run, export_shown
 from subflow_app.core.figure_choice import AS_SHOWN, FigureChoice
 from subflow_app.core.figure_plan import FigurePlan, figure_kind
 from subflow_app.core.figure_process import FigureProcess
@@ -178,7 +178,8 @@ class Exports(QObject):
     # ---- inside ----
 
     def _write_data(self, path: Path) -> None:
-        export_plots([(plot.spec, plot.shown_curves()) for plot in self._plots.stack.plots], path)
+        plots = self._plots.stack.plots
+        export_shown([(plot.spec, plot.shown_curves(), plot.shown_bars()) for plot in plots], path)
 
     def _write(self, path: Path, write: Callable[[], object]) -> None:
         try:

@@ -10,11 +10,12 @@ from PySide6.QtCore import QObject
 from subflow_app.core.figure_choice import AS_SHOWN, FigureChoice
 from subflow_app.core.figure_plan import FigurePlan, plot_data
 from subflow_app.core.figure_process import FigureProcess
+from subflow_app.plots import TIME
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.plot_stack import PlotStack
-    from subflow_app.qt.plotting.time_plot import TimePlot
+    from subflow_app.qt.plotting.stacked_plot import StackedPlot
 
 
 class FigureSource(QObject):
@@ -54,7 +55,9 @@ class FigureSource(QObject):
 def shown_plan(shown: PlotStack) -> FigurePlan:
     """What the plots of the window show: the visible curves, the range of time, and of values where it was set."""
     plots = tuple(
-        plot_data(plot.spec, plot.shown_curves(), value_range=_value_range(plot, is_log=shown.is_log))
+        plot_data(
+            plot.spec, plot.shown_curves(), plot.shown_bars(), value_range=_value_range(plot, is_log=shown.is_log)
+        )
         for plot in shown.plots
     )
     low_s, high_s = shown.time_range
@@ -63,8 +66,8 @@ def shown_plan(shown: PlotStack) -> FigurePlan:
     return FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
 
 
-def _value_range(plot: TimePlot, *, is_log: bool) -> tuple[float, float] | None:
-    if plot.view.is_fitting_values:
+def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | None:
+    if plot.spec.kind != TIME or plot.view.is_fitting_values:
         return None
     low, high = plot.view.viewRange()[1]
     # A logarithmic axis of pyqtgraph counts in exponents.

@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -231,7 +231,7 @@ class PlotView(QWidget):
     # ---- inside ----
 
     def _have(self, spec: PlotSpec) -> bool:
-        return any(spec.series(traces) for traces in self._runs)
+        return any(spec.is_in(traces) for traces in self._runs)
 
     def _choose_specs(self) -> None:
         """Shows the plots that are wanted and have something to show; the first of all if that is none."""
@@ -255,7 +255,7 @@ class PlotView(QWidget):
 
     def _on_curves_changed(self) -> None:
         stack = self._loaded()
-        self._model.set_lines(stack.curves, self._specs)
+        self._model.set_lines(stack.curves, [spec for spec in self._specs if spec.kind == TIME])
         self._update_values(stack.cursor_s)
 
     def _update_values(self, cursor_s: float | None) -> None:

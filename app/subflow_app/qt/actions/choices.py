@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from subflow_app.plots import GROUPS
+from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
 # The plots a person sees first; the others are one click away in the View menu.
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")
 
-# With the number of the plot in its group.
-PLOT_KEYS = dict(zip(("", *GROUPS), ("Alt", "Alt+Shift", "Ctrl+Alt", "Ctrl+Alt+Shift"), strict=True))
+# With the number of the plot in its group, 1 to 9. Others have no key: keyboards have no more that are free everywhere.
+PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift", INTERVALS: "Ctrl+Alt", AGENTS: "Ctrl+Alt+Shift"}
 
 # Panels: object name -> (title, icon, shortcut). The plots are the centre and stay.
 PANELS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.plots import PLOTS
+from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.action_spec import ActionSpec, Scope, has_plots
 from subflow_app.qt.actions.choices import (
     DEFAULT_PLOTS,
@@ -14,6 +14,8 @@ from subflow_app.qt.actions.choices import (
     THEMES,
     WORKSPACES,
 )
+
+_MOST_DIGITS = 9
 
 
 def _lower_first(title: str) -> str:
@@ -62,14 +64,14 @@ def rows() -> Iterator[ActionSpec]:
             group="workspace",
             is_on=name == DEFAULT_WORKSPACE,
         )
-    for group, keys in PLOT_KEYS.items():
+    for group in ("", *GROUPS):
         for number, spec in enumerate((spec for spec in PLOTS if spec.group == group), start=1):
             yield ActionSpec(
                 f"view.plot_{spec.id}",
                 f"{spec.title} plot",
                 f"Show or hide the plot of the {_lower_first(spec.title)}",
                 "plots",
-                (f"{keys}+{number}",),
+                (f"{PLOT_KEYS[group]}+{number}",) if group in PLOT_KEYS and number <= _MOST_DIGITS else (),
                 lambda w, on, plot_id=spec.id: w.set_plot_shown(plot_id, on),  # type: ignore[misc]
                 lambda s, plot_id=spec.id: plot_id not in s.plots_without_data,  # type: ignore[misc]
                 checkable=True,

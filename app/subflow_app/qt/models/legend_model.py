@@ -77,6 +77,8 @@ class LegendModel(QAbstractItemModel):
         """Replaces the values, one mapping per plot, in the unit of the plot."""
         self._values = values
         last = len(self._specs)
+        if last == 0:
+            return
         for row, group in enumerate(self._groups):
             parent = self.index(row, 0)
             self.dataChanged.emit(

@@ -17,13 +17,17 @@ INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
 _GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 
 
-def make_plot_item(view: pg.ViewBox, font: QFont) -> Any:
-    """A plot item without pyqtgraph's buttons, its ticks in this font; numbers stand at its left."""
+def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True) -> Any:
+    """A plot item without pyqtgraph's buttons, its ticks in this font; numbers stand at its left.
+
+    Curves over time are thinned to what can be seen. That rests on their order: others are drawn whole.
+    """
     item = pg.PlotItem(viewBox=view, axisItems={side: Axis(side) for side in SIDES})
     item.hideButtons()
     # Of the plot too, not only of each curve: a plot item gives its own settings to every curve that is added.
-    item.setDownsampling(auto=True, mode="peak")
-    item.setClipToView(True)
+    if over_time:
+        item.setDownsampling(auto=True, mode="peak")
+        item.setClipToView(True)
     for name in SIDES:
         axis = item.getAxis(name)
         axis.setTickFont(font)

@@ -1,4 +1,4 @@
-"""The stacked plots: one above the other over the same time axis, with one crosshair through all of them."""
+"""The stacked plots: those over time above each other with one axis and one crosshair, the others below in pairs."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
 from subflow_app.core.traces import Traces
-from subflow_app.plots import Curve, PlotSpec
+from subflow_app.plots import BARS, TIME, Curve, PlotSpec
 from subflow_app.qt import format as fmt
+from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
+from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.title_item import Span
+from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import Tokens
 
 _ZOOM_STEP = 1.25
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
+_OTHERS_MS = 400
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
 _KEY_STEP = 0.01
 # Room for half of the last number of the time axis.
@@ -79,7 +83,14 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._cursor_s: float | None = None
         self._pin_s: float | None = None
         self._duration_s = 1.0
-        self.plots: list[TimePlot] = []
+        self.plots: list[StackedPlot] = []
+        self.time_plots: list[TimePlot] = []
+        self._others: list[XYPlot | BarPlot] = []
+        # What is not over time is made anew from all samples: a few times a second is often enough.
+        self._others_timer = QTimer(self)
+        self._others_timer.setSingleShot(True)
+        self._others_timer.setInterval(_OTHERS_MS)
+        self._others_timer.timeout.connect(self._feed_others)
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -103,26 +114,29 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return self._hidden
 
     def set_specs(self, specs: Sequence[PlotSpec]) -> None:
-        """Shows these plots, from top to bottom; time range and hidden lines stay."""
-        time_range = self.time_range if self.plots else None
+        """Shows these plots, those over time first; time range and hidden lines stay."""
+        time_range = self.time_range if self.time_plots else None
         self.clear()
-        self.plots = [TimePlot(spec, self._plot_font, paper=self._paper) for spec in specs]
-        for row, plot in enumerate(self.plots):
-            if not self._paper:
-                self.addItem(plot.title, row=2 * row, col=0)
-            self.addItem(plot.item, row=2 * row + 1, col=0)
-            plot.show_time_axis(plot is self.plots[-1])
+        self.time_plots = [TimePlot(spec, self._plot_font, paper=self._paper) for spec in specs if spec.kind == TIME]
+        self._others = [
+            (BarPlot if spec.kind == BARS else XYPlot)(spec, self._plot_font, paper=self._paper)
+            for spec in specs
+            if spec.kind != TIME
+        ]
+        self.plots = [*self.time_plots, *self._others]
+        self._place()
+        for plot in self.plots:
             plot.set_line_width(self._line_width)
             plot.set_log(self._log)
             plot.set_hidden(self._hidden)
-            plot.set_duration(self._duration_s)
-            plot.set_pin(self._pin_s)
-            plot.view.reset_requested.connect(self.fit)
             plot.view.menu_requested.connect(self.menu_requested)
-            if plot is not self.plots[0]:
-                plot.item.setXLink(self.plots[0].item)
-        self.ci.layout.setSpacing(0)
-        self.ci.layout.setContentsMargins(4, _TOP_MARGIN, _RIGHT_MARGIN, _BOTTOM_MARGIN)
+            plot.view.reset_requested.connect(self.fit if isinstance(plot, TimePlot) else plot.fit_values)
+        for time_plot in self.time_plots:
+            time_plot.show_time_axis(time_plot is self.time_plots[-1])
+            time_plot.set_duration(self._duration_s)
+            time_plot.set_pin(self._pin_s)
+            if time_plot is not self.time_plots[0]:
+                time_plot.item.setXLink(self.time_plots[0].item)
         self._share_height()
         self.apply_tokens(self._tokens)
         self._feed()
@@ -132,13 +146,36 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         else:
             self.set_time_range(*time_range)
 
+    def _place(self) -> None:
+        """Plots over time as wide as the stack, the others in pairs below them; a title above each."""
+        for number, plot in enumerate(self.plots):
+            row, column, columns = self._cell(number)
+            if not self._paper:
+                self.addItem(plot.title, row=2 * row, col=column, colspan=columns)
+            self.addItem(plot.item, row=2 * row + 1, col=column, colspan=columns)
+        layout = self.ci.layout
+        layout.setSpacing(0)
+        layout.setContentsMargins(4, _TOP_MARGIN, _RIGHT_MARGIN, _BOTTOM_MARGIN)
+        for column in range(2 if len(self._others) > 1 else 1):
+            layout.setColumnStretchFactor(column, 1)
+            layout.setColumnPreferredWidth(column, 100)
+
+    def _cell(self, number: int) -> tuple[int, int, int]:
+        """Row, column and number of columns of a plot."""
+        if len(self._others) < 2:
+            return number, 0, 1
+        other = number - len(self.time_plots)
+        if other < 0 or (other == len(self._others) - 1 and other % 2 == 0):
+            return len(self.time_plots) + other // 2 if other >= 0 else number, 0, 2
+        return len(self.time_plots) + other // 2, other % 2, 1
+
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
         for plot in self.plots:
             plot.clear()
         self._runs = tuple(runs)
         self._duration_s = max((run.duration_s for run in runs), default=1.0)
-        for plot in self.plots:
+        for plot in self.time_plots:
             plot.set_duration(self._duration_s)
         self._feed()
         self.curves_changed.emit()
@@ -147,7 +184,9 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call."""
-        self._feed()
+        self._feed_over_time()
+        if self._others and not self._others_timer.isActive():
+            self._others_timer.start()
         if self._cursor_s is not None:
             self._draw_cursor()
 
@@ -158,7 +197,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.set_hidden(other.hidden)
         self.set_log(other._log)
         self.set_time_range(*other.time_range)
-        for plot, original in zip(self.plots, other.plots, strict=True):
+        for plot, original in zip(self.time_plots, other.time_plots, strict=True):
             if not original.view.is_fitting_values:
                 plot.view.setYRange(*original.view.viewRange()[1], padding=0)
 
@@ -166,7 +205,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Puts the legend of a paper figure above its plots."""
         self._head = head
         # Row 0 is where the title of the first plot would be.
-        self.addItem(head, row=0, col=0)
+        self.addItem(head, row=0, col=0, colspan=self._cell(0)[2] if self.time_plots else min(2, len(self._others)))
         self._share_height()
 
     def set_line_width(self, width: float) -> None:
@@ -184,8 +223,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._draw_cursor()
 
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
-        """Per plot the value of every line at a time, or its newest, in the plot's unit; NaN where there is none."""
-        return [plot.values_at(time_s) for plot in self.plots]
+        """Per plot over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
+        return [plot.values_at(time_s) for plot in self.time_plots]
 
     @property
     def latest_time_s(self) -> float:
@@ -193,19 +232,31 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return max((float(c.time_s[-1]) for c in self._curves.values() if len(c.time_s)), default=0.0)
 
     def _feed(self) -> None:
-        if not self._runs:
-            self._curves, self._colours = {}, {}
-            return
-        curves: dict[CurveId, Curve] = {}
-        for plot in self.plots:
+        self._curves = {}
+        self._feed_over_time()
+        self._feed_others()
+
+    def _feed_over_time(self) -> None:
+        self._feed_curves(self.time_plots)
+        self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
+        self._feed_marks()
+
+    def _feed_others(self) -> None:
+        self._feed_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
+        for plot in self._others:
+            if isinstance(plot, BarPlot):
+                plot.feed_bars(plot.spec.all_bars(self._runs))
+
+    def _feed_curves(self, plots: Sequence[TimePlot | XYPlot]) -> None:
+        for plot in plots:
             overlaid = plot.spec.overlay(self._runs)
             plot.feed(overlaid)
             for curve in overlaid:
-                curves.setdefault(curve_id(curve), curve)
-        self._curves = curves
-        self._fit_line_width(sum(len(curve.values) for curve in curves.values()))
-        self._colours = {key: curve.colour for key, curve in curves.items()}
-        self._feed_marks()
+                key = curve_id(curve)
+                # The curve over time is the line to the legend; another stands in where there is none.
+                if key not in self._curves or isinstance(plot, TimePlot):
+                    self._curves[key] = curve
+        self._colours = {key: curve.colour for key, curve in self._curves.items()}
 
     def _fit_line_width(self, sample_count: int) -> None:
         """On a screen of fine pixels a line of one is a hair; two cost seven times as much, so few samples only."""
@@ -259,13 +310,16 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     @property
     def time_range(self) -> tuple[float, float]:
         """First and last time in view, s."""
-        low, high = self.plots[0].view.viewRange()[0]
+        if not self.time_plots:
+            return 0.0, self._duration_s
+        low, high = self.time_plots[0].view.viewRange()[0]
         return float(low), float(high)
 
     def set_time_range(self, low_s: float, high_s: float) -> None:
         """Shows this stretch of time, s, in all plots."""
         # A hair more, because pyqtgraph drops a tick that rounding puts outside the view.
-        self.plots[0].view.setXRange(low_s, high_s, padding=1e-6)
+        if self.time_plots:
+            self.time_plots[0].view.setXRange(low_s, high_s, padding=1e-6)
 
     def fit(self) -> None:
         """Shows all of the time and lets the values fit themselves again."""
@@ -326,6 +380,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _draw_cursor(self) -> None:
         for plot in self.plots:
             plot.set_cursor(self._cursor_s)
+        for plot in self.time_plots:
             plot.set_readout(self._readout(plot))
 
     def _readout(self, plot: TimePlot) -> list[Span]:
@@ -346,35 +401,50 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return spans
 
     def _on_mouse_moved(self, position: QPointF) -> None:
-        for plot in self.plots:
-            if plot.view.sceneBoundingRect().contains(position):
-                self.set_cursor(float(plot.view.mapSceneToView(position).x()))
-                return
-        self.set_cursor(self._pin_s)
+        under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
+        for plot in self._others:
+            if isinstance(plot, XYPlot):
+                # Along the axis of a distribution the mouse reads values, as it does along time.
+                is_read = plot is under and self._crosshair_shown
+                plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
+        if isinstance(under, TimePlot):
+            self.set_cursor(float(under.view.mapSceneToView(position).x()))
+        else:
+            self.set_cursor(self._pin_s)
 
     def _on_mouse_clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or event.double():
             return
-        for plot in self.plots:
+        for plot in self.time_plots:
             if plot.view.sceneBoundingRect().contains(event.scenePos()):
                 self.time_clicked.emit(float(plot.view.mapSceneToView(event.scenePos()).x()))
 
     def _share_height(self) -> None:
         if not self.plots:
             return
-        # The grid layout would give every row the same height, and the lowest plot has to pay its axis from that.
+        # The grid layout would give every row the same height, and those with an axis have to pay it from that.
         layout = self.ci.layout
-        titles = 0.0 if self._paper else sum(plot.title.minimumHeight() for plot in self.plots)
+        cells = [self._cell(number)[0] for number in range(len(self.plots))]
+        rows = max(cells) + 1
+        titles = 0.0 if self._paper else rows * self.plots[0].title.minimumHeight()
         titles += self._head.maximumHeight() if self._head is not None else 0.0
-        margins = _TOP_MARGIN + _BOTTOM_MARGIN
         axis = self.plots[-1].time_axis_height - INNER_AXIS_HEIGHT
-        height = max(20.0, (self.height() - titles - margins - axis) / len(self.plots))
-        for row, plot in enumerate(self.plots):
-            layout.setRowFixedHeight(2 * row + 1, height + (axis if plot is self.plots[-1] else 0.0))
+        # Every row of the others has an axis of its own; of those over time the lowest.
+        with_axis = {row for row, plot in zip(cells, self.plots, strict=True) if plot not in self.time_plots[:-1]}
+        left = self.height() - titles - _TOP_MARGIN - _BOTTOM_MARGIN - axis * len(with_axis)
+        height = max(20.0, left / rows)
+        for row in range(rows):
+            layout.setRowFixedHeight(2 * row + 1, height + (axis if row in with_axis else 0.0))
+        for plot in self._others:
+            if isinstance(plot, BarPlot):
+                plot.set_width()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
         self.set_cursor(self._pin_s)
+        for plot in self._others:
+            if isinstance(plot, XYPlot):
+                plot.set_pointer(None)
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

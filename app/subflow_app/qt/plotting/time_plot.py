@@ -1,4 +1,4 @@
-"""One plot over time: its curves, its marks, its share of the crosshair and its title."""
+"""One plot over time: its curves, its marks and its share of the crosshair."""
 
 from __future__ import annotations
 
@@ -7,23 +7,17 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core import palette
 from subflow_app.core.traces import TraceMark
 from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
-from subflow_app.qt.plotting.curve_item import TraceCurve, curve_pen, make_pen
+from subflow_app.qt.plotting.curve_item import TraceCurve, make_pen
 from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
-from subflow_app.qt.plotting.plot_item import (
-    PAPER_WIDTH,
-    bottom_axis_height,
-    colour_axes,
-    label_style,
-    make_plot_item,
-    show_bottom_axis,
-)
-from subflow_app.qt.plotting.title_item import Span, TitleItem
+from subflow_app.qt.plotting.plot_item import show_bottom_axis
+from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
 
@@ -36,48 +30,27 @@ _LOG_FLOOR = -300.0
 _LOWEST = -1e300
 
 
-class TimePlot:
-    """One of the stacked plots. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
+class TimePlot(StackedPlot):
+    """Curves over time."""
 
     def __init__(self, spec: PlotSpec, font: QFont, *, paper: bool) -> None:
-        """Makes an empty plot.
-
-        Args:
-            spec: what it shows.
-            font: of titles and ticks.
-            paper: for print, with the quantity along its axis, instead of a title above the plot.
-        """
-        self.spec = spec
-        self.view = TimeViewBox()
-        self.item: Any = make_plot_item(self.view, font)
-        self.title = TitleItem(font)
+        """Makes an empty plot; see :class:`StackedPlot`."""
+        super().__init__(spec, TimeViewBox(), font, paper=paper, over_time=True)
         self.curves: dict[CurveId, TraceCurve] = {}
         self._latest: dict[CurveId, Curve] = {}
-        self._hidden: frozenset[CurveId] = frozenset()
         self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
         self._lines: list[Any] = []
         self._mark_counts: list[int] = []  # that are drawn, by run
-        self._paper = paper
-        self._line_width = PAPER_WIDTH if paper else 1.0
         self._log = False
-        self._tokens: Tokens | None = None
-        self._readout: tuple[Span, ...] = ()
-        self._crosshair: Any = pg.InfiniteLine(angle=90, movable=False)
-        self._crosshair.hide()
-        self._pin: Any = pg.InfiniteLine(angle=90, movable=False)
-        self._pin.hide()
+        self._crosshair: Any = make_crosshair()
+        self._pin: Any = make_crosshair()
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
         for item in (self._pin, self._crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
-        self._font = QFont(font)
-        self.time_axis_height = bottom_axis_height(font)
-        metrics = QFontMetricsF(font)
-        # The same width of every left axis, so that equal times stand above each other.
-        left = self.item.getAxis("left")
-        left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if paper else 0))
-        if paper:
-            left.setLabel(spec.axis_text, **label_style(font))
+        self._reach = _Reach(spec)
+        # To the view itself: the plot item would take it for a curve.
+        self.view.addItem(self._reach)
         self._limit_values(is_log=False)
 
     def show_time_axis(self, is_shown: bool) -> None:
@@ -126,7 +99,7 @@ class TimePlot:
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Hides these curves, with their marks, and shows all others."""
-        self._hidden = hidden
+        super().set_hidden(hidden)
         for key, item in self.curves.items():
             item.setVisible(key not in hidden)
         for (key, _kind), ticks in self._ticks.items():
@@ -145,6 +118,7 @@ class TimePlot:
         """Logarithmic or linear values."""
         self._log = is_log
         self._limit_values(is_log=is_log)
+        self._reach.setVisible(not is_log)
         self.item.setLogMode(False, is_log)
         for item in self.curves.values():
             item.set_log(is_log)
@@ -209,7 +183,7 @@ class TimePlot:
         return [] if ticks is None else [float(time) for time in ticks.times]
 
     def _tick_pen(self, colour: palette.ColourKey) -> Any:
-        shown = QColor(palette.hex_colour(colour, dark=self._tokens is not None and self._tokens.is_dark))
+        shown = self._hex(colour)
         shown.setAlpha(_TICK_ALPHA)
         return make_pen(shown.name(QColor.NameFormat.HexArgb), width=self._line_width)
 
@@ -231,7 +205,7 @@ class TimePlot:
             if key in self._hidden or not np.isfinite(value) or (self._log and value <= 0):
                 continue
             y = float(np.log10(value)) if self._log else value
-            spots.append({"pos": (time_s, y), "brush": self._colour(key), "pen": None})
+            spots.append({"pos": (time_s, y), "brush": self._hex(self._latest[key].colour), "pen": None})
         self._dots.setData(spots=spots)
 
     def set_pin(self, time_s: float | None) -> None:
@@ -246,17 +220,11 @@ class TimePlot:
             key: item.last_value() if time_s is None else item.value_at(time_s) for key, item in self.curves.items()
         }
 
-    def set_readout(self, spans: Sequence[Span]) -> None:
-        """Text behind the title: the values at the crosshair while there is no legend to show them."""
-        self._readout = tuple(spans)
-        self._update_title()
-
     # ---- colours ----
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything."""
-        self._tokens = tokens
-        colour_axes(self.item, tokens, line_width=self._line_width, paper=self._paper)
+        super().apply_tokens(tokens)
         for key, curve in self._latest.items():
             self.curves[key].setPen(self._pen_of(curve))
         for (key, _kind), ticks in self._ticks.items():
@@ -266,23 +234,28 @@ class TimePlot:
             line.setPen(self._line_pen())
         self._crosshair.setPen(make_pen(tokens.muted_text))
         self._pin.setPen(make_pen(tokens.accent))
-        self._update_title()
 
-    def set_line_width(self, width: float) -> None:
-        """Draws everything with wider lines, px."""
-        self._line_width = width * (PAPER_WIDTH if self._paper else 1.0)
-        if self._tokens is not None:
-            self.apply_tokens(self._tokens)
 
-    def _pen_of(self, curve: Curve) -> QPen:
-        return curve_pen(curve, dark=self._tokens is not None and self._tokens.is_dark, width=self._line_width)
+class _Reach(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
+    """Draws nothing and has the value axis reach zero and the ceiling where the description wants it to."""
 
-    def _colour(self, key: CurveId) -> QColor:
-        return QColor(
-            palette.hex_colour(self._latest[key].colour, dark=self._tokens is not None and self._tokens.is_dark)
-        )
+    def __init__(self, spec: PlotSpec) -> None:
+        super().__init__()
+        self._bounds = None
+        if spec.from_zero or spec.ceiling is not None:
+            self._bounds = (0.0, (spec.ceiling or 0.0) * spec.scale)
 
-    def _update_title(self) -> None:
-        if self._tokens is not None and not self._paper:
-            name = Span(self.spec.title, self._tokens.text, bold=True)
-            self.title.set_spans([name, Span(f"  {self.spec.unit}", self._tokens.muted_text), *self._readout])
+    def implements(self, interface: str | None = None) -> object:
+        """Tells pyqtgraph that it has bounds."""
+        return ["plotData"] if interface is None else interface == "plotData"
+
+    def dataBounds(self, axis: int, **_kwargs: object) -> tuple[float, float] | None:
+        """Of the values; it has no place in time."""
+        return self._bounds if axis == 1 else None
+
+    def boundingRect(self) -> QRectF:
+        """It is nowhere."""
+        return QRectF()
+
+    def paint(self, *_args: object) -> None:
+        """Nothing."""

@@ -1,4 +1,4 @@
-"""Zoom and pan of one plot: wheel and mouse move time, which all plots share; the values follow by themselves."""
+"""Zoom and pan of one plot: over time, wheel and mouse move time alone; over another quantity, both axes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,8 @@ from PySide6.QtCore import QPoint, Qt, Signal
 _X, _Y = 0, 1
 
 
-class TimeViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
-    """A view box in which a person cannot get lost.
-
-    Wheel and left drag act on time alone while the value axis fits itself to what is in view; over the value axis, or
-    with the right button, they act on values (and from then on a drag moves both). Shift and drag zooms to a rectangle.
-    Double-click shows everything.
-    """
+class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
+    """A view box in which a person cannot get lost: a double-click shows everything, Shift and drag a rectangle."""
 
     reset_requested = Signal()
     menu_requested = Signal(QPoint)  # global position
@@ -24,18 +19,11 @@ class TimeViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
     def __init__(self) -> None:
         """A view box without pyqtgraph's own menu, whose export is broken on this version of Qt."""
         super().__init__(enableMenu=False)
-        self.enableAutoRange(x=False, y=True)
-        # The value axis fits the part of the curves that is in view, not all of it.
-        self.setAutoVisible(y=True)
 
     @property
     def is_fitting_values(self) -> bool:
         """Whether the value axis still follows the curves."""
         return bool(self.autoRangeEnabled()[_Y])
-
-    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
-        """Zooms around the cursor."""
-        super().wheelEvent(event, axis=_X if axis is None and self.is_fitting_values else axis)
 
     def mouseDragEvent(self, event: Any, axis: int | None = None) -> None:
         """Pans, zooms an axis (right button) or zooms to a rectangle (Shift)."""
@@ -48,7 +36,10 @@ class TimeViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
             if event.isFinish():
                 self.setMouseMode(self.PanMode)
             return
-        super().mouseDragEvent(event, axis=_X if left and axis is None and self.is_fitting_values else axis)
+        super().mouseDragEvent(event, axis=self._dragged_axis(axis) if left else axis)
+
+    def _dragged_axis(self, axis: int | None) -> int | None:
+        return axis
 
     def mouseClickEvent(self, event: Any) -> None:
         """Asks for the menu on a right click."""
@@ -60,3 +51,25 @@ class TimeViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
         """Asks to show everything again."""
         event.accept()
         self.reset_requested.emit()
+
+
+class TimeViewBox(PlotViewBox):
+    """Of a plot over time.
+
+    Wheel and left drag act on time alone while the value axis fits itself to what is in view; over the value axis, or
+    with the right button, they act on values (and from then on a drag moves both).
+    """
+
+    def __init__(self) -> None:
+        """Values fit themselves."""
+        super().__init__()
+        self.enableAutoRange(x=False, y=True)
+        # The value axis fits the part of the curves that is in view, not all of it.
+        self.setAutoVisible(y=True)
+
+    def wheelEvent(self, event: Any, axis: int | None = None) -> None:
+        """Zooms around the cursor."""
+        super().wheelEvent(event, axis=_X if axis is None and self.is_fitting_values else axis)
+
+    def _dragged_axis(self, axis: int | None) -> int | None:
+        return _X if axis is None and self.is_fitting_values else axis

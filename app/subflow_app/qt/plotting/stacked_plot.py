@@ -1,0 +1,147 @@
+"""What plots of all kinds have in common: an item and a title for the stack, colours, and what most leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
+
+from subflow_app.core import palette
+from subflow_app.core.traces import TraceMark
+from subflow_app.plots import TIME, Bar, Curve, PlotSpec
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.curve_item import curve_pen
+from subflow_app.qt.plotting.plot_item import PAPER_WIDTH, bottom_axis_height, colour_axes, label_style, make_plot_item
+from subflow_app.qt.plotting.title_item import Span, TitleItem
+from subflow_app.qt.plotting.view_box import PlotViewBox
+from subflow_app.qt.theme import Tokens
+
+
+class StackedPlot:
+    """One of the stacked plots. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
+
+    def __init__(self, spec: PlotSpec, view: PlotViewBox, font: QFont, *, paper: bool, over_time: bool) -> None:
+        """Makes an empty plot.
+
+        Args:
+            spec: what it shows.
+            view: its view box.
+            font: of titles and ticks.
+            paper: for print, with the quantity along its axis, instead of a title above the plot.
+            over_time: whether its x axis is time.
+        """
+        self.spec = spec
+        self.view = view
+        self.item: Any = make_plot_item(view, font, over_time=over_time)
+        self.title = TitleItem(font)
+        self._font = QFont(font)
+        self._paper = paper
+        self._line_width = PAPER_WIDTH if paper else 1.0
+        self._tokens: Tokens | None = None
+        self._hidden: frozenset[CurveId] = frozenset()
+        self._readout: tuple[Span, ...] = ()
+        self.time_axis_height = bottom_axis_height(font)
+        metrics = QFontMetricsF(font)
+        # The same width of every left axis, so that equal times stand above each other.
+        left = self.item.getAxis("left")
+        left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if paper else 0))
+        if paper:
+            left.setLabel(spec.axis_text, **label_style(font))
+
+    # ---- curves ----
+
+    def feed(self, curves: Iterable[Curve]) -> None:
+        """Adds the curves that are new and gives the others their newest samples."""
+
+    def feed_bars(self, bars: Sequence[Bar]) -> None:
+        """Replaces the bars."""
+
+    def clear(self) -> None:
+        """Takes everything away that is of the runs."""
+
+    def set_hidden(self, hidden: frozenset[CurveId]) -> None:
+        """Hides these curves, and shows all others."""
+        self._hidden = hidden
+
+    def shown_curves(self) -> list[Curve]:
+        """The curves that are visible, with the samples they were drawn from."""
+        return []
+
+    def shown_bars(self) -> list[Bar]:
+        """The bars that are visible."""
+        return []
+
+    def set_marks(
+        self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
+    ) -> None:
+        """Draws what happened, where that has a place."""
+
+    def clear_marks(self) -> None:
+        """Takes the marks away."""
+
+    # ---- axes ----
+
+    def set_log(self, is_log: bool) -> None:
+        """Logarithmic or linear values, where that makes sense."""
+
+    def fit_values(self) -> None:
+        """Lets the axes follow the curves again."""
+        self.view.enableAutoRange()
+
+    # ---- reading ----
+
+    def set_cursor(self, time_s: float | None) -> None:
+        """Shows where the curves are at this time."""
+
+    def set_pin(self, time_s: float | None) -> None:
+        """Marks a time that stays."""
+
+    def values_at(self, _time_s: float | None) -> dict[CurveId, float]:
+        """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
+        return {}
+
+    def set_readout(self, spans: Sequence[Span]) -> None:
+        """Text behind the title."""
+        self._readout = tuple(spans)
+        self._update_title()
+
+    # ---- colours ----
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        colour_axes(self.item, tokens, line_width=self._line_width, paper=self._paper)
+        self._update_title()
+
+    def set_line_width(self, width: float) -> None:
+        """Draws everything with wider lines, px."""
+        self._line_width = width * (PAPER_WIDTH if self._paper else 1.0)
+        if self._tokens is not None:
+            self.apply_tokens(self._tokens)
+
+    @property
+    def _is_dark(self) -> bool:
+        return self._tokens is not None and self._tokens.is_dark
+
+    def _pen_of(self, curve: Curve) -> QPen:
+        return curve_pen(curve, dark=self._is_dark, width=self._line_width)
+
+    def _hex(self, colour: palette.ColourKey) -> QColor:
+        return QColor(palette.hex_colour(colour, dark=self._is_dark))
+
+    def _update_title(self) -> None:
+        if self._tokens is not None and not self._paper:
+            name = Span(self.spec.title, self._tokens.text, bold=True)
+            # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
+            is_named = self.spec.kind == TIME or self.spec.y_label == self.spec.title
+            axis = self.spec.unit if is_named else self.spec.axis_text
+            self.title.set_spans([name, Span(f"  {axis}", self._tokens.muted_text), *self._readout])
+
+
+def make_crosshair() -> Any:
+    """A line across a plot that nobody can grab; hidden at first."""
+    line = pg.InfiniteLine(angle=90, movable=False)
+    line.hide()
+    return line

@@ -1,0 +1,185 @@
+"""Plots that are not over time: distributions, paths through two quantities, bars; beside those over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.table_traces import TableTraces
+
+from subflow_app.core.traces import FLOW, SUBFLOW, Traces
+from subflow_app.plots import PLOTS, TIME
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.bar_plot import BarPlot
+from subflow_app.qt.plotting.xy_plot import XYPlot
+from subflow_app.qt.theme import DARK
+
+PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",)))
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[PlotView]:
+    made = PlotView()
+    qtbot.addWidget(made)
+    made.resize(900, 600)
+    made.show()
+    yield made
+    made.show_runs([])
+
+
+def show(view: PlotView, *plot_ids: str, runs: list[Traces] | None = None) -> None:
+    """Shows these plots and no other."""
+    view.show_runs(runs or [finished_traces(PAIR)])
+    for plot_id in plot_ids:
+        view.set_plot_shown(plot_id, True)
+    for spec in PLOTS:
+        if spec.id not in plot_ids:
+            view.set_plot_shown(spec.id, False)
+    view.grab()
+
+
+def xy_plot(view: PlotView) -> XYPlot:
+    return next(plot for plot in view.stack.plots if isinstance(plot, XYPlot))
+
+
+def bar_plot(view: PlotView) -> BarPlot:
+    return next(plot for plot in view.stack.plots if isinstance(plot, BarPlot))
+
+
+def test_others_stand_in_pairs_below_those_over_time(view: PlotView) -> None:
+    show(view, "cwnd", "rtt_cdf", "phase", "goodput_bars")
+    cwnd, cdf, phase, bars = (plot.item.sceneBoundingRect() for plot in view.stack.plots)
+
+    assert [plot.spec.id for plot in view.stack.time_plots] == ["cwnd"]
+    assert cwnd.bottom() <= cdf.top()
+    assert cdf.top() == phase.top()
+    assert cdf.right() <= phase.left()
+    assert cdf.bottom() <= bars.top()
+    assert bars.width() == pytest.approx(cwnd.width())
+    assert bars.bottom() <= view.stack.height()
+
+
+def test_axes_name_what_is_not_time(view: PlotView) -> None:
+    show(view, "cwnd", "rtt_cdf")
+
+    assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
+    assert xy_plot(view).item.getAxis("bottom").labelText == "Smoothed RTT (ms)"
+    assert xy_plot(view).title.text() == "Distribution of RTT  Share of samples (%)"
+
+
+def test_distribution_reaches_from_none_to_all(view: PlotView) -> None:
+    show(view, "rtt_cdf")
+    (low, high) = xy_plot(view).view.viewRange()[1]
+
+    assert low == pytest.approx(0.0, abs=3.0)
+    assert high == pytest.approx(100.0, abs=3.0)
+
+
+def test_mouse_over_a_distribution_reads_it(view: PlotView) -> None:
+    values = [0.1, 0.2, 0.3, 0.4]
+    show(view, "rtt_cdf", runs=[TableTraces({(SUBFLOW, "a/1", "srtt_s"): values, (FLOW, "a", "x"): values})])
+    plot = xy_plot(view)
+    view.stack._on_mouse_moved(plot.view.mapViewToScene(QPointF(250.0, 50.0)))
+
+    # Two of four samples are at most 250 ms.
+    assert plot.title.text().split()[-4:] == ["250", "ms", "a/1", "50"] or "50" in plot.title.text()
+    assert view.stack.cursor_s is None
+    view.stack.set_cursor(1.0)
+    view.stack._on_mouse_moved(QPointF(-5.0, -5.0))
+    assert "250" not in plot.title.text()
+
+
+def test_crosshair_shows_where_a_path_is_at_that_time(view: PlotView) -> None:
+    show(view, "cwnd", "phase")
+    view.stack.set_cursor(5.0)
+
+    assert len(xy_plot(view)._dots.getData()[0]) == 3  # subflows
+    view.stack.set_cursor(None)
+    assert len(xy_plot(view)._dots.getData()[0]) == 0
+
+
+def test_hidden_lines_leave_all_kinds_of_plots(view: PlotView) -> None:
+    show(view, "goodput", "throughput_cdf", "goodput_bars")
+    assert [bar.owner for bar in bar_plot(view).shown_bars()] == ["download", "cross"]
+    total = next(key for key in view.stack.curves if key.owner == "download")
+    view.legend_model.set_hidden(frozenset({total}))
+
+    assert [bar.owner for bar in bar_plot(view).shown_bars()] == ["cross"]
+    assert [curve.owner for curve in xy_plot(view).shown_curves()] == ["cross/1"]
+
+
+def test_several_seeds_give_an_interval_and_it_is_said(view: PlotView) -> None:
+    show(view, "goodput_bars", runs=[finished_traces(replace(PAIR, seed=seed)) for seed in range(5)])
+    assert bar_plot(view).title.text().endswith("mean of 5 runs, 95 % interval")
+
+    show(view, "goodput_bars")
+    assert bar_plot(view).title.text().endswith("one run each: no interval")
+
+
+def test_experiments_are_named_in_the_order_of_their_bars(view: PlotView) -> None:
+    runs = [finished_traces(PAIR, title="LIA"), finished_traces(replace(PAIR, duration_s=11.0), title="OLIA")]
+    show(view, "goodput_bars", runs=list(runs))
+
+    assert bar_plot(view).title.text().endswith("left to right: LIA, OLIA")
+
+
+def test_logarithms_are_of_quantities_and_not_of_shares(view: PlotView) -> None:
+    show(view, "rtt_cdf", "goodput_bars")
+    view.set_log(True)
+
+    assert [axis.logMode for axis in (xy_plot(view).item.getAxis(side) for side in ("bottom", "left"))] == [True, False]
+    assert not bar_plot(view).item.getAxis("left").logMode
+    view.grab()
+    view.set_log(False)
+
+
+def test_absurd_values_break_nothing(view: PlotView) -> None:
+    odd = [np.nan, np.inf, -np.inf, 3e38, 0.0, 1e-38]
+    columns = {
+        (scope, owner, name): odd
+        for scope, owner, names in (
+            (FLOW, "a", ("goodput_bps", "recv_buffer_bytes")),
+            (FLOW, "b", ("goodput_bps",)),
+            (SUBFLOW, "a/1", ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "losses_pkts")),
+            (SUBFLOW, "b/1", ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "losses_pkts")),
+        )
+        for name in names
+    }
+    traces = TableTraces(columns)
+    shown = [spec.id for spec in PLOTS if spec.is_in(traces)]
+    show(view, *shown, runs=[traces])
+    for is_log in (True, False):
+        view.set_log(is_log)
+        view.stack.set_cursor(1.0)
+        view.grab()
+
+    assert len(shown) > 10
+
+
+def test_others_follow_a_run_that_goes_on(qtbot: QtBot, view: PlotView) -> None:
+    samples = [1.0, 2.0]
+    traces = TableTraces({(FLOW, "a", "goodput_bps"): samples, (SUBFLOW, "a/1", "throughput_bps"): samples})
+    show(view, "goodput_bars", runs=[traces])
+    assert bar_plot(view).shown_bars()[0].mean == 1.5
+
+    traces.append(FLOW, "a", "goodput_bps", [3.0])
+    view.refresh()
+    qtbot.waitUntil(lambda: bar_plot(view).shown_bars()[0].mean == 2.0)
+
+
+def test_colours_follow_the_theme(view: PlotView) -> None:
+    show(view, "throughput_cdf", "goodput_bars")
+    view.apply_tokens(DARK)
+
+    assert xy_plot(view).item.getAxis("bottom").textPen().color().name() == DARK.muted_text.lower()
+
+
+def test_every_kind_is_over_time_or_named(view: PlotView) -> None:
+    assert all(spec.x_text for spec in PLOTS if spec.bars is None)
+    assert {spec.x_text for spec in PLOTS if spec.kind == TIME} == {"Time (s)"}
