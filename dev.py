@@ -7,6 +7,7 @@
     python3 dev.py bench          measure the simulator
     python3 dev.py fuzz [WHAT]    feed made-up input to the core (libFuzzer) or the loader (Atheris) for --seconds N
     python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
+    python3 dev.py translate      bring the catalogues of translations in step with the texts of the window
     python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)
     python3 dev.py clean          remove what was built (--all: .venv too)
 
@@ -526,7 +527,13 @@ def arguments_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, job in (("run", "subflow"), ("bench", "subflow bench"), ("golden", "tests.golden.update")):
+    handed_on = {
+        "run": "subflow",
+        "bench": "subflow bench",
+        "golden": "tests.golden.update",
+        "translate": "tests.helpers.messages",
+    }
+    for name, job in handed_on.items():
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
     testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
@@ -542,7 +549,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
     """Parts the command line into the words for dev.py and those it hands on."""
-    if words and words[0] in ("run", "bench", "golden"):
+    if words and words[0] in ("run", "bench", "golden", "translate"):
         return words[:1], words[1:]
     cut = words.index("--") if "--" in words else len(words)
     return words[:cut], words[cut + 1 :]
@@ -577,11 +584,12 @@ def main() -> int:
             return fuzz(options.what, options.seconds)
         if options.command == "fmt":
             return fmt()
-        if options.command in ("bench", "golden"):
+        if options.command in ("bench", "golden", "translate"):
             set_up()
-            if options.command == "golden":
+            if options.command != "bench":
                 os.chdir(ROOT)  # where Python finds the package `tests`
-            job = ["subflow_app", "bench"] if options.command == "bench" else ["tests.golden.update"]
+            jobs = {"golden": "tests.golden.update", "translate": "tests.helpers.messages"}
+            job = ["subflow_app", "bench"] if options.command == "bench" else [jobs[options.command]]
             hand_over(PYTHON, "-m", *job, *rest)
         if options.command == "setup":
             set_up(for_tests=True, anew=True, cuda=options.cuda)

@@ -107,7 +107,8 @@ def _table_texts() -> Iterator[tuple[str, str]]:
         place = f"action {spec.id}"
         yield place, spec.text
         yield place, spec.tip
-    for title in (*MENUS, *SUBMENUS):
+    opened = (entry[1:] for entries in MENUS.values() for entry in entries if entry.startswith(">"))
+    for title in (*MENUS, *SUBMENUS, *opened):
         yield "menus", title
     for _name, (title, *_more) in PANELS.items():
         yield "panels", title

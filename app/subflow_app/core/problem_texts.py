@@ -1,8 +1,8 @@
-"""What the simulator says of a scenario, in the language of the window.
+"""What simulator, store and services say is wrong, in the language of the window.
 
-Its messages are put together in English, from phrases and the values that a person typed: they belong to its
-contracts, and to the command line too. The window takes them apart again by the forms that they have. What has none of
-these forms, which is what hardly anybody gets to see, stays English.
+Their messages are put together in English, from phrases and values: they belong to the contracts of these packages, to
+the command line and to the log. The window takes them apart again by the forms that they have. What has none of these
+forms, which is what hardly anybody gets to see, stays English.
 """
 
 from __future__ import annotations
@@ -11,6 +11,98 @@ import re
 from functools import cache
 
 from subflow_app.core.language import ENGLISH, current_language, tr, translatable
+from subflow_store.errors import StoreError
+
+ERRORS = (
+    # Of files.
+    translatable("{file} cannot be opened: {reason}"),
+    translatable("{file} cannot be saved: {reason}. The scenario is still open; save it elsewhere."),
+    translatable("{file} cannot be written: {reason}; choose another folder"),
+    translatable("{file} cannot be written: {reason}"),
+    translatable("{file} cannot be read: {reason}"),
+    translatable("{file} cannot be used: {reason}"),
+    translatable("{file} cannot be written; choose another folder"),
+    translatable("{file} cannot be made: {reason}; name a folder with --out"),
+    translatable("settings were not saved to {file}: {reason}"),
+    translatable("this scenario has no file yet: choose where to save it"),
+    translatable("{name} is a folder, not a scenario file"),
+    translatable("{name}: no such scenario file"),
+    translatable("{name} is missing in {folder}: install Subflow again"),
+    translatable("no directory can be written to rescue the run: tried {folders}"),
+    translatable("Permission denied"),
+    translatable("No such file or directory"),
+    translatable("Is a directory"),
+    translatable("Not a directory"),
+    translatable("File exists"),
+    translatable("No space left on device"),
+    translatable("Read-only file system"),
+    translatable("Input/output error"),
+    # Of databases.
+    translatable("there is no such file"),
+    translatable("the store is closed"),
+    translatable("the database is damaged ({detail})"),
+    translatable("another program has kept it locked for more than {time} s"),
+    translatable("the file or its folder cannot be written"),
+    translatable("the file cannot be opened ({reason})"),
+    translatable("the file cannot be read ({reason})"),
+    translatable("there is no space left to write"),
+    translatable("reading or writing failed ({reason})"),
+    translatable("this is a folder, not a file"),
+    translatable("its folder cannot be made ({reason})"),
+    translatable("its folder cannot be written"),
+    translatable("this is not a database, or its beginning is damaged"),
+    translatable("this is a database of another program, not of Subflow"),
+    translatable("a newer Subflow wrote this database (its schema is version {version}, this program knows {known})"),
+    translatable("this database has to be upgraded first (schema version {version}, needed is {needed})"),
+    translatable("it was not closed properly and lies where nothing can be written"),
+    translatable("it was opened for reading only"),
+    translatable("a copy cannot take the place of its original"),
+    translatable("the file exists already"),
+    translatable("the copy cannot be written ({reason})"),
+    translatable("Choose another name."),
+    translatable("Choose another place."),
+    translatable("Choose another file with --db, or save the run as CSV."),
+    translatable("Choose another file with --db; this one is left as it is."),
+    translatable("Close that program and try again, or choose another file with --db."),
+    translatable("Free some space, choose a file on another disk with --db, or save the run as CSV."),
+    translatable("Give the name of a file in it."),
+    translatable("Open it for writing, or choose another file with --db."),
+    translatable("Open it once for writing, or work on a copy of the file."),
+    translatable("Put a backup copy in its place, or choose another file with --db; this one is left as it is."),
+    translatable("Save the run as CSV, or run it again."),
+    translatable("Update Subflow, or choose another file with --db."),
+    translatable("run {run} was closed by another Subflow, which took this one for dead"),
+    translatable("run {run} has ended and takes no more data"),
+    # Of edits that have no place in the text of a scenario.
+    translatable("{key} cannot be edited in place; edit it in the text"),
+    translatable("these values cannot be edited in place; edit them in the text"),
+    translatable("the header of {key} was not found; edit it in the text"),
+    translatable("{key} cannot be changed here without touching its surroundings; edit it in the text"),
+    translatable("{key} cannot be set: a part of it is a plain value"),
+    translatable("{key} does not exist"),
+    # Of exports.
+    translatable("no curve is visible, so there is no data to export: switch one on in the legend"),
+    translatable("run {run} has no such traces to export"),
+    translatable("there is no figure to export yet: run a scenario or open a stored run first"),
+    translatable("{file}: figures are written as .svg, .pdf or .png, not {suffix}"),
+    # Of trainings.
+    translatable("{training} has no policy yet"),
+    translatable("{training} has no folder to go on in"),
+    translatable("{training} has ended: there is no process to tell"),
+    translatable("the program is closing: no training can be started"),
+    translatable("process {number} is training in {folder} already"),
+    translatable("no process is training in {folder}"),
+    translatable("its process failed with exit code {code}: {reason}"),
+    translatable("its process failed with exit code {code}"),
+    translatable("its process {how}; go on from its last checkpoint by {command}"),
+    translatable("is gone"),
+    translatable("was killed ({signal})"),
+    translatable("no flow of {scenario} can race: {controller} needs a flow of kind {kind}"),
+    translatable("{controller} comes to no decision on this scenario"),
+    translatable("there is a policy called {name} already: give this one another name"),
+    translatable("the scenario cannot be read: {reason}"),
+)
+"""The forms of whole messages."""
 
 FORMS = (
     # What is wrong.
@@ -105,14 +197,25 @@ FORMS = (
     translatable("a size in whole bytes"),
     translatable("a queue length"),
     translatable("a ratio"),
-    translatable("{one} or {other}"),
+    translatable('"{one}" or {other}'),
 )
+"""The forms of what is wrong with a value, of what is allowed, and of the phrases in them."""
+
 _PLACE = re.compile(r"\{(\w+)\}")
 _DEEPEST = 4
 
 
+def error_text(error: Exception) -> str:
+    """An error in the language of the window; of the store's, each part for itself."""
+    if not isinstance(error, StoreError):
+        return problem_text(str(error))
+    problem = problem_text(error.problem)
+    head = f"{error.path}: {problem}" if error.path else problem
+    return f"{head}. {problem_text(error.way_on)}" if error.way_on else head
+
+
 def problem_text(text: str) -> str:
-    """A message of the simulator, or what it says is allowed, in the language of the window."""
+    """A message, or what is said to be allowed, in the language of the window."""
     return text if current_language() == ENGLISH else _translated(text, _DEEPEST)
 
 
@@ -127,7 +230,7 @@ def _translated(text: str, depth: int) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((form, _pattern(form)) for form in FORMS)
+    return tuple((form, _pattern(form)) for form in (*ERRORS, *FORMS))
 
 
 def _pattern(form: str) -> re.Pattern[str]:

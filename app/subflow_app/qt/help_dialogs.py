@@ -116,9 +116,8 @@ class AboutDialog(QDialog):
         text.setWordWrap(True)
         text.setMinimumWidth(440)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        text.setText(
-            f"<h2>Subflow {__version__}</h2>"
-            f"<p>{tr(_ABOUT)}</p>"
+        about = (
+            f"<h2>Subflow {__version__}</h2><p>{tr(_ABOUT)}</p>"
             f"<p style='color:{muted}'>Python {platform.python_version()} · Qt {qVersion()} · {platform.system()} "
             f"{platform.machine()}</p>"
             f"<p><b>{tr('Files')}</b><br>{tr('Database: {path}', path=database or tr('none is open'))}<br>"
@@ -126,6 +125,7 @@ class AboutDialog(QDialog):
             f"<p><b>{tr('Licences')}</b><br>Subflow: MIT. Qt and PySide6: LGPL 3. Qt Advanced Docking System: LGPL "
             "2.1. pyqtgraph, SQLAlchemy, Alembic, qtawesome: MIT. NumPy, superqt, networkx, zstandard: BSD.</p>"
         )
+        text.setText(about)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from subflow_app.core.language import tr, trn
+from subflow_app.core.problem_texts import error_text, problem_text
 from subflow_app.core.runs import RunJob
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
@@ -21,7 +22,7 @@ class Notices:
 
     def file_failed(self, text: str) -> None:
         """A scenario file could not be read or written."""
-        self._banners.show_banner("file", "error", text)
+        self._banners.show_banner("file", "error", problem_text(text))
 
     def recovery_failed(self, where_and_why: str) -> None:
         """Unsaved changes are not kept for the case of a crash."""
@@ -33,11 +34,11 @@ class Notices:
 
     def action_failed(self, text: str) -> None:
         """Something asked for cannot be done."""
-        self._banners.show_banner("action", "error", text)
+        self._banners.show_banner("action", "error", problem_text(text))
 
     def export_failed(self, text: str) -> None:
         """A figure or data could not be written; the text says what to do."""
-        self._banners.show_banner("export", "error", text)
+        self._banners.show_banner("export", "error", problem_text(text))
 
     def exported(self, path: Path, open_folder: Callable[[], object]) -> None:
         """A figure or data was written."""
@@ -47,7 +48,7 @@ class Notices:
 
     def settings_failed(self, text: str) -> None:
         """The settings could not be saved."""
-        self._banners.show_banner("settings", "warning", text)
+        self._banners.show_banner("settings", "warning", problem_text(text))
 
     def database_failed(
         self, error: StoreError, has_other: bool, choose: Callable[[], None], again: Callable[[], None]
@@ -61,7 +62,7 @@ class Notices:
         self._banners.show_banner(
             "database",
             "error",
-            f"{error} {what_now}",
+            f"{error_text(error)} {what_now}",
             [Way(tr("Choose another file…"), choose), Way(tr("Try again"), again)],
         )
 
@@ -83,7 +84,7 @@ class Notices:
 
     def history_failed(self, error: StoreError) -> None:
         """Stored runs could not be read or changed."""
-        self._banners.show_banner("history", "error", str(error))
+        self._banners.show_banner("history", "error", error_text(error))
 
     def deleted(self, what: str, undo: Callable[[], None]) -> None:
         """Runs were deleted."""
@@ -105,7 +106,7 @@ class Notices:
 
     def training_failed(self, text: str) -> None:
         """A training could not be started or told something, or ended before its budget was used up."""
-        self._banners.show_banner("training", "error", text)
+        self._banners.show_banner("training", "error", problem_text(text))
 
     def promoted(self, name: str, controller: str) -> None:
         """A policy is in the library."""
@@ -115,7 +116,7 @@ class Notices:
 
     def scenario_refused(self, text: str) -> None:
         """The simulator does not take the scenario."""
-        self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=text))
+        self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=problem_text(text)))
 
     def run_began(self) -> None:
         """What was told about earlier runs is of the past."""
@@ -124,7 +125,7 @@ class Notices:
     def run_failed(self, job: RunJob, error: Exception) -> None:
         """The simulation stopped with an error."""
         at = fmt.time(job.progress.sim_time_s)
-        text = tr('"{run}" failed at {time}: {error}.', run=job.name, time=at, error=error)
+        text = tr('"{run}" failed at {time}: {error}.', run=job.name, time=at, error=error_text(error))
         self._banners.show_banner("run", "error", f"{text} {tr('What was simulated until then is kept.')}")
 
     def run_not_stored(
@@ -134,7 +135,11 @@ class Notices:
         self._banners.show_banner(
             "not_stored",
             "error",
-            tr('"{run}" is not in the database: {error} The run is complete in memory.', run=job.name, error=error),
+            tr(
+                '"{run}" is not in the database: {error} The run is complete in memory.',
+                run=job.name,
+                error=error_text(error),
+            ),
             [Way(tr("Save to another database…"), save), Way(tr("Export data…"), export)],
         )
 
@@ -150,4 +155,4 @@ class Notices:
 
     def copy_failed(self, error: StoreError, again: Callable[[], None]) -> None:
         """The database could not be copied."""
-        self._banners.show_banner("copied", "error", str(error), [Way(tr("Choose another place…"), again)])
+        self._banners.show_banner("copied", "error", error_text(error), [Way(tr("Choose another place…"), again)])

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import error_text
 from subflow_app.core.race import rivals
 from subflow_app.core.training_desk import DocumentText, SeenPolicy, TrainingChoices
 from subflow_app.core.training_draft import DOCUMENT, TrainingDraft
@@ -253,7 +254,7 @@ class TrainPage(QWidget):
     def _on_choices_failed(self, error: Exception) -> None:
         if not isinstance(error, AppError):
             raise error
-        self._form_waits.setText(str(error))
+        self._form_waits.setText(error_text(error))
 
     def _on_file_wanted(self) -> None:
         path = self.dialogs.open_path(tr("Scenario to learn on"), tr(SCENARIO_FILTER), self._document.folder)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QV
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.policy_surface import Surface, policy_surface
+from subflow_app.core.problem_texts import error_text
 from subflow_app.core.training_desk import SeenPolicy
 from subflow_app.core.training_progress import Training
 from subflow_app.qt import format as fmt
@@ -146,7 +147,7 @@ class PolicyView(QWidget):
             # The file is replaced while it learns: the next one is a new try, this one is not.
             self._seen_key = key
             if self._seen is None:
-                self._show_nothing(tr("The policy cannot be shown"), str(error))
+                self._show_nothing(tr("The policy cannot be shown"), error_text(error))
         self._ask_again()
 
     def _ask_again(self) -> None:

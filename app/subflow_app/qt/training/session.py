@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.core.race import race_sources
 from subflow_app.core.training_desk import DocumentText, TrainingDesk
 from subflow_app.core.training_progress import JobState, Training
@@ -160,7 +161,9 @@ class TrainingSession(QObject):
 
     def _on_ended(self, training: Training) -> None:
         if training.state in (JobState.FAILED, JobState.INTERRUPTED):
-            self._notices.training_failed(f"{training.name} {tr(training.state.value)}: {training.message}")
+            self._notices.training_failed(
+                f"{training.name} {tr(training.state.value)}: {problem_text(training.message)}"
+            )
         self.told.emit(f"{training.name}: {tr(training.state.value)}")
         if self._closes_when_ended and not self._control.is_busy:
             self._closes_when_ended = False

@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
 from subflow_app.core import palette
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.core.training_metrics import SATURATION_WARNING
 from subflow_app.core.training_progress import JobState, Training
 from subflow_app.qt import format as fmt
@@ -225,7 +226,7 @@ def _tip(training: Training) -> str:
         tr("Budget: {budget}", budget=training.budget),
     ]
     if training.message:
-        lines.append(training.message)
+        lines.append(problem_text(training.message))
     saturation = training.log.latest("actor_saturation")
     if saturation > SATURATION_WARNING:
         share = fmt.ratio(saturation, 2)
