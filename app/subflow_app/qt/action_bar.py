@@ -38,6 +38,7 @@ class ActionBar(QObject):
         self._specs = {spec.id: spec for spec in ACTIONS}
         self._actions: dict[str, QAction] = {}
         self._groups: dict[str, QActionGroup] = {}
+        self.state = WindowState()
         self._run_word = "&Run"
         self._training_word = "&Pause"
         for spec in ACTIONS:
@@ -101,6 +102,7 @@ class ActionBar(QObject):
 
     def update_state(self, state: WindowState) -> None:
         """Enables what can be done now, and makes the run action say what it does next."""
+        self.state = state
         for spec in ACTIONS:
             self._actions[spec.id].setEnabled(spec.enabled_when(state))
         word = "&Run"

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
-from PySide6.QtCore import QByteArray, QObject, QSize, Signal
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
 
 from subflow_app.qt.icons import icon
@@ -151,6 +151,15 @@ class Docks(QObject):
         if is_open:
             dock.setAsCurrentTab()
             dock.raise_()
+
+    def go_to(self, name: str) -> None:
+        """Opens a panel, brings it to the front and puts the keyboard there."""
+        self.set_open(name, True)
+        content = self._panels[name].dock.widget()
+        inside = [content, *content.findChildren(QWidget)]
+        takes_keys = (part for part in inside if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.isEnabled())
+        first = next((part for part in takes_keys if part.isVisibleTo(content)), content)
+        first.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def close_panel(self, name: str) -> None:
         """Closes a panel, if it is open."""

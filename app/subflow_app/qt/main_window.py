@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QUndoGroup, QUndoStack
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.policies import app_catalog
@@ -20,6 +20,7 @@ from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.agent_panel import AgentPanel
+from subflow_app.qt.command_palette import CommandPalette
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
@@ -353,17 +354,18 @@ class MainWindow(QMainWindow):
             self.docks.set_open("inspector", True)
             self.inspector.focus_problem(self.documents.doc.problems[0])
 
+    def show_palette(self) -> None:
+        """Finds by typing."""
+        self.inspector.commit_pending()
+        _open(CommandPalette(self))
+
     def show_shortcuts(self) -> None:
         """Lists the shortcuts."""
-        dialog = ShortcutsDialog(self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        _open(ShortcutsDialog(self))
 
     def show_about(self) -> None:
         """Says what Subflow is."""
-        dialog = AboutDialog(self.database.path, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        _open(AboutDialog(self.database.path, self))
 
     def close_at_once(self) -> None:
         """Closes without asking, as the program is ended from outside; the next start offers unsaved changes."""
@@ -539,6 +541,11 @@ class MainWindow(QMainWindow):
         # A stack that is destroyed with commands in it still tells its listeners, half of which are gone by then.
         self.document_stack.clear()
         event.accept()
+
+
+def _open(dialog: QDialog) -> None:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
 
 
 def _open_desk(store: Store | None) -> TrainingDesk:

@@ -121,7 +121,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.delete",
         "history.purge",
     ),
-    "&Help": ("help.shortcuts", "help.about"),
+    "&Help": ("help.palette", "help.shortcuts", "help.about"),
 }
 
 # Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.

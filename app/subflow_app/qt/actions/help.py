@@ -10,6 +10,14 @@ from subflow_app.qt.action_spec import ActionSpec
 def rows() -> Iterator[ActionSpec]:
     """The Help menu."""
     yield ActionSpec(
+        "help.palette",
+        "Command &palette…",
+        "Find anything that can be done or opened by typing a few letters",
+        "search",
+        ("Ctrl+K", "Ctrl+Shift+P"),
+        lambda w, _: w.show_palette(),
+    )
+    yield ActionSpec(
         "help.shortcuts",
         "&Keyboard shortcuts",
         "List all shortcuts and mouse gestures",

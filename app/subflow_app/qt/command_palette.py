@@ -1,0 +1,319 @@
+"""The command palette: everything that can be done or opened, found by typing a few letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+)
+
+from subflow_app.core.fuzzy import rank
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.resources import scenario_names
+from subflow_app.qt.action_spec import ActionSpec, WindowState
+from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.icons import icon
+from subflow_app.qt.menus import MENUS, SUBMENUS
+from subflow_app.qt.theme import current_tokens
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+_MOST_RUNS = 500
+_ROWS_SHOWN = 11
+_WIDTH = 640
+ENTRY_ROLE = Qt.ItemDataRole.UserRole
+
+# What has to be different for an action to be possible: the first change that makes it so is the reason it is not.
+_REASONS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"can_undo": True}, translatable("there is nothing to undo")),
+    ({"can_redo": True}, translatable("there is nothing to redo")),
+    ({"is_running": False, "is_paused": False}, translatable("a run is going on")),
+    ({"is_valid": True}, translatable("the scenario has problems")),
+    ({"is_running": True}, translatable("no run is going on")),
+    ({"is_training": False}, translatable("a training is going on")),
+    ({"has_store": True}, translatable("no database is open")),
+    ({"runs_shown": 1}, translatable("the plots show no run")),
+    ({"runs_shown": 2}, translatable("the plots show one run only")),
+    ({"runs_selected": 1}, translatable("select one run in the history first")),
+    ({"runs_selected": 1, "runs_shown": 1}, translatable("no run is shown and none is selected")),
+    ({"runs_selected": 1, "can_write": True}, translatable("select one run in the history first")),
+    ({"can_write": True}, translatable("the database cannot be written")),
+    ({"plots_without_data": frozenset()}, translatable("the run that is shown has no such data")),
+    ({"nodes_selected": 1, "can_move_nodes": True}, translatable("select a node on the canvas first")),
+    ({"nodes_selected": 2, "can_move_nodes": True}, translatable("select two nodes on the canvas first")),
+    ({"nodes_selected": 3, "can_move_nodes": True}, translatable("select three nodes on the canvas first")),
+    ({"has_earlier_decision": True}, translatable("there is no earlier decision of an agent")),
+    ({"has_later_decision": True}, translatable("there is no later decision of an agent")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing that the palette offers.
+
+    Attributes:
+        title: what it is called.
+        path: where it stands: menus, or what kind of thing it is.
+        keys: its shortcut.
+        icon_name: its icon, by meaning.
+        words: what it is found by besides its title and path.
+        run: does it.
+        refusal: why it cannot be done now; empty if it can.
+    """
+
+    title: str
+    path: str
+    keys: str
+    icon_name: str
+    words: str
+    run: Callable[[], object]
+    refusal: str = ""
+
+
+def entries_of(window: MainWindow) -> list[Entry]:
+    """Everything that ``window`` offers now: actions, panels, files and runs."""
+    return [*_actions(window), *_panels(window), *_files(window), *_runs(window)]
+
+
+class CommandPalette(QDialog):
+    """A field to type in and the entries that match; Enter does the one that is chosen."""
+
+    def __init__(self, window: MainWindow) -> None:
+        """Offers what ``window`` offers at this moment."""
+        super().__init__(window, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
+        self.setObjectName("command_palette")
+        self.setWindowTitle(tr("Command palette"))
+        self.model = _Entries(entries_of(window), self)
+        self.search = QLineEdit(self)
+        self.search.setObjectName("palette_search")
+        self.search.setAccessibleName(tr("Command"))
+        self.search.setPlaceholderText(tr("Type what you want to do or open…"))
+        self.search.setClearButtonEnabled(True)
+        self.list = QListView(self)
+        self.list.setObjectName("palette_entries")
+        self.list.setAccessibleName(tr("Matching commands"))
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(_Delegate(self.list))
+        self.list.setUniformItemSizes(True)
+        # The keyboard stays in the field, where the arrows move the choice.
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.hint = QLabel(self)
+        self.hint.setObjectName("palette_hint")
+        self.hint.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        for part in (self.search, self.list, self.hint):
+            layout.addWidget(part)
+        tokens = current_tokens()
+        self.setStyleSheet(f"#command_palette {{ background: {tokens.window}; border: 1px solid {tokens.border}; }}")
+        self.search.textChanged.connect(self._on_typed)
+        self.search.returnPressed.connect(self._run_chosen)
+        self.search.installEventFilter(self)
+        self.list.clicked.connect(self._run_chosen)
+        self.list.selectionModel().currentChanged.connect(self._show_hint)
+        self._on_typed("")
+        width = min(_WIDTH, window.width() - 40)
+        row = self.list.sizeHintForRow(0)
+        height = row * _ROWS_SHOWN + self.search.sizeHint().height() + 3 * self.fontMetrics().height() + 24
+        self.resize(width, min(height, window.height() - 60))
+        self.move(window.mapToGlobal(QRect(0, 0, window.width(), 0).center()).x() - width // 2, window.y() + 60)
+
+    def chosen(self) -> Entry | None:
+        """The entry that Enter would do."""
+        entry: Entry | None = self.list.currentIndex().data(ENTRY_ROLE)
+        return entry
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Gives the keys that move the choice to the list."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            moves = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+            if event.key() in moves:
+                QApplication.sendEvent(self.list, event)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _on_typed(self, query: str) -> None:
+        self.model.search(query)
+        self.list.setCurrentIndex(self.model.index(0))
+        if not self.model.rowCount():
+            self.hint.setText(tr("Nothing matches. Try fewer letters, or another word for it."))
+
+    def _show_hint(self, current: QModelIndex) -> None:
+        entry: Entry | None = current.data(ENTRY_ROLE)
+        if entry is not None:
+            self.hint.setText(tr("Not now: {reason}.", reason=entry.refusal) if entry.refusal else entry.words)
+
+    def _run_chosen(self) -> None:
+        entry = self.chosen()
+        if entry is None or entry.refusal:
+            return
+        # Closed first: what is done may open a dialog of its own, or move the focus.
+        self.accept()
+        entry.run()
+
+
+class _Entries(QAbstractListModel):
+    def __init__(self, entries: list[Entry], parent: QObject) -> None:
+        super().__init__(parent)
+        # Of two that match alike, what can be done comes first.
+        self._all = sorted(entries, key=lambda entry: bool(entry.refusal))
+        self._shown = self._all
+
+    def search(self, query: str) -> None:
+        self.beginResetModel()
+        self._shown = rank(query, self._all, lambda entry: (entry.title, f"{entry.path} {entry.words}"))
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._shown)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        entry = self._shown[index.row()]
+        if role == ENTRY_ROLE:
+            return entry
+        if role == Qt.ItemDataRole.DisplayRole:
+            return entry.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join(filter(None, (entry.title, entry.path, entry.keys, entry.refusal)))
+        return None
+
+
+class _Delegate(QStyledItemDelegate):
+    """Icon and title at the left, where it stands behind them, the shortcut at the right."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(0, option.fontMetrics.height() + 12)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        entry: Entry = index.data(ENTRY_ROLE)
+        tokens = current_tokens()
+        is_chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        if is_chosen:
+            painter.fillRect(option.rect, QColor(tokens.highlight))
+        faded = option.palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.Text).name()
+        title = tokens.highlighted_text if is_chosen else faded if entry.refusal else tokens.text
+        beside = tokens.highlighted_text if is_chosen else faded if entry.refusal else tokens.muted_text
+        rect = option.rect.adjusted(8, 0, -8, 0)
+        side = option.fontMetrics.height()
+        icon(entry.icon_name, title).paint(painter, QRect(rect.left(), rect.center().y() - side // 2, side, side))
+        rect.setLeft(rect.left() + side + 8)
+        metrics = option.fontMetrics
+        painter.setPen(QColor(beside))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, entry.keys)
+        rect.setRight(rect.right() - metrics.horizontalAdvance(entry.keys) - 12)
+        text = metrics.elidedText(entry.title, Qt.TextElideMode.ElideMiddle, rect.width())
+        painter.setPen(QColor(title))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        rect.setLeft(rect.left() + metrics.horizontalAdvance(text) + 10)
+        painter.setPen(QColor(beside))
+        path = metrics.elidedText(entry.path, Qt.TextElideMode.ElideRight, max(0, rect.width()))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, path)
+        painter.restore()
+
+
+def _actions(window: MainWindow) -> Iterator[Entry]:
+    paths = _menu_paths()
+    for spec in ACTIONS:
+        if spec.id == "help.palette":
+            continue
+        action = window.bar[spec.id]
+        yield Entry(
+            action.text().replace("&", "").rstrip("…"),
+            paths[spec.id],
+            action.shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+            spec.icon,
+            f"{tr(spec.tip)} ({spec.id})",
+            action.trigger,
+            "" if action.isEnabled() else _refusal(spec, window.bar.state),
+        )
+
+
+def _refusal(spec: ActionSpec, state: WindowState) -> str:
+    for change, reason in _REASONS:
+        if spec.enabled_when(replace(state, **change)):
+            return tr(reason)
+    return tr("not possible at the moment")
+
+
+def _menu_paths() -> dict[str, str]:
+    """Where each action stands, e.g. ``View › Interval plots``."""
+    above = {
+        entry[1:]: tr(menu).replace("&", "") for menu, entries in MENUS.items() for entry in entries if entry[0] == ">"
+    }
+    paths = {entry: tr(menu).replace("&", "") for menu, entries in MENUS.items() for entry in entries}
+    for title, entries in SUBMENUS.items():
+        for entry in entries:
+            paths[entry] = f"{above.get(title, '')} › {tr(title)}".replace("&", "")
+    return paths
+
+
+def _panels(window: MainWindow) -> Iterator[Entry]:
+    for name, (title, icon_name, _shortcut) in PANELS.items():
+        yield Entry(
+            tr("Go to {panel}", panel=tr(title)),
+            tr("Panel"),
+            "",
+            icon_name,
+            tr("Open the panel and put the keyboard there"),
+            lambda name=name: window.docks.go_to(name),  # type: ignore[misc]
+        )
+
+
+def _files(window: MainWindow) -> Iterator[Entry]:
+    documents = window.documents
+    for file in window.preferences.settings.recent_files:
+        yield Entry(
+            Path(file).name,
+            tr("Recent file"),
+            "",
+            "recent",
+            file,
+            lambda file=file: documents.open(file),  # type: ignore[misc]
+            "" if Path(file).exists() else tr("the file is gone"),
+        )
+    for name in scenario_names():
+        yield Entry(
+            name,
+            tr("Example"),
+            "",
+            "example",
+            tr("Open a copy of this shipped scenario"),
+            lambda name=name: documents.open_example(name),  # type: ignore[misc]
+        )
+
+
+def _runs(window: MainWindow) -> Iterator[Entry]:
+    store = window.database.store
+    if store is None:
+        return
+    for row in window.history.runs()[:_MOST_RUNS]:
+        yield Entry(
+            row.name,
+            tr("Run {number}", number=row.id),
+            "",
+            "plots",
+            f"{row.scenario_name} · {row.controllers} · {tr('Show it in the plots')}",
+            lambda run=row.id: window.shown.show_stored(store, [run]),  # type: ignore[misc]
+        )

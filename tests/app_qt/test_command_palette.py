@@ -1,0 +1,119 @@
+"""The command palette finds everything, does it by keyboard alone, and says why something cannot be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtTest import QTest
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.command_palette import ENTRY_ROLE, CommandPalette, Entry, entries_of
+from subflow_app.qt.main_window import MainWindow
+
+
+def open_palette(window: MainWindow) -> CommandPalette:
+    window.bar.trigger("help.palette")
+    (palette,) = (found for found in window.findChildren(CommandPalette) if found.isVisible())
+    return palette
+
+
+def shown(palette: CommandPalette) -> list[Entry]:
+    return [palette.model.index(row).data(ENTRY_ROLE) for row in range(palette.model.rowCount())]
+
+
+def test_every_action_is_offered_with_its_menu_and_shortcut(window: MainWindow) -> None:
+    entries = {entry.title: entry for entry in entries_of(window) if "(" in entry.words}
+
+    for spec in ACTIONS:
+        if spec.id != "help.palette":
+            entry = entries[window.bar[spec.id].text().replace("&", "").rstrip("…")]
+            assert entry.path
+            native = QKeySequence.SequenceFormat.NativeText
+            assert entry.keys or not window.bar[spec.id].shortcut().toString(native)
+
+
+def test_typing_and_enter_do_it(window: MainWindow) -> None:
+    palette = open_palette(window)
+    QTest.keyClicks(palette.search, "dark theme")
+    QTest.keyClick(palette.search, Qt.Key.Key_Return)
+
+    assert window.preferences.settings.theme == "dark"
+    assert not palette.isVisible()
+
+
+def test_arrows_move_the_choice_while_typing_goes_on(window: MainWindow) -> None:
+    palette = open_palette(window)
+    QTest.keyClicks(palette.search, "theme")
+    first = palette.chosen()
+    QTest.keyClick(palette.search, Qt.Key.Key_Down)
+
+    second = palette.chosen()
+    assert second is not None
+    assert second != first
+    QTest.keyClicks(palette.search, " light")
+    chosen = palette.chosen()
+    assert chosen is not None
+    assert chosen.title == "Light theme"
+    palette.reject()
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [("run.stop", "no run is going on"), ("undo", "nothing to undo"), ("export figure", "no run")],
+)
+def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow, query: str, reason: str) -> None:
+    palette = open_palette(window)
+    QTest.keyClicks(palette.search, query)
+    entry = palette.chosen()
+    assert entry is not None
+    assert reason in entry.refusal
+    assert reason in palette.hint.text()
+
+    QTest.keyClick(palette.search, Qt.Key.Key_Return)
+
+    assert palette.isVisible()
+    palette.reject()
+
+
+def test_runs_examples_and_recent_files_are_offered(
+    window: MainWindow, run_once: Callable[[], int], tmp_path: Path
+) -> None:
+    run = run_once()
+    (tmp_path / "mine.toml").write_text(TWO_PATHS)
+    window.documents.open(tmp_path / "mine.toml")
+    (tmp_path / "mine.toml").unlink()
+
+    kinds = {entry.path: entry for entry in entries_of(window)}
+
+    assert kinds[f"Run {run}"].title == "Two paths"
+    assert kinds["Recent file"].refusal == "the file is gone"
+    window.shown.drop_stored()
+    kinds[f"Run {run}"].run()
+    assert window.shown.ids == {run}
+    next(entry for entry in entries_of(window) if entry.title == "reno-sawtooth").run()
+    assert window.documents.name == "reno-sawtooth (example)"
+
+
+def test_panel_is_opened_and_gets_the_keyboard(window: MainWindow) -> None:
+    window.docks.set_open("history", False)
+    next(entry for entry in entries_of(window) if entry.title == "Go to History").run()
+
+    assert window.docks.is_open("history")
+    focused = window.focusWidget()
+    assert focused is not None
+    assert window.history.isAncestorOf(focused)
+
+
+def test_nothing_found_is_said(window: MainWindow) -> None:
+    palette = open_palette(window)
+    QTest.keyClicks(palette.search, "zzzzqqq")
+
+    assert palette.model.rowCount() == 0
+    assert "Nothing matches" in palette.hint.text()
+    QTest.keyClick(palette.search, Qt.Key.Key_Return)
+    palette.reject()
