@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.helpers.fake_simulation import make_scenario
 
 from subflow_app.core.runs import RunJob, RunState
 from subflow_sim.decisions import DecisionLimits
@@ -69,9 +70,9 @@ class ClockSimulation:
 
 
 def job_of(duration_s: float, speed_limit: float | None) -> RunJob:
-    scenario = SimpleNamespace(name="clock", duration_s=duration_s, warmup_s=0.0, seed=1, flows={}, links={})
+    scenario = replace(make_scenario(duration_s=duration_s), name="clock", flows={}, links={})
     return RunJob(
-        scenario,  # type: ignore[arg-type]
+        scenario,
         "",
         simulation_maker=lambda *_: ClockSimulation(duration_s),
         speed_limit=speed_limit,

@@ -11,11 +11,13 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.stepping import speed_text
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.actions.choices import SPEEDS, THEMES, WORKSPACES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS, TOOLBAR
+from subflow_app.qt.speed_slider import SpeedSlider
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
@@ -41,8 +43,12 @@ class ActionBar(QObject):
         self.state = WindowState()
         self._run_word = "&Run"
         self._training_word = "&Pause"
+        self.speed_slider = SpeedSlider(window)
+        self._limit: float | None = None
         for spec in ACTIONS:
             self._actions[spec.id] = self._make(spec)
+        # Between the presets none is on.
+        self._groups["speed"].setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
 
     def __getitem__(self, action_id: str) -> QAction:
         """The action with this id.
@@ -123,6 +129,15 @@ class ActionBar(QObject):
         # Actions do their work when they are triggered, which this does not.
         self._actions[action_id].setChecked(is_on)
 
+    def show_speed(self, limit: float | None) -> None:
+        """Shows a speed limit: a preset if there is one of it."""
+        preset = next((name for name, (value, *_more) in SPEEDS.items() if value == limit), None)
+        for name in SPEEDS:
+            self._actions[f"run.speed_{name}"].setChecked(name == preset)
+        self._limit = limit
+        self.speed_slider.show_limit(limit)
+        self._update_buttons()
+
     def set_undo_texts(self, undo: str, redo: str) -> None:
         """Says in the menu what would be undone and redone."""
         self._actions["edit.undo"].setText(tr("&Undo {what}", what=undo) if undo else tr("&Undo"))
@@ -199,7 +214,12 @@ class ActionBar(QObject):
                 spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
                 bar.addWidget(spacer)
             elif entry.startswith(">"):
-                buttons = {">speed": self._speed, ">workspace": self._workspace, ">theme": self._theme}
+                buttons = {
+                    ">speed": self._speed,
+                    ">speed_slider": self.speed_slider,
+                    ">workspace": self._workspace,
+                    ">theme": self._theme,
+                }
                 bar.addWidget(buttons[entry])
             else:
                 bar.addAction(self._actions[entry])
@@ -228,13 +248,10 @@ class ActionBar(QObject):
     def _update_buttons(self) -> None:
         if not hasattr(self, "_speed"):
             return
-        speed = self._groups["speed"].checkedAction()
-        if speed is not None:
-            limit, _text, _icon, _shortcut = SPEEDS[speed.objectName().removeprefix("run.speed_")]
-            self._speed.setText((tr("Max") if limit is None else f"{limit:g}×") + " ▾")
-            self._speed.setIcon(icon("speed"))
-            self._speed.setToolTip(tr("Speed of the run: {speed}", speed=speed.text()))
-            self._speed.setAccessibleName(self._speed.toolTip())
+        self._speed.setText((speed_text(self._limit) or tr("Max")) + " ▾")
+        self._speed.setIcon(icon("speed"))
+        self._speed.setToolTip(self.speed_slider.toolTip())
+        self._speed.setAccessibleName(self._speed.toolTip())
         workspace = self._groups["workspace"].checkedAction()
         if workspace is not None:
             title = tr(WORKSPACES[workspace.objectName().removeprefix("view.workspace_")][0])

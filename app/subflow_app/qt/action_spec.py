@@ -18,6 +18,7 @@ class WindowState:
     is_valid: bool = False  # the scenario can run
     is_running: bool = False  # a run is going on, paused or not
     is_paused: bool = False
+    has_live_link: bool = False  # a link is selected that the run has
     can_undo: bool = False
     can_redo: bool = False
     nodes_selected: int = 0  # on the canvas

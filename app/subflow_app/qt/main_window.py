@@ -30,6 +30,7 @@ from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
 from subflow_app.qt.history import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
+from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, TRAINING_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
@@ -40,6 +41,7 @@ from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
+from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
@@ -101,7 +103,7 @@ class MainWindow(QMainWindow):
         self._desk_maker = desk_maker or _open_desk
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self._closes_unasked = False
-        self.speed = DEFAULT_SPEED
+        self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
         self._make_parts()
         self._place_parts()
         self._connect_parts()
@@ -155,6 +157,8 @@ class MainWindow(QMainWindow):
             self.preferences,
             self,
         )
+        self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs, self)
+        self.live = LivePanel()
         self.trainings = TrainingControl(self)
         actions = {name: self.bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
         self.train = TrainPage(self.trainings, self.workers, self.dialogs, actions)
@@ -178,7 +182,7 @@ class MainWindow(QMainWindow):
         self.resize(DEFAULT_SIZE)
         panels = {
             "topology": self.topology,
-            "inspector": self.inspector,
+            "inspector": beside_inspector(self.live, self.inspector),
             "history": self.history,
             "agent": self.agent,
             "train": self.train,
@@ -222,6 +226,9 @@ class MainWindow(QMainWindow):
         self.inspector.key_changed.connect(self.topology.select)
         self.inspector.refused.connect(self.notices.action_failed)
         self.runs.state_changed.connect(self.update_actions)
+        self.bar.speed_slider.limit_chosen.connect(self.set_speed_limit)
+        self.session.join_live(self.live, self.inspector)
+        self.live.changed.connect(self.update_actions)
         self.runs.ended.connect(self._on_run_ended)
         self.session.stored.connect(self.history.reload)
         self.session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
@@ -269,8 +276,7 @@ class MainWindow(QMainWindow):
         for name, is_on in self._state_file.switches().items():
             if name in self.bar.switches() and self.bar[name].isChecked() != is_on:
                 self.bar.trigger(name)
-        speed = self._state_file.speed
-        self.set_speed(speed if speed in SPEEDS else DEFAULT_SPEED)
+        self.set_speed_limit(self._state_file.speed_limit(SPEEDS[DEFAULT_SPEED][0]))
         self.bar.set_on(f"view.theme_{self.theme.mode}", True)
         self.bar.set_on("run.record_decisions", self.preferences.settings.record_decisions)
         for name in PANELS:
@@ -294,9 +300,13 @@ class MainWindow(QMainWindow):
 
     def set_speed(self, speed: str) -> None:
         """Lets runs go at one of :data:`SPEEDS`."""
-        self.speed = speed
-        self.bar.set_on(f"run.speed_{speed}", True)
-        self.runs.set_speed_limit(SPEEDS[speed][0])
+        self.set_speed_limit(SPEEDS[speed][0])
+
+    def set_speed_limit(self, limit: float | None) -> None:
+        """Lets runs go at most this fast, in simulated seconds per second."""
+        self.speed_limit = limit
+        self.bar.show_speed(limit)
+        self.runs.set_speed_limit(limit)
 
     def set_decisions_recorded(self, is_on: bool) -> None:
         """Lets new runs keep their decisions, or not, and remembers it."""
@@ -386,6 +396,7 @@ class MainWindow(QMainWindow):
                 is_valid=self.documents.doc.is_valid,
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
+                has_live_link=bool(self.live.link),
                 nodes_selected=len(self.topology.arranging.selected),
                 has_nodes=bool(self.topology.scene.node_positions()),
                 can_move_nodes=self.topology.arranging.is_allowed,
@@ -492,6 +503,7 @@ class MainWindow(QMainWindow):
             self.history,
             self.agent,
             self.train,
+            self.live,
             self.banners,
             self.run_status,
             self.status_buttons,
@@ -531,7 +543,7 @@ class MainWindow(QMainWindow):
             listed = "\n".join(str(folder) for folder in folders)
             self.dialogs.tell("Runs saved as files", "Runs that no database has were written to:", listed)
         self._state_file.save(self, self.workspaces, {name: self.bar[name].isChecked() for name in self.bar.switches()})
-        self._state_file.save_speed(self.speed)
+        self._state_file.save_speed_limit(self.speed_limit)
         self.recovery.close(keeps_changes=self._closes_unasked)
         self.closing.emit()
         self.trainings.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from subflow_app.core.arrange import EDGES
 from subflow_app.plots import GROUPS, PLOTS
-from subflow_app.qt.actions.choices import PANELS, SPEEDS, THEMES, WORKSPACES
+from subflow_app.qt.actions.choices import PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
 
 # Submenus of the menus below: the plots that only some runs have.
 SUBMENUS: dict[str, tuple[str, ...]] = {
@@ -85,6 +85,12 @@ MENUS: dict[str, tuple[str, ...]] = {
         "run.toggle",
         "run.stop",
         "-",
+        *(f"run.step_{size}" for size in STEPS),
+        "run.until",
+        "-",
+        "run.link_down",
+        "run.link_up",
+        "-",
         *(f"run.speed_{speed}" for speed in SPEEDS),
         "-",
         "run.record_decisions",
@@ -135,7 +141,7 @@ _PART_MENU = (
 TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
     "": ("topology.paste", "-", "topology.select_all"),
     "nodes": ("topology.connect", "-", *_PART_MENU),
-    "links": _PART_MENU,
+    "links": ("run.link_down", "run.link_up", "-", *_PART_MENU),
     "flows": _PART_MENU,
     "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
 }
@@ -154,7 +160,7 @@ PLOT_MENU = (
     "-",
     "history.clear_overlay",
 )
-# ">speed" is the drop-down with the speeds, "<>" pushes the rest to the right end.
+# ">speed" is the drop-down with the speeds, ">speed_slider" the slider beside it, "<>" pushes the rest to the right.
 TOOLBAR = (
     "file.new",
     "file.open",
@@ -165,7 +171,9 @@ TOOLBAR = (
     "-",
     "run.toggle",
     "run.stop",
+    "run.step_sample",
     ">speed",
+    ">speed_slider",
     "-",
     "view.fit",
     "view.legend",

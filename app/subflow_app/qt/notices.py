@@ -118,6 +118,15 @@ class Notices:
         """The simulator does not take the scenario."""
         self._banners.show_banner("run", "error", tr("The scenario cannot be run: {reason}", reason=problem_text(text)))
 
+    def live_change_refused(self, reason: str) -> None:
+        """A change of the run that goes on is not possible; nothing has happened."""
+        text = tr("The run was not changed: {reason}", reason=reason)
+        self._banners.show_banner("live", "warning", text)
+
+    def live_change_made(self) -> None:
+        """What was told about an earlier change is of the past."""
+        self._banners.close_banner("live")
+
     def run_began(self) -> None:
         """What was told about earlier runs is of the past."""
         self._banners.close_banner("run")

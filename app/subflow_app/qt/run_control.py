@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
+from subflow_app.core.errors import AppError
+from subflow_app.core.live_changes import LiveChange
 from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState, decision_limits
+from subflow_app.core.toml_edit import TomlValue
 from subflow_app.qt.workers import Workers
-from subflow_sim.errors import SimError
+from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -30,6 +35,9 @@ class RunControl(QObject):
     state_changed = Signal()  # running, paused, nothing running
     ended = Signal(object, object)  # RunJob, RunResult
     refused = Signal(str)  # the simulator does not take the scenario
+    live_changed = Signal(object)  # LiveChange, made in the run that goes on
+    live_refused = Signal(str)  # why a change was not made
+    _answered = Signal(object)  # Future[LiveChange], from the thread that simulates
 
     def __init__(self, workers: Workers, parent: QObject) -> None:
         """Nothing runs yet."""
@@ -42,6 +50,7 @@ class RunControl(QObject):
         self._timer.setInterval(DISPLAY_INTERVAL_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_tick)
+        self._answered.connect(self._on_answered)
 
     @property
     def job(self) -> RunJob | None:
@@ -71,6 +80,7 @@ class RunControl(QObject):
         sample_interval_s: float,
         *,
         records_decisions: bool = False,
+        until_s: float | None = None,
     ) -> None:
         """Starts a run; does nothing while another goes on.
 
@@ -80,6 +90,7 @@ class RunControl(QObject):
             store: where to keep it; None keeps it in memory.
             sample_interval_s: simulated time between two samples, s.
             records_decisions: whether to keep what controllers and schedulers decide, and why.
+            until_s: simulated time at which it holds, s; None: it goes on to the end.
         """
         if self._job is not None:
             return
@@ -97,6 +108,8 @@ class RunControl(QObject):
             return
         self._job = job
         self._is_paused = False
+        if until_s is not None:
+            job.run_to(until_s)
         self.started.emit(job)
         self._workers.start(
             "run",
@@ -119,6 +132,24 @@ class RunControl(QObject):
             self._job.resume()
         self.state_changed.emit()
 
+    def run_to(self, until_s: float) -> None:
+        """Lets the run go on and hold exactly at that simulated time, s."""
+        if self._job is None:
+            return
+        self._job.run_to(until_s)
+        self._is_paused = False
+        self.state_changed.emit()
+
+    def change(self, values: Mapping[str, TomlValue]) -> None:
+        """Changes a link or a flow of the run now; :attr:`live_changed` or :attr:`live_refused` tells what came of it.
+
+        Args:
+            values: keys of an ``[[events]]`` entry, without the time.
+        """
+        if self._job is not None:
+            # The thread that simulates answers; the signal brings that over to this one.
+            self._job.apply(values).add_done_callback(self._answered.emit)
+
     def stop(self) -> None:
         """Ends the run soon; what was simulated so far is kept."""
         if self._job is not None:
@@ -133,8 +164,27 @@ class RunControl(QObject):
     # ---- inside ----
 
     def _on_tick(self) -> None:
-        if self._job is not None:
-            self.ticked.emit(self._job.progress)
+        if self._job is None:
+            return
+        progress = self._job.progress
+        if self._job.is_held and not self._is_paused:
+            # It has come to where it was sent.
+            self._is_paused = True
+            self.state_changed.emit()
+        self.ticked.emit(progress)
+
+    def _on_answered(self, answer: Future[LiveChange]) -> None:
+        error = answer.exception()
+        if error is None:
+            self.live_changed.emit(answer.result())
+        elif isinstance(error, ScenarioError):
+            # Without the place in a file, which there is none of.
+            told = [f"{problem.message}; allowed: {problem.allowed}" for problem in error.problems]
+            self.live_refused.emit("\n".join(told))
+        elif isinstance(error, (SimError, AppError)):
+            self.live_refused.emit(str(error))
+        else:
+            raise error
 
     def _on_ended(self, job: RunJob, result: RunResult) -> None:
         self._timer.stop()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from subflow_app.core.language import tr
+from subflow_app.core.live_changes import LiveChange, describe_change
 from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState
 from subflow_app.core.scenario_source import ScenarioSource, with_traces
+from subflow_app.qt import format as fmt
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.documents import Documents
+from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
+from subflow_app.qt.live_panel import LivePanel
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
@@ -19,6 +25,9 @@ from subflow_app.qt.run_control import RunControl, ended_text
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.run_status import RunStatus
+
+# At full speed the pictures follow this rarely, s.
+_EXPRESS_DRAWING_S = 1.0
 
 
 class RunSession(QObject):
@@ -56,6 +65,8 @@ class RunSession(QObject):
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
         self._is_following = False
+        self._live: LivePanel | None = None
+        self._drawn_at = 0.0  # time.monotonic() of the latest pictures
         runs.started.connect(self._on_started)
         runs.ticked.connect(self._on_ticked)
         runs.state_changed.connect(self._on_state_changed)
@@ -75,6 +86,19 @@ class RunSession(QObject):
         else:
             self._start()
 
+    def start(self, until_s: float) -> None:
+        """Runs the scenario up to that simulated time, s, and holds there; nothing while another run goes on."""
+        if not self._runs.is_running:
+            self._start(until_s)
+
+    def join_live(self, live: LivePanel, inspector: Inspector) -> None:
+        """Lets ``live`` change the run that goes on; it shows what the inspector shows."""
+        self._live = live
+        inspector.key_changed.connect(live.show_key)
+        live.change_wanted.connect(self._runs.change)
+        self._runs.live_changed.connect(self._on_live_changed)
+        self._runs.live_refused.connect(self._on_live_refused)
+
     def run_together(self, sources: Sequence[ScenarioSource]) -> None:
         """Runs these one after the other and shows them over each other; nothing while another run goes on.
 
@@ -85,12 +109,12 @@ class RunSession(QObject):
         self._next = list(sources[1:])
         self._run(sources[0])
 
-    def _start(self) -> None:
+    def _start(self, until_s: float | None = None) -> None:
         doc = self._documents.doc
         if doc.scenario is not None:
-            self._run(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)))
+            self._run(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), until_s)
 
-    def _run(self, source: ScenarioSource) -> None:
+    def _run(self, source: ScenarioSource, until_s: float | None = None) -> None:
         store = self._database.store if self._database.can_write else None
         settings = self._preferences.settings
         self._runs.start(
@@ -99,6 +123,7 @@ class RunSession(QObject):
             store,
             settings.sample_interval_s,
             records_decisions=settings.record_decisions,
+            until_s=until_s,
         )
 
     def _run_next(self) -> None:
@@ -123,10 +148,38 @@ class RunSession(QObject):
 
     def _on_ticked(self, progress: RunProgress) -> None:
         self._status.show_progress(progress)
+        if not self._is_drawing_due(progress):
+            return
         self._plots.refresh()
         self._link_states.update(self._documents.doc.text)
+        if self._live is not None:
+            self._live.refresh()
+
+    def _is_drawing_due(self, progress: RunProgress) -> bool:
+        """Whether pictures follow the run now: at full speed they would only hold it up."""
+        now = time.monotonic()
+        job = self._runs.job
+        is_express = job is not None and job.speed_limit is None and progress.state is RunState.RUNNING
+        if is_express and now - self._drawn_at < _EXPRESS_DRAWING_S:
+            return False
+        self._drawn_at = now
+        return True
+
+    def _on_live_changed(self, change: LiveChange) -> None:
+        self._notices.live_change_made()
+        if self._live is not None:
+            self._live.refresh()
+        at = fmt.time(change.event.at_s)
+        self.told.emit(tr("Changed at {time}: {what}", time=at, what=describe_change(change.values)))
+
+    def _on_live_refused(self, reason: str) -> None:
+        self._notices.live_change_refused(reason)
+        if self._live is not None:
+            self._live.refresh()
 
     def _on_state_changed(self) -> None:
+        if self._live is not None:
+            self._live.show_job(self._runs.job)
         if self._runs.progress is not None:
             self._status.show_progress(self._runs.progress)
 

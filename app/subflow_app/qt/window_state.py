@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QMainWindow
 
 from subflow_app.core.paths import window_state_path
+from subflow_app.core.stepping import FASTEST, SLOWEST
 from subflow_app.qt.actions.choices import WORKSPACES
 from subflow_app.qt.docks import LAYOUT_VERSION
 from subflow_app.qt.workspaces import Workspaces
@@ -32,9 +33,9 @@ class WindowStateFile:
             self._settings.setValue(f"switches/{name}", is_on)
         self._settings.sync()
 
-    def save_speed(self, speed: str) -> None:
+    def save_speed_limit(self, limit: float | None) -> None:
         """Writes the speed that is chosen."""
-        self._settings.setValue("speed", speed)
+        self._settings.setValue("speed", "max" if limit is None else f"{limit:g}")
         self._settings.sync()
 
     def restore_layout(self, window: QMainWindow, workspaces: Workspaces) -> None:
@@ -58,7 +59,13 @@ class WindowStateFile:
         self._settings.endGroup()
         return saved
 
-    @property
-    def speed(self) -> str:
-        """The speed that was chosen; empty the first time."""
-        return str(self._settings.value("speed", ""))
+    def speed_limit(self, otherwise: float | None) -> float | None:
+        """The speed that was chosen; what is given here the first time, or if the file says nothing sensible."""
+        text = str(self._settings.value("speed", ""))
+        if text == "max":
+            return None
+        try:
+            limit = float(text)
+        except ValueError:
+            return otherwise
+        return limit if SLOWEST <= limit <= FASTEST else otherwise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from subflow_app.core.stepping import StepSize
 from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
 # The plots a person sees first; the others are one click away in the View menu.
@@ -21,12 +22,26 @@ PANELS = {
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
 SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
+    "slower": (0.01, "Slow motion (0.01×)", "speed_slowest", "Ctrl+Shift+F4"),
+    "slow": (0.1, "Slow motion (0.1×)", "speed_slower", "Ctrl+Shift+F6"),
     "real_time": (1.0, "Real time (1×)", "speed_slow", "F4"),
     "brisk": (10.0, "10× real time", "speed_medium", "Ctrl+F6"),
     "fast": (100.0, "100× real time", "speed_fast", "F6"),
     "express": (None, "As fast as possible", "speed_max", "F7"),
 }
 DEFAULT_SPEED = "brisk"
+
+# Steps of a run: (text, tip, shortcut).
+STEPS: dict[StepSize, tuple[str, str, str]] = {
+    "sample": ("&Step to the next sample", "Let the run go on to the next sample of its traces and hold there", "F10"),
+    "event": (
+        "Step to the next &event",
+        "Let the run go on to the next event of its scenario, or start or stop of a flow, and hold there",
+        "Ctrl+F10",
+    ),
+    "1ms": ("Step by &1 ms", "Let the run go on by a millisecond of simulated time and hold there", "Alt+F10"),
+    "100ms": ("Step by 1&00 ms", "Let the run go on by 100 ms of simulated time and hold there", "Ctrl+Alt+F10"),
+}
 
 # Themes: mode -> (text, tip, shortcut).
 THEMES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions.choices import DEFAULT_SPEED, SPEEDS
+from subflow_app.qt.actions.choices import DEFAULT_SPEED, SPEEDS, STEPS
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -27,6 +27,43 @@ def rows() -> Iterator[ActionSpec]:
         ("Shift+F5",),
         lambda w, _: w.runs.stop(),
         lambda s: s.is_running,
+    )
+    for size, (text, tip, shortcut) in STEPS.items():
+        yield ActionSpec(
+            f"run.step_{size}",
+            text,
+            tip,
+            "step",
+            (shortcut,),
+            lambda w, _, size=size: w.stepping.step(size),  # type: ignore[misc]
+            lambda s: s.is_valid or s.is_running,
+        )
+    yield ActionSpec(
+        "run.until",
+        "Run &until…",
+        "Let the run go on to a time of your choice, such as the next event, and hold exactly there",
+        "run_until",
+        ("Ctrl+F5",),
+        lambda w, _: w.stepping.run_until(),
+        lambda s: s.is_valid or s.is_running,
+    )
+    yield ActionSpec(
+        "run.link_down",
+        "Take &link down now",
+        "Take the selected link out of service in the run that goes on; it is recorded as an event of that run",
+        "link_down",
+        ("Ctrl+Alt+Down",),
+        lambda w, _: w.runs.change({"link": w.live.link, "up": False}),
+        lambda s: s.has_live_link,
+    )
+    yield ActionSpec(
+        "run.link_up",
+        "Bring l&ink up now",
+        "Bring the selected link back into service in the run that goes on; it is recorded as an event of that run",
+        "link_up",
+        ("Ctrl+Alt+Up",),
+        lambda w, _: w.runs.change({"link": w.live.link, "up": True}),
+        lambda s: s.has_live_link,
     )
     yield ActionSpec(
         "run.record_decisions",

@@ -1,0 +1,242 @@
+"""Changing a link or a flow of the run that goes on: what is selected on the canvas, with the values it has now."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr
+from subflow_app.core.live_state import LiveLink, live_link, live_subflows
+from subflow_app.core.runs import RunJob
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_sim.scenario import QueueSpec
+from subflow_sim.units import Dimension, format_quantity
+
+_DIRECTIONS = ("both", "forward", "reverse")
+
+
+class LivePanel(QWidget):
+    """Hidden unless a run goes on and a link or a flow with subflows is selected that the run has.
+
+    Above the inspector, which edits the scenario: two places, so that nobody takes the one for the other.
+    """
+
+    changed = Signal()  # another link or flow is shown, or none
+    change_wanted = Signal(object)  # keys of an [[events]] entry: {"link": "wifi", "rate": "4Mbit/s"}
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Shows nothing yet."""
+        super().__init__(parent)
+        self.setObjectName("live_panel")
+        self.setAccessibleName(tr("Change the run"))
+        self._job: RunJob | None = None
+        self._key = ""
+        self._shown = ""  # "links", "flows", or nothing
+        self._title = QLabel(self)
+        self._title.setObjectName("live_title")
+        font = self._title.font()
+        font.setBold(True)
+        self._title.setFont(font)
+        self._hint = QLabel(
+            tr("A change happens now and is recorded in this run, which can be repeated. The scenario stays as it is."),
+            self,
+        )
+        self._hint.setObjectName("live_hint")
+        self._hint.setWordWrap(True)
+        self._make_link_part()
+        self._flow_part = QWidget(self)
+        self._flow_part.setObjectName("live_flow")
+        self._flow_grid = QGridLayout(self._flow_part)
+        self._flow_grid.setContentsMargins(0, 0, 0, 0)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(6)
+        for part in (self._title, self._hint, self._link_part, self._flow_part):
+            layout.addWidget(part)
+        self.apply_tokens(current_tokens())
+        self.hide()
+
+    @property
+    def link(self) -> str:
+        """Name of the link that is shown; empty if none is."""
+        return self._key.removeprefix("links.") if self._shows_link() else ""
+
+    def show_job(self, job: RunJob | None) -> None:
+        """Changes this run from now on; None: nothing runs."""
+        self._job = job
+        self._show_part()
+
+    def show_key(self, key: str) -> None:
+        """Shows the link or flow with this dotted key, as the canvas names it."""
+        self._key = ".".join(key.split(".")[:2])
+        self._show_part()
+
+    def refresh(self) -> None:
+        """Shows the values that the run has now, but for what is being typed."""
+        if self._job is None or not self._shown:
+            return
+        now_s = self._job.progress.sim_time_s
+        if self._shows_link():
+            state = live_link(
+                self._job.scenario, self._job.live_changes, self._key.removeprefix("links."), self._side(), now_s
+            )
+            if state is not None:
+                self._show_link(state)
+        else:
+            self._show_flow(now_s)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the hint and the frame."""
+        self._hint.setStyleSheet(f"color: {tokens.muted_text};")
+        self._title.setStyleSheet(f"color: {tokens.text};")
+
+    # ---- inside ----
+
+    def _make_link_part(self) -> None:
+        self._link_part = QWidget(self)
+        self._link_part.setObjectName("live_link")
+        form = QFormLayout(self._link_part)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self._up = QCheckBox(tr("In service"), self._link_part)
+        self._up.setObjectName("live_up")
+        self._up.setToolTip(tr("Taking a link out of service loses what waits in its queue"))
+        self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
+        self._direction = QComboBox(self._link_part)
+        self._direction.setObjectName("live_direction")
+        for direction, text in zip(
+            _DIRECTIONS, (tr("Both directions"), tr("Forward only"), tr("Reverse only")), strict=True
+        ):
+            self._direction.addItem(text, direction)
+        self._direction.currentIndexChanged.connect(self.refresh)
+        form.addRow(tr("Direction"), self._direction)
+        form.addRow("", self._up)
+        self._fields: dict[str, QLineEdit] = {}
+        labels = {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
+        for key, label in labels.items():
+            field = QLineEdit(self._link_part)
+            field.setObjectName(f"live_{key}")
+            field.setAccessibleName(label)
+            field.editingFinished.connect(partial(self._on_typed, key))
+            self._fields[key] = field
+            form.addRow(label, field)
+
+    def _shows_link(self) -> bool:
+        return self._shown == "links"
+
+    def _side(self) -> str:
+        return "reverse" if self._direction.currentData() == "reverse" else "forward"
+
+    def _show_part(self) -> None:
+        section, _, name = self._key.partition(".")
+        scenario = self._job.scenario if self._job is not None else None
+        has_link = scenario is not None and section == "links" and name in scenario.links
+        flow = scenario.flows.get(name) if scenario is not None and section == "flows" else None
+        has_flow = flow is not None and not flow.sends_datagrams
+        self._link_part.setVisible(has_link)
+        self._flow_part.setVisible(has_flow)
+        if has_link or has_flow:
+            self._title.setText(tr("{name} in the run that goes on", name=name))
+        if flow is not None and has_flow:
+            self._make_rows(len(flow.paths), is_multipath=flow.kind == "mptcp")
+        self._shown = section if has_link or has_flow else ""
+        self.setVisible(bool(self._shown))
+        self.refresh()
+        self.changed.emit()
+
+    def _show_link(self, state: LiveLink) -> None:
+        side = state.side
+        self._up.setChecked(state.is_up)
+        texts = {
+            "rate": _rate_text(side.rate_bps),
+            "delay": format_quantity(side.delay_s, Dimension.TIME),
+            "loss": format_quantity(side.loss, Dimension.RATIO),
+            "queue": _queue_text(side.queue),
+        }
+        for key, text in texts.items():
+            field = self._fields[key]
+            if field.text() != text and not (field.hasFocus() and field.isModified()):
+                field.setText(text)
+
+    def _make_rows(self, count: int, *, is_multipath: bool) -> None:
+        """A row per subflow; those of the flow before go."""
+        while (item := self._flow_grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._switches: list[tuple[QLabel, QCheckBox, QCheckBox]] = []
+        for ordinal in range(1, count + 1):
+            name = QLabel(self._flow_part)
+            is_open = QCheckBox(tr("Open"), self._flow_part)
+            is_open.setObjectName(f"live_open_{ordinal}")
+            is_open.clicked.connect(lambda on, which=ordinal: self._want_of_flow(which, "open", on))
+            backup = QCheckBox(tr("Backup"), self._flow_part)
+            backup.setObjectName(f"live_backup_{ordinal}")
+            backup.setEnabled(is_multipath)
+            backup.clicked.connect(lambda on, which=ordinal: self._want_of_flow(which, "backup", on))
+            for column, widget in enumerate((name, is_open, backup)):
+                self._flow_grid.addWidget(widget, ordinal, column)
+            self._switches.append((name, is_open, backup))
+
+    def _show_flow(self, now_s: float) -> None:
+        assert self._job is not None
+        name = self._key.removeprefix("flows.")
+        states = live_subflows(self._job.scenario, self._job.live_changes, name, now_s)
+        for state, (label, is_open, backup) in zip(states, self._switches, strict=True):
+            route = " → ".join(state.path)
+            label.setText(tr("{ordinal}: {route}", ordinal=state.ordinal, route=route))
+            is_open.setChecked(state.is_open)
+            is_open.setAccessibleName(tr("Subflow {ordinal} open", ordinal=state.ordinal))
+            backup.setChecked(state.is_backup)
+            backup.setAccessibleName(tr("Subflow {ordinal} is a backup", ordinal=state.ordinal))
+
+    def _on_typed(self, key: str) -> None:
+        field = self._fields[key]
+        if field.isModified():
+            field.setModified(False)
+            self._want_of_link(key, field.text().strip())
+
+    def _want_of_link(self, key: str, value: object) -> None:
+        values: dict[str, object] = {"link": self._key.removeprefix("links.")}
+        if self._direction.currentData() != "both":
+            values["direction"] = self._direction.currentData()
+        self.change_wanted.emit({**values, key: value})
+
+    def _want_of_flow(self, ordinal: int, key: str, is_on: bool) -> None:
+        name = self._key.removeprefix("flows.")
+        self.change_wanted.emit({"flow": name, "subflow": ordinal, key: is_on})
+
+
+def _rate_text(rate_bps: float | None) -> str:
+    return "unlimited" if rate_bps is None or math.isinf(rate_bps) else format_quantity(rate_bps, Dimension.RATE)
+
+
+def _queue_text(queue: QueueSpec) -> str:
+    if queue.limit_pkts is not None:
+        return format_quantity(queue.limit_pkts, Dimension.QUEUE)
+    return "unlimited" if queue.limit_bytes is None else format_quantity(queue.limit_bytes, Dimension.SIZE)
+
+
+def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
+    """The content of the inspector's panel: what changes the run above what edits the scenario."""
+    both = QWidget()
+    both.setObjectName("inspector_with_live")
+    layout = QVBoxLayout(both)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.setSpacing(0)
+    layout.addWidget(live, 0, Qt.AlignmentFlag.AlignTop)
+    layout.addWidget(inspector, 1)
+    return both
