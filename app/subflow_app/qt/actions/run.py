@@ -52,7 +52,7 @@ def rows() -> Iterator[ActionSpec]:
         "Take &link down now",
         "Take the selected link out of service in the run that goes on; it is recorded as an event of that run",
         "link_down",
-        ("Ctrl+Alt+Down",),
+        ("Ctrl+Shift+PgDown",),
         lambda w, _: w.runs.change({"link": w.live.link, "up": False}),
         lambda s: s.has_live_link,
     )
@@ -61,7 +61,7 @@ def rows() -> Iterator[ActionSpec]:
         "Bring l&ink up now",
         "Bring the selected link back into service in the run that goes on; it is recorded as an event of that run",
         "link_up",
-        ("Ctrl+Alt+Up",),
+        ("Ctrl+Shift+PgUp",),
         lambda w, _: w.runs.change({"link": w.live.link, "up": True}),
         lambda s: s.has_live_link,
     )
