@@ -85,6 +85,7 @@ GLYPHS: dict[str, str] = {
     "fit": "ph.corners-out",
     "zoom_reset": "ph.frame-corners",
     "legend": "ph.list-dashes",
+    "cursors": "ph.arrows-out-line-horizontal",
     "crosshair": "ph.crosshair-simple",
     "log": "ph.chart-line-up",
     "marks": "ph.map-pin",

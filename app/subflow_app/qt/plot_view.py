@@ -15,6 +15,7 @@ from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.span_panel import SpanPanel
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.curve_id import CurveId
@@ -52,6 +53,7 @@ class PlotView(QWidget):
             "or open a stored run from the history.",
             run_action,
         )
+        self._span = SpanPanel()
         self._pages = QStackedWidget(self)
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
@@ -82,7 +84,17 @@ class PlotView(QWidget):
         stack.curves_changed.connect(self._on_curves_changed)
         stack.menu_requested.connect(self.menu_requested)
         stack.time_clicked.connect(self.time_clicked)
-        self._splitter.addWidget(stack)
+        stack.cursors.changed.connect(self._update_span)
+        self._span.cleared.connect(stack.cursors.clear)
+        plots = QSplitter(Qt.Orientation.Vertical)
+        plots.setObjectName("span_splitter")
+        plots.setChildrenCollapsible(False)
+        plots.addWidget(stack)
+        plots.addWidget(self._span)
+        plots.setStretchFactor(0, 1)
+        plots.setStretchFactor(1, 0)
+        plots.setSizes([self.height() - self._span.sizeHint().height(), self._span.sizeHint().height()])
+        self._splitter.addWidget(plots)
         self._splitter.addWidget(legend)
         self._splitter.setSizes([self.width() - legend.sizeHint().width(), legend.sizeHint().width()])
         self._splitter.setStretchFactor(0, 1)
@@ -122,6 +134,7 @@ class PlotView(QWidget):
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
         if self._stack is not None and self._runs and self.isVisible():
             self._stack.refresh()
+            self._update_span()
             if self._stack.cursor_s is None:
                 self._update_values(None)
 
@@ -167,6 +180,16 @@ class PlotView(QWidget):
         """Draws a line at this time through all plots; None takes it away."""
         if self._stack is not None:
             self._stack.set_pin(time_s)
+
+    def place_cursor(self, name: str) -> None:
+        """Puts the cursor A or B to the crosshair; with both, a table tells what lies between them."""
+        if self._runs:
+            self._loaded().place_cursor(name)
+
+    def clear_cursors(self) -> None:
+        """Takes the cursors A and B away."""
+        if self._stack is not None:
+            self._stack.cursors.clear()
 
     @property
     def hidden(self) -> frozenset[CurveId]:
@@ -224,6 +247,7 @@ class PlotView(QWidget):
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything."""
         self._empty.apply_tokens(tokens)
+        self._span.apply_tokens(tokens)
         if self._stack is not None and self._legend is not None:
             self._stack.apply_tokens(tokens)
             self._legend.apply_tokens(tokens)
@@ -252,11 +276,21 @@ class PlotView(QWidget):
     def _on_hidden_changed(self, hidden: frozenset[CurveId]) -> None:
         if self._stack is not None:
             self._stack.set_hidden(hidden)
+            self._update_span()
 
     def _on_curves_changed(self) -> None:
         stack = self._loaded()
         self._model.set_lines(stack.curves, [spec for spec in self._specs if spec.kind == TIME])
         self._update_values(stack.cursor_s)
+        self._update_span()
+
+    def _update_span(self) -> None:
+        stack = self._loaded()
+        span_s = stack.cursors.span_s if self._runs else None
+        if span_s is None:
+            self._span.hide()
+        else:
+            self._span.show_span(*span_s, stack.span_rows())
 
     def _update_values(self, cursor_s: float | None) -> None:
         stack = self._loaded()

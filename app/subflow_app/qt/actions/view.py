@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from subflow_app.core.language import translatable
 from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.action_spec import ActionSpec, Scope, has_plots
 from subflow_app.qt.actions.choices import (
@@ -98,6 +99,27 @@ def rows() -> Iterator[ActionSpec]:
         scope=Scope.PLOTS,
         checkable=True,
         is_on=True,
+    )
+    for name in ("A", "B"):
+        yield ActionSpec(
+            f"view.cursor_{name.lower()}",
+            translatable("Set cursor &A") if name == "A" else translatable("Set cursor &B"),
+            translatable("Put this cursor where the crosshair is; between A and B, a table tells what each curve did"),
+            "cursors",
+            (name,),
+            lambda w, _, name=name: w.plots.place_cursor(name),  # type: ignore[misc]
+            has_plots,
+            scope=Scope.PLOTS,
+        )
+    yield ActionSpec(
+        "view.clear_cursors",
+        translatable("&Remove cursors A and B"),
+        translatable("Take the cursors and their table away"),
+        "cursors",
+        ("C",),
+        lambda w, _: w.plots.clear_cursors(),
+        has_plots,
+        scope=Scope.PLOTS,
     )
     yield ActionSpec(
         "view.log_y",

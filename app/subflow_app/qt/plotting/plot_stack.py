@@ -12,13 +12,17 @@ from PySide6.QtGui import QFont, QKeyEvent
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
 from subflow_app.plots import BARS, TIME, Curve, PlotSpec
+from subflow_app.plots.reading import stretch
 from subflow_app.qt import format as fmt
+from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.bar_plot import BarPlot
-from subflow_app.qt.plotting.curve_id import CurveId, curve_id
+from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
+from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.title_item import Span
@@ -87,6 +91,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.time_plots: list[TimePlot] = []
         self._others: list[XYPlot | BarPlot] = []
         # What is not over time is made anew from all samples: a few times a second is often enough.
+        self.cursors = SpanCursors(self)
         self._others_timer = QTimer(self)
         self._others_timer.setSingleShot(True)
         self._others_timer.setInterval(_OTHERS_MS)
@@ -137,6 +142,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             time_plot.set_pin(self._pin_s)
             if time_plot is not self.time_plots[0]:
                 time_plot.item.setXLink(self.time_plots[0].item)
+        self.cursors.attach(self.time_plots)
         self._share_height()
         self.apply_tokens(self._tokens)
         self._feed()
@@ -177,6 +183,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._duration_s = max((run.duration_s for run in runs), default=1.0)
         for plot in self.time_plots:
             plot.set_duration(self._duration_s)
+        self.cursors.set_duration(self._duration_s)
         self._feed()
         self.curves_changed.emit()
         self.fit()
@@ -377,6 +384,31 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         elif had_cursor_there:
             self.set_cursor(None)
 
+    # ---- cursors A and B ----
+
+    def place_cursor(self, name: str) -> None:
+        """Puts A or B where the crosshair is, or else to a third or two thirds of what is in view."""
+        if not self._runs:
+            return
+        low, high = self.time_range
+        share = (1 + NAMES.index(name)) / (1 + len(NAMES))
+        self.cursors.set_time(name, self._cursor_s if self._cursor_s is not None else low + share * (high - low))
+
+    def span_rows(self) -> list[SpanRow]:
+        """What each visible curve over time did between A and B; nothing until both are set."""
+        if self.cursors.span_s is None:
+            return []
+        names = run_names(self._curves.values())
+        rows = []
+        for plot in self.time_plots:
+            for key, item in plot.curves.items():
+                if key not in self._hidden:
+                    label = self._curves[key].label
+                    line = f"{label} ({names[key.run]})" if len(names) > 1 else label
+                    values = stretch(item.time_s, item.shown_values, *self.cursors.span_s)
+                    rows.append(SpanRow(tr(plot.spec.title), plot.spec.unit, line, values))
+        return rows
+
     def _draw_cursor(self) -> None:
         for plot in self.plots:
             plot.set_cursor(self._cursor_s)
@@ -467,4 +499,5 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.setBackground(tokens.base)
         for plot in self.plots:
             plot.apply_tokens(tokens)
+        self.cursors.apply_tokens(tokens)
         self._draw_cursor()

@@ -1,0 +1,67 @@
+"""What a curve did between two times: the readout of the cursors A and B."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Stretch(NamedTuple):
+    """A curve between two times, in the unit of its values; NaN where nothing is known.
+
+    `first` and `last` are at the two times as they were given; `difference` is the last less the first, `per_second`
+    that over the time between them; `mean`, `lowest` and `highest` are of all samples between, both ends included.
+    """
+
+    first: float
+    last: float
+    difference: float
+    per_second: float
+    mean: float
+    lowest: float
+    highest: float
+
+
+NOTHING = Stretch(*[math.nan] * len(Stretch._fields))
+
+
+def stretch(time_s: NDArray[np.float64], values: NDArray[np.float64], from_s: float, to_s: float) -> Stretch:
+    """The curve between two times, of which the first may be the later: each counts as the sample nearest to it.
+
+    Args:
+        time_s: float64 [n], s, ascending.
+        values: float64 [n], in any unit; what is not a finite number is left out.
+        from_s: one end, s.
+        to_s: the other end, s.
+    """
+    count = min(len(time_s), len(values))
+    if count == 0:
+        return NOTHING
+    begin, end = _nearest(time_s[:count], from_s), _nearest(time_s[:count], to_s)
+    between = values[min(begin, end) : max(begin, end) + 1]
+    known = between[np.isfinite(between)]
+    first, last = (float(value) if math.isfinite(value) else math.nan for value in (values[begin], values[end]))
+    span_s = float(time_s[end] - time_s[begin])
+    if len(known) == 0:
+        return NOTHING
+    return Stretch(
+        first,
+        last,
+        last - first,
+        (last - first) / span_s if span_s != 0 else math.nan,
+        float(known.mean()),
+        float(known.min()),
+        float(known.max()),
+    )
+
+
+def _nearest(time_s: NDArray[np.float64], at_s: float) -> int:
+    right = int(np.searchsorted(time_s, at_s))
+    if right == 0:
+        return 0
+    if right == len(time_s):
+        return right - 1
+    return right if time_s[right] - at_s < at_s - time_s[right - 1] else right - 1

@@ -1,0 +1,84 @@
+"""The readout of the cursors A and B: times, and a table of what each curve did between them; it can be copied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTableView, QVBoxLayout, QWidget
+
+from subflow_app.core.language import tr
+from subflow_app.qt import format as fmt
+from subflow_app.qt.models.span_model import COLUMNS, SpanModel, SpanRow
+from subflow_app.qt.theme import Tokens, table_style
+from subflow_app.qt.widgets.tables import set_up_table, set_widths
+
+_WIDEST = ("Congestion window", "packets", "download · backhaul→lte", *["0,000.0"] * 7)
+
+
+class SpanPanel(QWidget):
+    """Hidden until both cursors are set."""
+
+    cleared = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Without rows."""
+        super().__init__(parent)
+        self.setObjectName("span_panel")
+        self.model = SpanModel(self)
+        self._about = QLabel(self)
+        self._about.setObjectName("span_about")
+        self.table = QTableView(self)
+        set_up_table(self.table, "span_table", tr("Curves between the cursors A and B"))
+        self.table.setFrameShape(QTableView.Shape.NoFrame)
+        self.table.setModel(self.model)
+        set_widths(self.table, zip((tr(title) for title in COLUMNS), _WIDEST, strict=True))
+        copy = QPushButton(tr("&Copy table"), self)
+        copy.setObjectName("span_copy")
+        copy.setToolTip(tr("Copy the table with tabs between its cells, for a spreadsheet"))
+        copy.clicked.connect(self.copy)
+        clear = QPushButton(tr("Remove cursors"), self)
+        clear.setObjectName("span_clear")
+        clear.clicked.connect(self.cleared)
+        # Of the table alone: the window has its own copying.
+        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.table)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(self.copy)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(8, 4, 8, 4)
+        bar.addWidget(self._about, 1)
+        bar.addWidget(copy)
+        bar.addWidget(clear)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self.table, 1)
+        self.hide()
+
+    def show_span(self, from_s: float, to_s: float, rows: Sequence[SpanRow]) -> None:
+        """Shows what is between two times, s."""
+        self._about.setText(
+            tr(
+                "A at {first} s, B at {last} s, {between} s between them",
+                first=fmt.number(from_s, 5),
+                last=fmt.number(to_s, 5),
+                between=fmt.number(abs(to_s - from_s), 5),
+            )
+        )
+        self.model.set_rows(rows)
+        self.show()
+
+    def sizeHint(self) -> QSize:
+        """A few rows: the plots keep most of the room, and a person can drag the border."""
+        return QSize(600, 9 * self.table.verticalHeader().defaultSectionSize())
+
+    def copy(self) -> None:
+        """Puts the table on the clipboard."""
+        QGuiApplication.clipboard().setText(self.model.text())
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the table."""
+        self.table.setStyleSheet(table_style(tokens))
+        self._about.setStyleSheet(f"color: {tokens.muted_text};")

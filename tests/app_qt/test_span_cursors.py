@@ -1,0 +1,132 @@
+"""The cursors A and B: set by key, dragged, read in a table that can be copied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.table_traces import TableTraces
+
+from subflow_app.core.traces import SUBFLOW
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.models.span_model import COLUMNS
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.theme import DARK
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[PlotView]:
+    made = PlotView()
+    qtbot.addWidget(made)
+    made.resize(900, 600)
+    made.show()
+    made.show_runs([finished_traces()])
+    yield made
+    made.show_runs([])
+
+
+def texts(view: PlotView, row: int) -> list[str]:
+    model = view._span.model
+    return [str(model.index(row, column).data()) for column in range(len(COLUMNS))]
+
+
+def test_table_appears_with_the_second_cursor_and_goes_with_them(view: PlotView) -> None:
+    view.place_cursor("A")
+    assert not view._span.isVisible()
+    view.place_cursor("B")
+    assert view._span.isVisible()
+    view.clear_cursors()
+    assert not view._span.isVisible()
+
+
+def test_cursors_are_set_at_the_crosshair(view: PlotView) -> None:
+    view.stack.set_cursor(2.0)
+    view.place_cursor("A")
+    view.stack.set_cursor(6.0)
+    view.place_cursor("B")
+
+    assert view.stack.cursors.span_s == (2.0, 6.0)
+    assert view._span._about.text() == "A at 2 s, B at 6 s, 4 s between them"
+
+
+def test_without_a_crosshair_cursors_share_the_view_out(view: PlotView) -> None:
+    view.stack.set_time_range(3.0, 6.0)
+    for name in ("A", "B"):
+        view.place_cursor(name)
+
+    assert view.stack.cursors.span_s == pytest.approx((4.0, 5.0), abs=1e-3)
+
+
+def test_rows_are_of_the_visible_curves_in_the_units_of_their_plots(view: PlotView) -> None:
+    times = {(SUBFLOW, "a/1", "cwnd_pkts"): [10.0, 20.0, 40.0], (SUBFLOW, "a/1", "srtt_s"): [0.1, 0.2, 0.1]}
+    view.show_runs([TableTraces(times, interval_s=1.0)])
+    view.stack.cursors.set_time("A", 1.0)
+    view.stack.cursors.set_time("B", 3.0)
+
+    assert texts(view, 0) == ["Congestion window", "packets", "a/1", "10", "40", "30", "15", "23.33", "10", "40"]
+    assert texts(view, 1)[:6] == ["Round-trip time", "ms", "a/1", "100", "100", "0"]
+    view.legend_model.set_hidden(frozenset(view.stack.curves))
+    assert view._span.model.rowCount() == 0
+
+
+def test_dragging_a_line_in_one_plot_moves_it_in_all(view: PlotView) -> None:
+    view.place_cursor("A")
+    view.place_cursor("B")
+    lines = view.stack.cursors._lines["A"]
+    lines[1].setValue(1.0)
+    lines[1].sigDragged.emit(lines[1])
+
+    assert [line.value() for line in lines] == [1.0] * 3
+    assert "A at 1 s" in view._span._about.text()
+
+
+def test_cursors_stay_with_other_plots_and_within_shorter_runs(view: PlotView) -> None:
+    view.place_cursor("A")
+    view.stack.cursors.set_time("B", 9.0)
+    view.set_plot_shown("queue", True)
+    assert view.stack.cursors.span_s is not None
+    assert len(view.stack.cursors._lines["A"]) == 4
+
+    view.show_runs([TableTraces({(SUBFLOW, "a/1", "cwnd_pkts"): [1.0] * 4}, interval_s=1.0)])
+    assert view.stack.cursors.times["B"] == 4.0
+
+
+def test_table_is_copied_with_all_digits(view: PlotView) -> None:
+    view.show_runs([TableTraces({(SUBFLOW, "a/1", "cwnd_pkts"): [1.0, 1234567.0]}, interval_s=1.0)])
+    view.place_cursor("A")
+    view.stack.cursors.set_time("A", 1.0)
+    view.stack.cursors.set_time("B", 2.0)
+    view._span.table.setFocus()
+    QTest.keyClick(view._span.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().text().splitlines()
+
+    assert copied[0].split("\t") == list(COLUMNS)
+    assert copied[1].split("\t")[3:6] == ["1", "1234567", "1234566"]
+
+
+def test_empty_plots_have_no_cursors(view: PlotView) -> None:
+    view.place_cursor("A")
+    view.place_cursor("B")
+    view.show_runs([])
+    view.apply_tokens(DARK)
+
+    assert not view._span.isVisible()
+
+
+def test_keys_of_the_window_set_and_remove_them(window: MainWindow) -> None:
+    window.plots.show_runs([finished_traces()])
+    window.update_actions()
+    window.shown._runs = [(window.plots.runs[0], None)]
+    window.update_actions()
+    for name in ("view.cursor_a", "view.cursor_b"):
+        window.bar.trigger(name)
+    assert window.plots.stack.cursors.span_s is not None
+    window.bar.trigger("view.clear_cursors")
+    assert window.plots.stack.cursors.span_s is None
+    window.shown._runs = []
+    window.plots.show_runs([])
