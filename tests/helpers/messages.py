@@ -126,6 +126,10 @@ def _table_texts() -> Iterator[tuple[str, str]]:
     for plot in PLOTS:
         yield f"plot {plot.id}", plot.title
         yield f"plot {plot.id}", plot.y_label
+        yield f"plot {plot.id}", plot.unit
+        if plot.x is not None:
+            yield f"plot {plot.id}", plot.x.label
+            yield f"plot {plot.id}", plot.x.unit
     for metric in TRAINING_PLOTS:
         yield f"training plot {metric.metric}", metric.title
         yield f"training plot {metric.metric}", metric.unit

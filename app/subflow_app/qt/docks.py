@@ -16,6 +16,7 @@ import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 
@@ -184,7 +185,7 @@ class Docks(QObject):
         close = tab.findChild(QAbstractButton, "tabCloseButton")
         close.setIcon(icon("close"))
         close.setIconSize(QSize(14, 14))
-        close.setToolTip(f"Close {panel.dock.windowTitle().lower()}; the View menu brings it back")
+        close.setToolTip(tr("Close {panel}; the View menu brings it back", panel=panel.dock.windowTitle()))
 
 
 def _style_sheet(t: Tokens) -> str:

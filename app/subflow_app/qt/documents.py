@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.recovery import UnsavedText
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
@@ -16,6 +16,9 @@ from subflow_app.core.scenario_source import with_traces
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.preferences import Preferences
+
+_UNTITLED = translatable("untitled")
+_OF_EXAMPLE = " (example)"
 
 
 class Documents(QObject):
@@ -33,7 +36,7 @@ class Documents(QObject):
         self._preferences = preferences
         self.dialogs = dialogs
         self._doc = ScenarioDoc.new()
-        self._name = "untitled"
+        self._name = _UNTITLED
         # A document that was never saved and never edited has nothing to lose, an edited one has.
         self._unsubscribe = self._doc.subscribe(self._on_change)
 
@@ -48,6 +51,13 @@ class Documents(QObject):
         return self._doc.path.name if self._doc.path else self._name
 
     @property
+    def shown_name(self) -> str:
+        """The same in the language of the window; :attr:`name` is also stored, with trainings."""
+        if self._doc.path is None and self._name.endswith(_OF_EXAMPLE):
+            return tr("{name} (example)", name=self._name.removesuffix(_OF_EXAMPLE))
+        return self.name if self._doc.path else tr(self._name)
+
+    @property
     def is_modified(self) -> bool:
         """Whether there are changes that no file has."""
         return not self._undo_stack.isClean()
@@ -58,19 +68,19 @@ class Documents(QObject):
         """Starts a new document; False if the person would rather keep the present one."""
         if not self.may_discard():
             return False
-        self._replace(ScenarioDoc.new(), "untitled")
+        self._replace(ScenarioDoc.new(), _UNTITLED)
         return True
 
     def new_empty(self) -> bool:
         """Starts a drawing from nothing; False if the person would rather keep the present document."""
         if not self.may_discard():
             return False
-        self._replace(ScenarioDoc.empty(), "untitled")
+        self._replace(ScenarioDoc.empty(), _UNTITLED)
         return True
 
     def ask_open(self) -> bool:
         """Asks for a file and opens it."""
-        path = self.dialogs.open_path("Open scenario", SCENARIO_FILTER, self._folder())
+        path = self.dialogs.open_path(tr("Open scenario"), tr(SCENARIO_FILTER), self._folder())
         return path is not None and self.open(path)
 
     def open(self, path: str | Path) -> bool:
@@ -105,7 +115,7 @@ class Documents(QObject):
             return False
         # The copy can be saved anywhere, so it brings the delivery traces along.
         text = doc.text if doc.scenario is None else with_traces(doc.text, doc.scenario)
-        self._replace(ScenarioDoc(text), f"{name} (example)")
+        self._replace(ScenarioDoc(text), f"{name}{_OF_EXAMPLE}")
         return True
 
     def ask_template(self) -> bool:
@@ -155,9 +165,9 @@ class Documents(QObject):
     def save_as(self) -> bool:
         """Asks for a file and saves to it; False if it is not saved."""
         self.settling.emit()
-        stem = self._name.removesuffix(" (example)").removesuffix(SCENARIO_SUFFIX)
+        stem = self._name.removesuffix(_OF_EXAMPLE).removesuffix(SCENARIO_SUFFIX)
         suggested = self._doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_SUFFIX}"
-        path = self.dialogs.save_path("Save scenario", SCENARIO_FILTER, suggested)
+        path = self.dialogs.save_path(tr("Save scenario"), tr(SCENARIO_FILTER), suggested)
         return path is not None and self._save(path)
 
     # ---- inside ----

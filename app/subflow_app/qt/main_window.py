@@ -12,7 +12,9 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropE
 from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
 from subflow_app.core.policies import app_catalog
+from subflow_app.core.problem_texts import error_text
 from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.training_progress import TRAINING_ACTIONS
@@ -384,7 +386,7 @@ class MainWindow(QMainWindow):
 
     def tell_failure(self, error: AppError | StoreError | SimError) -> None:
         """Says why an action did not work."""
-        self.notices.action_failed(str(error))
+        self.notices.action_failed(error_text(error))
 
     # ---- facts ----
 
@@ -424,7 +426,7 @@ class MainWindow(QMainWindow):
         self.banners.close_banner("file")
 
     def _on_document_edited(self) -> None:
-        self.setWindowTitle(f"{self.documents.name}[*] — Subflow")
+        self.setWindowTitle(f"{self.documents.shown_name}[*] — Subflow")
         self.setWindowModified(self.documents.is_modified)
         self.status_buttons.show_problems(len(self.documents.doc.problems))
         self.update_actions()
@@ -454,7 +456,7 @@ class MainWindow(QMainWindow):
         has_other = self.database.store is not None
         self.notices.database_failed(error, has_other, self.database.ask_open, lambda: self.database.open(wanted))
         if not has_other:
-            self.history.set_store(None, "Runs stay in memory until a database is chosen.")
+            self.history.set_store(None, tr("Runs stay in memory until a database is chosen."))
         self.status_buttons.show_database(self.database)
         self.update_actions()
 
@@ -541,7 +543,7 @@ class MainWindow(QMainWindow):
         folders = self.unsaved.rescue_all()
         if folders:
             listed = "\n".join(str(folder) for folder in folders)
-            self.dialogs.tell("Runs saved as files", "Runs that no database has were written to:", listed)
+            self.dialogs.tell(tr("Runs saved as files"), tr("Runs that no database has were written to:"), listed)
         self._state_file.save(self, self.workspaces, {name: self.bar[name].isChecked() for name in self.bar.switches()})
         self._state_file.save_speed_limit(self.speed_limit)
         self.recovery.close(keeps_changes=self._closes_unasked)

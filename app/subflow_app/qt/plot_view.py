@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.core.traces import SeriesKey, Traces
 from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.qt.actions.choices import DEFAULT_PLOTS
@@ -48,7 +49,7 @@ class PlotView(QWidget):
         self._log = False
         self._empty = EmptyState(
             "plots",
-            "No run yet",
+            tr("No run yet"),
             "Run the scenario to see throughput, congestion window and round-trip time grow here, "
             "or open a stored run from the history.",
             run_action,

@@ -11,14 +11,16 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QFont
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr, translatable
 from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
+from subflow_app.qt.plotting.plot_texts import axis_of
 
 Index = QModelIndex | QPersistentModelIndex
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
-_LINKS = "Links"
+_LINKS = translatable("Links")
 
 
 @dataclass(slots=True, eq=False)
@@ -63,7 +65,7 @@ class LegendModel(QAbstractItemModel):
         groups: dict[tuple[int, str], _Group] = {}
         runs = run_names(curves.values())
         for key, curve in curves.items():
-            name = _LINKS if curve.kind == "link" else curve.owner.partition("/")[0]
+            name = tr(_LINKS) if curve.kind == "link" else curve.owner.partition("/")[0]
             title = f"{runs[key.run]}: {name}" if len(runs) > 1 else name
             # Links come last: a reader looks for the flows, and the queues are of the same run.
             group = groups.setdefault((key.run, name), _Group(title))
@@ -155,9 +157,9 @@ class LegendModel(QAbstractItemModel):
             return "" if role == Qt.ItemDataRole.DisplayRole else None
         spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            return spec.unit
+            return tr(spec.unit)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return spec.axis_text
+            return axis_of(spec)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -224,7 +226,9 @@ class LegendModel(QAbstractItemModel):
 def line_text(curve: Curve) -> str:
     """What a line is called below its flow: its path, or "total"."""
     _, separator, rest = curve.label.partition(" · ")
-    return rest if separator else ("all" if curve.kind in ("flow", "total") else curve.label)
+    if separator:
+        return tr(rest) if curve.kind == "total" else rest
+    return tr("all") if curve.kind in ("flow", "total") else curve.label
 
 
 def line_colour(curve: Curve, *, dark: bool) -> str:

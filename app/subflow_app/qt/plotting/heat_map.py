@@ -11,6 +11,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.core.policy_surface import Surface
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.axis import Axis
@@ -33,7 +34,7 @@ class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is unt
         """An empty picture."""
         super().__init__(parent)
         self.setObjectName("heat_map")
-        self.setAccessibleName("Action of the policy over two observation features")
+        self.setAccessibleName(tr("Action of the policy over two observation features"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.surface: Surface | None = None

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr
 from subflow_app.plots import Curve
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.legend_model import CURVE_ROLE, LegendModel, line_colour
@@ -40,7 +41,7 @@ class Legend(QWidget):
         self._time.setContentsMargins(8, 6, 8, 2)
         self.tree = QTreeView(self)
         self.tree.setObjectName("legend_tree")
-        self.tree.setAccessibleName("Legend: lines of the plots, with switches and values")
+        self.tree.setAccessibleName(tr("Legend: lines of the plots, with switches and values"))
         self.tree.setModel(model)
         self.tree.setItemDelegateForColumn(0, _LineDelegate(self.tree))
         self.tree.setRootIsDecorated(False)
@@ -68,9 +69,11 @@ class Legend(QWidget):
     def set_time(self, cursor_s: float | None, latest_s: float) -> None:
         """Says of which instant the values are: the crosshair's, or the newest."""
         if cursor_s is not None:
-            self._time.setText(f"At {cursor_s:.2f} s")
+            self._time.setText(tr("At {time} s", time=f"{cursor_s:.2f}"))
         else:
-            self._time.setText(f"Latest, {fmt.number(latest_s, 4)} s" if latest_s > 0 else "No samples yet")
+            self._time.setText(
+                tr("Latest, {time} s", time=fmt.number(latest_s, 4)) if latest_s > 0 else tr("No samples yet")
+            )
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the time; the tree follows the palette."""
@@ -122,7 +125,7 @@ class Legend(QWidget):
         index = self.tree.indexAt(position).siblingAtColumn(0)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        only, everything = QAction("Show only this", menu), QAction("Show all", menu)
+        only, everything = QAction(tr("Show only this"), menu), QAction(tr("Show all"), menu)
         only.setEnabled(index.isValid())
         kept = QPersistentModelIndex(index)
         only.triggered.connect(lambda: self._model.show_only(kept))

@@ -68,7 +68,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """
         super().__init__(parent)
         self.setObjectName("plot_stack")
-        self.setAccessibleName("Plots over simulated time")
+        self.setAccessibleName(tr("Plots over simulated time"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
         self._paper = paper
@@ -418,7 +418,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _readout(self, plot: TimePlot) -> list[Span]:
         if not self._readout_shown or self._cursor_s is None:
             return []
-        spans = [Span(f"   at {fmt.number(self._cursor_s, 4)} s", self._tokens.muted_text)]
+        spans = [Span(f"   {tr('at {time} s', time=fmt.number(self._cursor_s, 4))}", self._tokens.muted_text)]
         # The same line of several runs stands together: "wifi 3.5 / 3.7".
         values: dict[tuple[str, str], list[str]] = {}
         curves: dict[tuple[str, str], Curve] = {}

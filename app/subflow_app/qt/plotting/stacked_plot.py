@@ -9,11 +9,13 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr
 from subflow_app.core.traces import TraceMark
 from subflow_app.plots import TIME, Bar, Curve, PlotSpec
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH, bottom_axis_height, colour_axes, label_style, make_plot_item
+from subflow_app.qt.plotting.plot_texts import axis_of, title_of
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import PlotViewBox
 from subflow_app.qt.theme import Tokens
@@ -133,10 +135,10 @@ class StackedPlot:
 
     def _update_title(self) -> None:
         if self._tokens is not None and not self._paper:
-            name = Span(self.spec.title, self._tokens.text, bold=True)
+            name = Span(title_of(self.spec), self._tokens.text, bold=True)
             # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
             is_named = self.spec.kind == TIME or self.spec.y_label == self.spec.title
-            axis = self.spec.unit if is_named else self.spec.axis_text
+            axis = tr(self.spec.unit) if is_named else axis_of(self.spec)
             self.title.set_spans([name, Span(f"  {axis}", self._tokens.muted_text), *self._readout])
 
 

@@ -17,6 +17,7 @@ from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve, make_pen
 from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
 from subflow_app.qt.plotting.plot_item import show_bottom_axis
+from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
@@ -55,7 +56,8 @@ class TimePlot(StackedPlot):
 
     def show_time_axis(self, is_shown: bool) -> None:
         """Numbers and title along the bottom; only the lowest plot has them."""
-        show_bottom_axis(self.item, "Time (s)" if is_shown else "", self._font)
+        title = self.spec.x_text if self._paper else x_axis_of(self.spec)
+        show_bottom_axis(self.item, title if is_shown else "", self._font)
 
     def set_duration(self, duration_s: float) -> None:
         """Bounds zoom and pan to the length of the runs, s."""

@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.training_metrics import TrainingPlot
 from subflow_app.core.training_progress import Comparison, Estimate, Training
 from subflow_app.qt import format as fmt
@@ -31,8 +32,8 @@ from subflow_app.qt.theme import Tokens
 
 # What plots may go over: metric -> (title of the axis, factor to its unit).
 X_AXES: Mapping[str, tuple[str, float]] = {
-    "step": ("Decisions (thousands)", 1e-3),
-    "elapsed_s": ("Training time (min)", 1.0 / 60.0),
+    "step": (translatable("Decisions (thousands)"), 1e-3),
+    "elapsed_s": (translatable("Training time (min)"), 1.0 / 60.0),
 }
 _MOST_COLUMNS = 3
 _ASPECT = 1.7  # of a plot that reads well: width over height
@@ -54,7 +55,7 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         """Makes empty plots of ``specs``."""
         super().__init__(parent)
         self.setObjectName("training_plots")
-        self.setAccessibleName("Curves of the selected trainings")
+        self.setAccessibleName(tr("Curves of the selected trainings"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._tokens = tokens
@@ -87,7 +88,7 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         title, _scale = X_AXES[x]
         self._x = x
         for plot in self.plots:
-            plot.set_x_title(title)
+            plot.set_x_title(tr(title))
         self.fit()
 
     def set_specs(self, specs: Sequence[TrainingPlot]) -> None:
@@ -149,7 +150,7 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         self._is_zoomed = False
         title, _scale = X_AXES[self._x]
         for plot in self.plots:
-            plot.set_x_title(title)
+            plot.set_x_title(tr(title))
             plot.view.reset_requested.connect(self.fit)
             plot.view.sigRangeChangedManually.connect(self._on_zoomed)
             if plot is not self.plots[0]:
@@ -391,11 +392,11 @@ class MetricPlot:
         if self._tokens is None:
             return
         tokens = self._tokens
-        spans = [Span(self.spec.title, tokens.text, bold=True), Span(f"  {self.spec.unit}", tokens.muted_text)]
+        spans = [Span(tr(self.spec.title), tokens.text, bold=True), Span(f"  {tr(self.spec.unit)}", tokens.muted_text)]
         limit = self.spec.warn_above
         if limit is not None and any(value > limit for _hue, value in self._latest):
-            text = f"  above {fmt.number(limit * self.spec.scale)} {self.spec.unit}!"
-            spans.append(Span(text, tokens.warning, bold=True))
+            bound = f"{fmt.number(limit * self.spec.scale)} {tr(self.spec.unit)}"
+            spans.append(Span(f"  {tr('above {value}!', value=bound)}", tokens.warning, bold=True))
         if len(self._latest) == 1 and math.isfinite(self._latest[0][1]):
             # Of several there is no room for all, and the table has them.
             hue, value = self._latest[0]

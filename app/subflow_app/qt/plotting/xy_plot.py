@@ -10,11 +10,13 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from numpy.typing import NDArray
 from PySide6.QtGui import QFont
 
+from subflow_app.core.language import tr
 from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import show_bottom_axis
+from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import PlotViewBox
@@ -37,7 +39,7 @@ class XYPlot(StackedPlot):
         for item in (self._line, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
-        show_bottom_axis(self.item, spec.x_text, font)
+        show_bottom_axis(self.item, spec.x_text if paper else x_axis_of(spec), font)
 
     # ---- curves ----
 
@@ -130,7 +132,7 @@ class XYPlot(StackedPlot):
             self.set_readout(())
             return
         self._line.setValue(x)
-        spans = [Span(f"   {fmt.number(at, 4)} {self._x.unit}", self._tokens.muted_text)]
+        spans = [Span(f"   {fmt.number(at, 4)} {tr(self._x.unit)}", self._tokens.muted_text)]
         spots = []
         for key, curve in self._latest.items():
             xs, ys = self._points(key)
