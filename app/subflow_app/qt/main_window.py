@@ -421,6 +421,7 @@ class MainWindow(QMainWindow):
         self.bar.set_undo_texts(group.undoText(), group.redoText())
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
+        self.drawing.flows.close()
         self.topology.set_document(doc)
         self.inspector.set_document(doc)
         self.banners.close_banner("file")

@@ -36,7 +36,7 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
     "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
     "&Topology": (
-        *(f"topology.tool_{name}" for name in ("select", "host", "router", "link")),
+        *(f"topology.tool_{name}" for name in ("select", "host", "router", "link", "flow")),
         "-",
         "topology.cut",
         "topology.copy",
@@ -46,6 +46,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "topology.rename",
         "topology.connect",
+        "topology.add_flow",
+        "topology.edit_paths",
         "-",
         "topology.select_all",
         "topology.select_none",
@@ -144,9 +146,9 @@ _PART_MENU = (
 )
 TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
     "": ("topology.paste", "-", "topology.select_all"),
-    "nodes": ("topology.connect", "-", *_PART_MENU),
+    "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
     "links": ("run.link_down", "run.link_up", "-", *_PART_MENU),
-    "flows": _PART_MENU,
+    "flows": ("topology.edit_paths", "-", *_PART_MENU),
     "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
 }
 HISTORY_MENU = MENUS["H&istory"][:-1]

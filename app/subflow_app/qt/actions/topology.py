@@ -36,6 +36,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "host": ("&Host", "Click where a host goes, or drag one from here onto the canvas", "H"),
     "router": ("&Router", "Click where a router goes, or drag one from here onto the canvas", "R"),
     "link": ("&Link", "Drag from one node to another to connect them; or click on each", "L"),
+    "flow": ("&Flow", "Drag from the sending host to the receiving one; or click on each", "T"),
 }
 
 
@@ -117,6 +118,24 @@ def rows() -> Iterator[ActionSpec]:
         ("Ctrl+L",),
         lambda w: w.drawing.connect_selected(),
         "connect",
+    )
+    yield _row(
+        "add_flow",
+        "Add &flow…",
+        "Send data from the first of the two selected hosts to the second, over paths to choose from",
+        "tool_flow",
+        ("Ctrl+Shift+F",),
+        lambda w: w.drawing.add_flow_between_selected(),
+        "flow",
+    )
+    yield _row(
+        "edit_paths",
+        "Edit &paths…",
+        "Choose other paths for the selected flow, or put one together by clicking links",
+        "paths",
+        ("P",),
+        lambda w: w.drawing.edit_paths(),
+        "paths",
     )
     yield _row(
         "select_all",

@@ -229,7 +229,8 @@ class TopologyCanvas(QGraphicsView):
         elif event.button() == Qt.MouseButton.LeftButton:
             self._press = position
             self._press_select(position, extend=self._extends(event))
-        elif event.button() == Qt.MouseButton.RightButton:
+        elif event.button() == Qt.MouseButton.RightButton and self._key_at(position) not in self._scene.chosen:
+            # The menu is about all that is selected, if what is clicked is among it.
             self._press_select(position, extend=False)
         event.accept()
 

@@ -17,6 +17,7 @@ from subflow_app.core.scenario_parts import NAMED
 from subflow_app.qt import commands
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.menus import TOPOLOGY_MENUS
+from subflow_app.qt.topology.flow_drawing import FlowDrawing
 from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
 from subflow_app.qt.topology.view import TopologyView
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.action_bar import ActionBar
 
 SELECT = "select"
-TOOLS = (SELECT, "host", "router", "link")
+TOOLS = (SELECT, "host", "router", "link", "flow")
 """The tools by name, in the order of the bar."""
 
 
@@ -52,9 +53,12 @@ class Drawing(QObject):
         self._pasted = ""
         self._times_pasted = 0
         self._tool = SELECT
+        self.flows = FlowDrawing(view, undo_stack, self)
+        self.flows.failed.connect(self.failed)
+        self.flows.picking_ended.connect(lambda: self.set_tool(SELECT))
         view.scene.chosen_changed.connect(self.changed)
         view.canvas.part_dropped.connect(self._place)
-        view.canvas.tool_given_up.connect(lambda: self.set_tool(SELECT))
+        view.canvas.tool_given_up.connect(self._give_up_tool)
 
     def offer(self, actions: ActionBar) -> None:
         """Put the actions into the right-click menus of the canvas."""
@@ -73,7 +77,10 @@ class Drawing(QObject):
         return self._view.doc
 
     def possible(self) -> frozenset[str]:
-        """What can be done now: `edit`, `select`, and with what is selected `copy`, `remove`, `rename`, `connect`."""
+        """Name what can be done now.
+
+        `edit` and `select`; with what is selected `copy`, `remove`, `rename`, `connect`, `flow` and `paths`.
+        """
         if not self.doc.is_toml:
             return frozenset()
         chosen = self._view.scene.chosen
@@ -87,7 +94,9 @@ class Drawing(QObject):
             if len(chosen) == 1 and chosen[0].partition(".")[0] in NAMED:
                 found.add("rename")
             if len(self._chosen_nodes()) == 2:
-                found.add("connect")
+                found |= {"connect", "flow"}
+            if len(chosen) == 1 and chosen[0].startswith("flows."):
+                found.add("paths")
         return frozenset(found)
 
     # --- tools ------------------------------------------------------------------------------------------------------
@@ -104,6 +113,7 @@ class Drawing(QObject):
             "host": lambda: PlaceTool("host", self._place),
             "router": lambda: PlaceTool("router", self._place),
             "link": lambda: JoinTool("link", self._join),
+            "flow": lambda: JoinTool("flow", self._join),
         }
         self._view.canvas.set_tool(made[name]() if name in made else None)
         self.tool_changed.emit(name)
@@ -118,6 +128,15 @@ class Drawing(QObject):
     def _join(self, what: str, first: str, second: str) -> None:
         if what == "link":
             self._attempt(lambda: self.connect_nodes(first, second))
+        else:
+            self._attempt(lambda: self.flows.ask_new(first, second))
+
+    def _give_up_tool(self) -> None:
+        dialog = self.flows.dialog
+        if dialog is not None and dialog.pick.isChecked():
+            dialog.pick.setChecked(False)
+        else:
+            self.set_tool(SELECT)
 
     def _attempt(self, edit: Callable[[], None]) -> None:
         """Carry out what a gesture asks for; what an action asks for is told by the action when it fails."""
@@ -188,6 +207,18 @@ class Drawing(QObject):
         self._edit(
             tr("Connect {first} and {second}", first=first, second=second), lambda text: add_link(text, first, second)
         )
+
+    def add_flow_between_selected(self) -> None:
+        """Ask for a flow from the first of the two selected hosts to the second."""
+        nodes = self._chosen_nodes()
+        if len(nodes) == 2:
+            self.flows.ask_new(*nodes)
+
+    def edit_paths(self) -> None:
+        """Ask for other paths of the selected flow."""
+        chosen = self._view.scene.chosen
+        if len(chosen) == 1 and chosen[0].startswith("flows."):
+            self.flows.ask_paths(chosen[0].partition(".")[2])
 
     # --- selection --------------------------------------------------------------------------------------------------
 

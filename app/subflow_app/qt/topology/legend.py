@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFocusEvent,
     QFontMetrics,
     QHelpEvent,
@@ -46,6 +47,7 @@ class Legend(QWidget):
     """A row of entries that wraps; entries can be clicked, and walked with the arrow keys."""
 
     chosen = Signal(str)  # key of a flow
+    menu_wanted = Signal(str, QPoint)  # key of a flow, global position
 
     def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -156,6 +158,15 @@ class Legend(QWidget):
         index = self._index_at(event.position().toPoint())
         if index >= 0 and event.button() == Qt.MouseButton.LeftButton:
             self._choose(index)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Ask for the menu of an entry's flow."""
+        is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self._current if is_by_key else self._index_at(event.pos())
+        if 0 <= index < len(self._entries):
+            self._choose(index)
+            at = self.mapToGlobal(self._rects[index].bottomLeft()) if is_by_key else event.globalPos()
+            self.menu_wanted.emit(self._entries[index].key, at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk with the arrow keys."""

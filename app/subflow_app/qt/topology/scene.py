@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF, Signal
@@ -17,6 +17,7 @@ from subflow_app.qt.topology.geometry import LinkCurve, choose_place, label_plac
 from subflow_app.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem
 from subflow_app.qt.topology.label_item import LabelItem, label_scale
 from subflow_app.qt.topology.look import Look
+from subflow_app.qt.topology.preview import PreviewItem, Ribbon
 
 _MARGIN = 4000.0
 _LABEL_GAP = 7.0
@@ -40,6 +41,9 @@ class TopologyScene(QGraphicsScene):
         self._chosen: tuple[str, ...] = ()
         self._queue_limits: dict[str, float] = {}
         self._zoom = 1.0
+        self._ribbons: tuple[Ribbon, ...] = ()
+        self._preview = PreviewItem()
+        self.addItem(self._preview)
         # Few items that move a lot: keeping the index in order costs more than it finds.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setBackgroundBrush(QColor(look.tokens.base))
@@ -147,6 +151,7 @@ class TopologyScene(QGraphicsScene):
             self._show_nodes(picture)
             self._show_links(picture)
             self._place_labels(links)
+        self._lay_preview()
         self.setSceneRect(self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
         known = {item.key for item in (*self._nodes.values(), *self._links.values())}
         self.choose([key for key in self._chosen if key in known or key.partition(".")[0] in ("flows", "events")])
@@ -170,6 +175,7 @@ class TopologyScene(QGraphicsScene):
         for name in touched:
             self._lay_link(self._picture.links[name])
         self._place_labels(touched)
+        self._lay_preview()
         self.laid_out.emit()
 
     def set_zoom(self, zoom: float) -> bool:
@@ -213,6 +219,20 @@ class TopologyScene(QGraphicsScene):
         link.set_live(direction, utilisation, min(queue_pkts / limit, 1.0), up)
         self._labels[name].set_queue_share(link.queue_share)
 
+    def show_preview(self, ribbons: Sequence[Ribbon], open_links: Collection[str] | None = None) -> None:
+        """Draw paths that are not in the scenario yet, over everything else.
+
+        Args:
+            ribbons: the paths; none ends the preview.
+            open_links: those that can be clicked now, the others fade; None: all look the same.
+        """
+        self._ribbons = tuple(ribbons)
+        for name, link in self._links.items():
+            is_open = open_links is None or name in open_links
+            for item in (link, self._labels[name]):
+                item.setOpacity(1.0 if is_open else 0.3)
+        self._lay_preview()
+
     def clear_link_states(self) -> None:
         """Show the links as they are when nothing runs."""
         for name, link in self._links.items():
@@ -220,6 +240,10 @@ class TopologyScene(QGraphicsScene):
             self._labels[name].set_queue_share(None)
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _lay_preview(self) -> None:
+        curves = {name: link.curve for name, link in self._links.items() if link.curve}
+        self._preview.show_ribbons(self._ribbons, curves)
 
     def _keep_only(self, items: dict[str, _ItemT], names: Iterable[str]) -> None:
         for name in items.keys() - set(names):

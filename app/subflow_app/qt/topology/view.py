@@ -98,6 +98,7 @@ class TopologyView(QWidget):
         self._canvas.zoom_changed.connect(self._on_zoom_changed)
         self._canvas.menu_wanted.connect(self._show_menu)
         self._legend.chosen.connect(self.select)
+        self._legend.menu_wanted.connect(self._show_menu)
         self._strip.row_chosen.connect(self.select)
         self._strip.activated.connect(self.activated)
         self._strip.failed.connect(self.edit_refused)

@@ -1,0 +1,194 @@
+"""The dialog of a flow: kind, algorithms, paths. It stands beside the canvas, on which paths are shown and clicked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QListView,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.flow_draft import KINDS, FlowDraft
+from subflow_app.core.language import tr
+from subflow_app.qt.theme import Tokens
+from subflow_app.qt.topology.path_list import PathList
+from subflow_sim.scenario_model import MAX_COPIES
+
+_MOST_WIDTH = 560
+
+
+class FlowDialog(QDialog):
+    """Asks for a new flow, or for other paths of one that is there; it does not block the window.
+
+    Args:
+        draft: what it changes.
+        tokens: colours.
+        parent: the window.
+    """
+
+    draft_changed = Signal()  # paths or what is being put together: the canvas shows it
+    picking_changed = Signal(bool)  # links are to be clicked on the canvas, or not any more
+
+    def __init__(self, draft: FlowDraft, tokens: Tokens, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._draft = draft
+        self._tokens = tokens
+        is_new = not draft.flow
+        self.setObjectName("flow_dialog")
+        ends = tr("{source} to {destination}", source=draft.source, destination=draft.destination)
+        self.setWindowTitle(tr("New flow: {ends}", ends=ends) if is_new else tr("Paths of {flow}", flow=draft.flow))
+        layout = QVBoxLayout(self)
+        values = QWidget(self)
+        form = QFormLayout(values)
+        form.setContentsMargins(0, 0, 0, 0)
+        self.kind = self._combo("flow_kind", tr("Kind"), form)
+        self.controller = self._combo("flow_controller", tr("Controller"), form)
+        self.scheduler = self._combo("flow_scheduler", tr("Scheduler"), form)
+        self.count = QSpinBox(self)
+        self.count.setObjectName("flow_count")
+        self.count.setRange(1, MAX_COPIES)
+        self.count.setAccessibleName(tr("Count"))
+        form.addRow(tr("Count"), self.count)
+        # Of a flow that is there, the inspector has these.
+        values.setVisible(is_new)
+        layout.addWidget(values)
+        title = QLabel(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
+        self._title = title
+        layout.addWidget(title)
+        self.paths = PathList(draft, self, is_dark=tokens.is_dark)
+        self.list = QListView(self)
+        self.list.setObjectName("flow_paths")
+        self.list.setAccessibleName(tr("Paths"))
+        self.list.setModel(self.paths)
+        self.list.setSpacing(2)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        # The style draws the frames of check boxes in lists so dark that they vanish on a dark ground.
+        self.list.setStyleSheet(
+            f"QListView::indicator {{ width: 13px; height: 13px; border: 1px solid {tokens.muted_text};"
+            f" border-radius: 3px; background: {tokens.base}; }}"
+            f"QListView::indicator:checked {{ background: {tokens.accent}; border-color: {tokens.accent}; }}"
+        )
+        self.list.setMinimumSize(min(max(self.list.sizeHintForColumn(0) + 40, 320), _MOST_WIDTH), 180)
+        layout.addWidget(self.list, 1)
+        self.pick = QPushButton(tr("Put a path together by clicking links"), self)
+        self.pick.setObjectName("flow_pick")
+        self.pick.setCheckable(True)
+        self.pick.setAutoDefault(False)
+        layout.addWidget(self.pick)
+        self.told = QLabel(self)
+        self.told.setObjectName("flow_told")
+        self.told.setWordWrap(True)
+        self.told.setMinimumHeight(2 * self.fontMetrics().height() + 4)
+        layout.addWidget(self.told)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.accept_button = buttons.addButton(
+            tr("Add flow") if is_new else tr("Set paths"), QDialogButtonBox.ButtonRole.AcceptRole
+        )
+        self.accept_button.setObjectName("flow_accept")
+        self.accept_button.setDefault(True)
+        layout.addWidget(buttons)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self._show_draft()
+        for combo in (self.kind, self.controller, self.scheduler):
+            combo.activated.connect(self._take_values)
+        self.count.valueChanged.connect(self._take_values)
+        self.paths.chosen_changed.connect(self._on_paths_changed)
+        self.pick.toggled.connect(self._on_pick_toggled)
+
+    @property
+    def draft(self) -> FlowDraft:
+        """What it changes."""
+        return self._draft
+
+    def pick_link(self, link: str) -> None:
+        """Go on over a link that was clicked on the canvas, or say why not."""
+        why = self._draft.pick(link)
+        if why:
+            self._tell(tr("{why}.", why=why[0].upper() + why[1:]), is_problem=True)
+            return
+        if self._draft.picked is None:
+            self.paths.refresh()
+            self.pick.setChecked(False)
+        self._show_told()
+        self.draft_changed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape gives up the path that is being put together first."""
+        if event.key() == Qt.Key.Key_Escape and self.pick.isChecked():
+            self.pick.setChecked(False)
+            return
+        super().keyPressEvent(event)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _combo(self, name: str, text: str, form: QFormLayout) -> QComboBox:
+        combo = QComboBox(self)
+        combo.setObjectName(name)
+        combo.setAccessibleName(text)
+        form.addRow(text, combo)
+        return combo
+
+    def _take_values(self) -> None:
+        self._draft.set_kind(KINDS[self.kind.currentIndex()])
+        if self.controller.currentText() in self._draft.controllers:
+            self._draft.controller = self.controller.currentText()
+        if self.scheduler.currentText() in self._draft.schedulers:
+            self._draft.scheduler = self.scheduler.currentText()
+        self._draft.count = self.count.value()
+        self._show_draft()
+        self.draft_changed.emit()
+
+    def _show_draft(self) -> None:
+        draft = self._draft
+        for combo, choices, current in (
+            (self.kind, KINDS, draft.kind),
+            (self.controller, draft.controllers, draft.controller),
+            (self.scheduler, draft.schedulers, draft.scheduler),
+        ):
+            combo.clear()
+            combo.addItems(list(choices))
+            combo.setCurrentText(current)
+            combo.setEnabled(bool(choices))
+        self._title.setText(tr("Path") if draft.has_one_path else tr("Paths, one subflow each"))
+        self.paths.refresh()
+        self._show_told()
+
+    def _on_paths_changed(self) -> None:
+        self._show_told()
+        self.draft_changed.emit()
+
+    def _on_pick_toggled(self, is_on: bool) -> None:
+        if is_on:
+            self._draft.start_picking()
+        else:
+            self._draft.stop_picking()
+        self._show_told()
+        self.picking_changed.emit(is_on)
+        self.draft_changed.emit()
+
+    def _show_told(self) -> None:
+        draft = self._draft
+        self.accept_button.setEnabled(not draft.problem)
+        if draft.picked is not None:
+            so_far = " → ".join((draft.source, *draft.picked))
+            self._tell(tr("{path} …  Click the next link at {node}.", path=so_far, node=draft.stands_at))
+        elif draft.problem:
+            self._tell(tr("{why}.", why=draft.problem[0].upper() + draft.problem[1:]), is_problem=True)
+        else:
+            self._tell("")
+
+    def _tell(self, text: str, *, is_problem: bool = False) -> None:
+        self.told.setText(text)
+        colour = self._tokens.error if is_problem else self._tokens.text
+        self.told.setStyleSheet(f"color: {colour};")

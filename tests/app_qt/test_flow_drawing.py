@@ -1,0 +1,205 @@
+"""Flows drawn on the canvas: the dialog with proposed paths, ribbons, and paths put together by clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.topology.flow_dialog import FlowDialog
+
+LEFT = Qt.MouseButton.LeftButton
+
+# Two ways from a to b, one of them with two parallel links.
+NETWORK = """\
+format = 1
+name = "Two ways"
+duration = "2s"
+[nodes.a]
+at = [-200, 0]
+[nodes.b]
+at = [200, 0]
+[nodes.top]
+kind = "router"
+at = [0, -80]
+[nodes.low]
+kind = "router"
+at = [0, 80]
+[links.a-top]
+ends = ["a", "top"]
+rate = "10Mbit/s"
+[links.top-b]
+ends = ["top", "b"]
+rate = "5Mbit/s"
+[links.a-low]
+ends = ["a", "low"]
+rate = "10Mbit/s"
+[links.low-b]
+ends = ["low", "b"]
+rate = "8Mbit/s"
+delay = "20ms"
+[links.low-b-2]
+ends = ["low", "b"]
+rate = "1Mbit/s"
+delay = "90ms"
+"""
+
+
+@pytest.fixture
+def network(window: MainWindow) -> Iterator[MainWindow]:
+    window.document_stack.setClean()
+    window.documents.open_text(NETWORK, "network")
+    window.activateWindow()
+    window.topology.canvas.setFocus()
+    yield window
+    window.drawing.flows.close()
+
+
+def doc_of(window: MainWindow) -> ScenarioDoc:
+    return window.documents.doc
+
+
+def dialog_of(window: MainWindow) -> FlowDialog:
+    dialog = window.drawing.flows.dialog
+    assert dialog is not None
+    return dialog
+
+
+def pixel(window: MainWindow, key: str) -> QPoint:
+    centre = window.topology.scene.centre_of(key)
+    assert centre is not None
+    return window.topology.canvas.mapFromScene(centre)
+
+
+def pull(window: MainWindow, first: str, second: str) -> None:
+    viewport = window.topology.canvas.viewport()
+    start, end = pixel(window, f"nodes.{first}"), pixel(window, f"nodes.{second}")
+    QTest.mousePress(viewport, LEFT, pos=start)
+    for share in (0.1, 0.5, 1.0):
+        QTest.mouseMove(viewport, start + (end - start) * share)
+    QTest.mouseRelease(viewport, LEFT, pos=end)
+
+
+def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: MainWindow) -> None:
+    QTest.keyClick(network.topology.canvas, Qt.Key.Key_T)
+    pull(network, "a", "b")
+    dialog = dialog_of(network)
+    shown = [str(dialog.paths.index(row).data()) for row in range(dialog.paths.rowCount())]
+    assert "a-low → low-b\n8 Mbit/s  ·  20 ms  ·  2 links  ·  disjoint" in shown
+    assert len(shown) == 3
+    assert len(network.topology.scene._preview._strokes) == 6
+
+    dialog.accept()
+
+    paths = doc_of(network).value("flows.f1.paths")
+    assert {tuple(path) for path in paths} == {("a-top", "top-b"), ("a-low", "low-b")}
+    assert doc_of(network).value("flows.f1.controller") == "lia"
+    assert doc_of(network).is_valid
+    assert network.topology.scene.chosen == ("flows.f1",)
+    assert network.topology.scene._preview._strokes == []
+    network.document_stack.undo()
+    assert doc_of(network).text == NETWORK
+
+
+def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: MainWindow) -> None:
+    network.topology.scene.choose(["nodes.b", "nodes.a"])
+    network.bar.trigger("topology.add_flow")
+    dialog = dialog_of(network)
+    dialog.kind.setCurrentText("tcp")
+    dialog.kind.activated.emit(dialog.kind.currentIndex())
+    assert not dialog.scheduler.isEnabled()
+    dialog.controller.setCurrentText("cubic")
+    dialog.controller.activated.emit(dialog.controller.currentIndex())
+    dialog.count.setValue(4)
+    model = dialog.paths
+    model.setData(model.index(2), Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
+    dialog.accept()
+
+    flow = doc_of(network).value("flows.f1")
+    assert (flow["kind"], flow["from"], flow["to"]) == ("tcp", "b", "a")
+    assert (flow["controller"], flow["count"]) == ("cubic", 4)
+    assert flow["paths"] == [list(dialog.draft.paths[2].links)]
+    assert doc_of(network).is_valid
+
+
+def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(network: MainWindow) -> None:
+    network.topology.scene.choose(["nodes.a", "nodes.b"])
+    network.bar.trigger("topology.add_flow")
+    dialog = dialog_of(network)
+    for row in range(3):
+        dialog.paths.setData(dialog.paths.index(row), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+    assert not dialog.accept_button.isEnabled()
+    assert "at least one path" in dialog.told.text()
+
+    dialog.pick.click()
+    viewport = network.topology.canvas.viewport()
+    QTest.mouseClick(viewport, LEFT, pos=pixel(network, "links.top-b"))
+    assert dialog.told.text() == "The path stands at a, where top-b does not start."
+    for link in ("a-low", "low-b-2"):
+        QTest.mouseClick(viewport, LEFT, pos=pixel(network, f"links.{link}"))
+
+    assert dialog.draft.wanted == [("a-low", "low-b-2")]
+    assert network.topology.canvas.tool is None
+    dialog.accept()
+    assert doc_of(network).value("flows.f1.paths") == [["a-low", "low-b-2"]]
+
+
+def test_escape_on_the_canvas_ends_the_picking_and_leaves_the_dialog(network: MainWindow) -> None:
+    network.topology.scene.choose(["nodes.a", "nodes.b"])
+    network.bar.trigger("topology.add_flow")
+    dialog_of(network).pick.click()
+    QTest.keyClick(network.topology.canvas, Qt.Key.Key_Escape)
+
+    assert dialog_of(network).draft.picked is None
+    assert network.topology.canvas.tool is None
+
+
+def test_paths_of_a_flow_are_edited_later(network: MainWindow) -> None:
+    network.topology.scene.choose(["nodes.a", "nodes.b"])
+    network.bar.trigger("topology.add_flow")
+    dialog_of(network).accept()
+    network.topology.select("flows.f1")
+    names = [action.objectName() for action in network.topology.build_menu("flows.f1").actions()]
+    assert "topology.edit_paths" in names
+
+    network.bar.trigger("topology.edit_paths")
+    dialog = dialog_of(network)
+    model = dialog.paths
+    model.setData(model.index(0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+    dialog.accept()
+
+    assert len(doc_of(network).value("flows.f1.paths")) == 1
+    assert network.document_stack.undoText() == "Set paths of f1"
+
+
+def test_routers_and_unconnected_hosts_are_refused_with_the_reason(network: MainWindow) -> None:
+    network.bar.trigger("topology.tool_flow")
+    pull(network, "top", "b")
+    assert "top is a router" in network.banners.text("action")
+    assert network.drawing.flows.dialog is None
+
+    network.topology.scene.choose(["links.top-b", "links.a-low"])
+    network.bar.trigger("topology.delete")
+    network.drawing.flows.ask_new("a", "b")
+    assert not dialog_of(network).accept_button.isEnabled()
+    assert "No way leads from a to b" in dialog_of(network).told.text()
+
+
+def test_the_dialog_goes_when_the_network_changes_or_is_replaced(network: MainWindow) -> None:
+    network.drawing.flows.ask_new("a", "b")
+    doc_of(network).move_node("a", (-210, 0))
+    assert network.drawing.flows.dialog is not None
+    network.topology.scene.choose(["links.top-b"])
+    network.bar.trigger("topology.delete")
+    assert network.drawing.flows.dialog is None
+
+    network.drawing.flows.ask_new("a", "b")
+    network.document_stack.setClean()
+    network.bar.trigger("file.new_empty")
+    assert network.drawing.flows.dialog is None
+    QApplication.processEvents()
