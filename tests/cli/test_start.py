@@ -21,6 +21,8 @@ COMMANDS = (
     "show",
     "explain",
     "export",
+    "export-topology",
+    "import",
     "agents",
     "bench",
     "compare-kernel",

@@ -97,6 +97,12 @@ class ScriptedDialogs(Dialogs):
     def paragraph(self, *arguments: str) -> Any:
         return self._ask("paragraph", *arguments)
 
+    def choice(self, *arguments: Any) -> Any:
+        return self._ask("choice", *arguments)
+
+    def report(self, *arguments: str) -> None:
+        self.told.append(arguments)
+
     def tell(self, *arguments: str) -> None:
         self.told.append(arguments)
 

@@ -18,6 +18,7 @@ from subflow_app.cli import (
     explain,
     export,
     figure_worker,
+    graph_files,
     history,
     promote,
     run,
@@ -85,6 +86,8 @@ app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(explain.explain)
 app.command()(export.export)
+app.command("export-topology")(graph_files.export_topology)
+app.command("import")(graph_files.import_topology)
 app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)

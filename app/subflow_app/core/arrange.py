@@ -118,10 +118,10 @@ def _by_forces(
     ours, theirs = [places[n][0] for n in nodes if n in sources], [places[n][0] for n in nodes if n in destinations]
     if ours and theirs and sum(ours) / len(ours) > sum(theirs) / len(theirs):
         places = {name: (-x, y) for name, (x, y) in places.items()}
-    return _apart({name: (x * scale, y * scale) for name, (x, y) in places.items()})
+    return apart({name: (x * scale, y * scale) for name, (x, y) in places.items()})
 
 
-def _apart(places: Mapping[str, Point]) -> dict[str, Point]:
+def apart(places: Mapping[str, Point]) -> dict[str, Point]:
     """Give every node a cell of its own, the nearest free one, so that none covers another."""
     width, height = LAYER_WIDTH * 0.4, ROW_HEIGHT * 0.7
     taken: set[tuple[int, int]] = set()

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QLineEdit, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from subflow_app.core.language import tr, translatable, trn
 
@@ -149,6 +160,28 @@ class Dialogs:
         """Several lines of text, or None."""
         answer, is_accepted = QInputDialog.getMultiLineText(self._parent, title, label, text)
         return answer.rstrip() if is_accepted else None
+
+    def choice(self, title: str, label: str, options: Sequence[str], current: int) -> str | None:
+        """One of several texts, or None."""
+        answer, is_accepted = QInputDialog.getItem(self._parent, title, label, list(options), current, False)
+        return answer if is_accepted else None
+
+    def report(self, title: str, text: str) -> None:
+        """Shows a text of many lines, to read and to copy."""
+        dialog = QDialog(self._parent)
+        dialog.setObjectName("report")
+        dialog.setWindowTitle(title)
+        field = QPlainTextEdit(text, dialog)
+        field.setAccessibleName(title)
+        field.setReadOnly(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+        buttons.rejected.connect(dialog.reject)
+        layout = QVBoxLayout(dialog)
+        layout.addWidget(field)
+        layout.addWidget(buttons)
+        dialog.resize(720, 480)
+        dialog.exec()
+        dialog.deleteLater()
 
     def tell(self, title: str, text: str, details: str = "") -> None:
         """Says that something did not work, why, and what to do."""

@@ -102,6 +102,7 @@ GLYPHS: dict[str, str] = {
     "delete": "ph.trash",
     "purge": "mdi6.broom",
     "scenario": "ph.file-text",
+    "import": "ph.download-simple",
     "template": "ph.squares-four",
     "align_left": "ph.align-left",
     "align_right": "ph.align-right",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
+from subflow_app.qt.topology_files import TopologyFiles, is_graph_file
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.session import DeskMaker, TrainingSession
@@ -176,6 +177,7 @@ class MainWindow(QMainWindow):
             self._desk_maker,
             self,
         )
+        self.topology_files = TopologyFiles(self.documents, self.dialogs, self.preferences, self.banners, self)
         self.exports = Exports(
             self.plots, self.history, self.database, self.preferences, self.dialogs, self.workers, self
         )
@@ -261,6 +263,8 @@ class MainWindow(QMainWindow):
         # Not from inside the signal: others have not heard yet that it is over.
         self.training_session.closable.connect(self.close, Qt.ConnectionType.QueuedConnection)
         self.training_session.plots_wanted.connect(lambda: self.docks.raise_panel("plots"))
+        self.topology_files.written.connect(self._on_exported)
+        self.topology_files.failed.connect(self.notices.export_failed)
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self.notices.export_failed)
         self.unsaved.exported.connect(self._on_exported)
@@ -527,7 +531,11 @@ class MainWindow(QMainWindow):
             return
         event.acceptProposedAction()
         # After the drop: the question about unsaved changes must not hold up the program it comes from.
-        open_file = self.database.open if path.suffix == DATABASE_SUFFIX else self.documents.open
+        open_file: Callable[[Path], object] = self.documents.open
+        if is_graph_file(path):
+            open_file = self.topology_files.import_file
+        elif path.suffix == DATABASE_SUFFIX:
+            open_file = self.database.open
         QTimer.singleShot(0, self, lambda: open_file(path))
 
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -576,4 +584,4 @@ def _dropped_file(event: QDropEvent) -> Path | None:
     if len(urls) != 1 or not urls[0].isLocalFile():
         return None
     path = Path(urls[0].toLocalFile())
-    return path if path.suffix in (SCENARIO_SUFFIX, DATABASE_SUFFIX) else None
+    return path if path.suffix in (SCENARIO_SUFFIX, DATABASE_SUFFIX) or is_graph_file(path) else None

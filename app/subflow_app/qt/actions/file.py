@@ -71,6 +71,41 @@ def rows() -> Iterator[ActionSpec]:
         lambda s: s.has_store,
     )
     yield ActionSpec(
+        "file.import_topology",
+        "&Import topology…",
+        "Make a scenario of a GraphML or GML file, such as those of the Topology Zoo",
+        "import",
+        ("Ctrl+Shift+I",),
+        lambda w, _: w.topology_files.ask_import(),
+    )
+    yield ActionSpec(
+        "file.export_graphml",
+        "Export topology as &GraphML…",
+        "Write nodes and links to a GraphML file, for other programs",
+        "topology",
+        ("Ctrl+Shift+G",),
+        lambda w, _: w.topology_files.ask_graphml(),
+        lambda s: s.has_nodes,
+    )
+    yield ActionSpec(
+        "file.export_svg",
+        "Export drawing as S&VG…",
+        "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
+        "export_figure",
+        ("Ctrl+Shift+V",),
+        lambda w, _: w.topology_files.ask_svg(),
+        lambda s: s.has_nodes,
+    )
+    yield ActionSpec(
+        "file.export_png",
+        "Export drawing as &PNG…",
+        "Write the drawing of the topology with its legend to an image",
+        "export_figure",
+        ("Ctrl+Shift+X",),
+        lambda w, _: w.topology_files.ask_png(),
+        lambda s: s.has_nodes,
+    )
+    yield ActionSpec(
         "file.export_figure",
         "&Export figure…",
         "Write the plots to an SVG, PDF or PNG file, as they are shown or for a paper",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPen, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QGuiApplication, QImage, QPainter, QPen, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 
 from subflow_app.core.errors import AppError
@@ -91,6 +91,8 @@ class DrawingFile:
         generator.setFileName(str(path))
         generator.setTitle(self._title)
         generator.setDescription(tr("Topology drawn by Subflow"))
+        # Fonts are in points; at the screen's resolution they fit the boxes that were measured for them.
+        generator.setResolution(round(QGuiApplication.primaryScreen().logicalDotsPerInch()))
         generator.setSize(self.size.toSize())
         generator.setViewBox(QRectF(QPointF(0, 0), self.size))
         painter = QPainter()

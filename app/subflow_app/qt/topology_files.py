@@ -1,0 +1,134 @@
+"""Topologies from and to files of other programs: asks where, reads or writes, and says what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.graph_export import export_graphml, left_out
+from subflow_app.core.graph_files import GRAPH_SUFFIXES
+from subflow_app.core.graph_import import Imported, import_graph
+from subflow_app.core.language import tr
+from subflow_app.core.paths import file_stem
+from subflow_app.core.topology import picture_of
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.documents import Documents
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.topology.drawing_file import DrawingFile
+from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_sim.scenario import Scenario
+
+SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
+
+
+class TopologyFiles(QObject):
+    """Imports into and exports from the documents of one window."""
+
+    written = Signal(object)  # Path
+    failed = Signal(str)
+
+    def __init__(
+        self, documents: Documents, dialogs: Dialogs, preferences: Preferences, banners: Banners, parent: QObject
+    ) -> None:
+        """Tells what came of an import in `banners`."""
+        super().__init__(parent)
+        self._documents = documents
+        self._dialogs = dialogs
+        self._preferences = preferences
+        self._banners = banners
+
+    def ask_import(self) -> None:
+        """Asks for a graph file and makes a scenario of it."""
+        filters = tr("Graphs (*.graphml *.gml *.xml);;All files (*)")
+        path = self._dialogs.open_path(tr("Import topology"), filters, self._folder())
+        if path is not None:
+            self.import_file(path)
+
+    def import_file(self, path: Path) -> bool:
+        """Makes a scenario of a graph file; nothing changes if that cannot be, or the person keeps the present one."""
+        try:
+            found = import_graph(path)
+        except AppError as error:
+            self._banners.show_banner("import", "error", str(error))
+            return False
+        if not self._documents.open_text(found.text, file_stem(found.name)):
+            return False
+        self._tell(found)
+        return True
+
+    def ask_graphml(self) -> None:
+        """Asks for a place and writes the topology as GraphML."""
+
+        def write(scenario: Scenario, path: Path) -> None:
+            export_graphml(scenario, picture_of(scenario, self._documents.doc.positions()).places, path)
+            missing = left_out(scenario)
+            if missing:
+                text = tr(
+                    "{file} has the topology alone. GraphML has no place for: {what}.",
+                    file=path,
+                    what=", ".join(missing),
+                )
+                self._banners.show_banner("left_out", "info", text)
+
+        self._ask_export(tr("Export topology"), tr("GraphML (*.graphml)"), ".graphml", write)
+
+    def ask_svg(self) -> None:
+        """Asks for a place and writes the drawing as SVG."""
+        self._ask_export(
+            tr("Export drawing"), tr("Scalable drawing (*.svg)"), ".svg", lambda s, path: self._drawing(s).write(path)
+        )
+
+    def ask_png(self) -> None:
+        """Asks for size and place and writes the drawing as PNG."""
+        chosen = self._dialogs.choice(tr("Export drawing"), tr("Pixels per unit of the canvas:"), list(SCALES), 1)
+        if chosen is not None:
+            self._ask_export(
+                tr("Export drawing"),
+                tr("Image (*.png)"),
+                ".png",
+                lambda s, path: self._drawing(s).write(path, SCALES[chosen]),
+            )
+
+    # ---- inside ----
+
+    def _drawing(self, scenario: Scenario) -> DrawingFile:
+        picture = picture_of(scenario, self._documents.doc.positions())
+        return DrawingFile(picture, QApplication.font(), scenario.name)
+
+    def _ask_export(self, title: str, filters: str, suffix: str, write: Callable[[Scenario, Path], None]) -> None:
+        scenario = self._documents.doc.sketch
+        if scenario is None:
+            return
+        folder = self._folder() or Path.home()
+        path = self._dialogs.save_path(title, filters, folder / f"{file_stem(scenario.name)}{suffix}")
+        if path is None:
+            return
+        try:
+            write(scenario, path)
+        except AppError as error:
+            self.failed.emit(str(error))
+            return
+        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
+        self.written.emit(path)
+
+    def _tell(self, found: Imported) -> None:
+        text = found.summary + " " + tr("There are no flows yet: add one to run it.")
+        self._banners.show_banner(
+            "import",
+            "warning" if found.guessed_count else "info",
+            text,
+            [Way(tr("Details…"), lambda: self._dialogs.report(tr("Imported: {name}", name=found.name), found.details))],
+        )
+
+    def _folder(self) -> Path | None:
+        last = self._preferences.settings.last_export_directory
+        return Path(last) if last and Path(last).is_dir() else None
+
+
+def is_graph_file(path: Path) -> bool:
+    """Whether a file that is dropped on the window is a graph by its name."""
+    return path.suffix.lower() in GRAPH_SUFFIXES

@@ -1,0 +1,93 @@
+"""Importing and exporting topologies through the actions of the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from PySide6.QtGui import QImage
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+
+from subflow_app.core.graph_import import import_graph
+from subflow_app.qt import commands
+from subflow_app.qt.main_window import MainWindow
+
+GRAPH = Path(__file__).parents[1] / "app_core" / "graphs" / "alpine.graphml"
+
+
+def test_an_import_says_what_was_guessed_and_what_comes_next(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    dialogs.answer("open_path", GRAPH)
+    window.bar.trigger("file.import_topology")
+    assert len(window.topology.scene.node_positions()) == 5
+    assert window.documents.doc.path is None
+    assert "5 nodes and 6 links, 6 of them with guessed values" in window.banners.text("import")
+    assert "add one to run it" in window.banners.text("import")
+    window.banners.press("import", "Details…")
+    assert "2/3 of the speed of light" in dialogs.told[-1][1]
+
+
+def test_a_broken_file_changes_nothing(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    path = tmp_path / "broken.gml"
+    path.write_text("graph [ node", encoding="utf-8")
+    dialogs.answer("open_path", path, None)
+    window.bar.trigger("file.import_topology")
+    assert "broken.gml:1" in window.banners.text("import")
+    window.bar.trigger("file.import_topology")
+    assert window.documents.doc.text == TWO_PATHS
+
+
+def test_unsaved_changes_are_asked_about(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    commands.set_value(window.document_stack, window.documents.doc, "seed", 9)
+    before = window.documents.doc.text
+    dialogs.answer("ask_save_changes", "cancel")
+    assert not window.topology_files.import_file(GRAPH)
+    assert window.documents.doc.text == before
+
+
+def test_graphml_has_the_topology_and_says_what_it_has_not(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    dialogs.answer("save_path", tmp_path / "net.graphml")
+    window.bar.trigger("file.export_graphml")
+    assert [link.name for link in import_graph(tmp_path / "net.graphml").links] == ["wifi", "lte"]
+    assert "flows" in window.banners.text("left_out")
+    assert "net.graphml" in window.banners.text("export")
+
+
+def test_svg_is_a_drawing_with_a_legend(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    window.bar.trigger("view.theme_dark")
+    dialogs.answer("save_path", tmp_path / "net.svg")
+    window.bar.trigger("file.export_svg")
+    text = (tmp_path / "net.svg").read_text(encoding="utf-8")
+    assert ElementTree.fromstring(text).tag.endswith("svg")
+    assert "client" in text
+    assert "download · wifi" in text
+    assert "#171a1f" not in text, "light, whatever the window is"
+
+
+@pytest.mark.parametrize(("scale", "factor"), [("1×", 1), ("4×", 4)])
+def test_png_has_the_size_that_was_asked_for(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, scale: str, factor: int
+) -> None:
+    dialogs.answer("choice", "1×", scale)
+    dialogs.answer("save_path", tmp_path / "one.png", tmp_path / "net.png")
+    window.bar.trigger("file.export_png")
+    window.bar.trigger("file.export_png")
+    one, image = QImage(str(tmp_path / "one.png")), QImage(str(tmp_path / "net.png"))
+    assert image.width() == pytest.approx(one.width() * factor, abs=factor)
+    # Something is drawn, on white.
+    assert image.pixelColor(2, 2).name() == "#ffffff"
+    assert len({image.pixelColor(x, image.height() // 3).name() for x in range(image.width())}) > 3
+
+
+def test_a_place_that_cannot_be_written_is_explained(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    for suffix, action in ((".svg", "export_svg"), (".png", "export_png"), (".graphml", "export_graphml")):
+        dialogs.answer("save_path", tmp_path / "none" / f"net{suffix}")
+        if suffix == ".png":
+            dialogs.answer("choice", "1×")
+        window.bar.trigger(f"file.{action}")
+        assert "cannot be written" in window.banners.text("export")
+        window.banners.close_banner("export")

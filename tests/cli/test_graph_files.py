@@ -1,0 +1,38 @@
+"""`subflow import` and `subflow export-topology`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Subflow
+
+GRAPH = Path(__file__).parents[1] / "app_core" / "graphs" / "alpine.graphml"
+
+
+def test_a_graph_becomes_a_scenario_and_a_report(subflow: Subflow, tmp_path: Path) -> None:
+    out = tmp_path / "alpine.toml"
+    result = subflow("import", GRAPH, "-o", out)
+    assert "5 nodes and 6 links" in result.out
+    assert "guessed" in result.out
+    assert "[links.Zurich_Bern-1]" in out.read_text(encoding="utf-8")
+    again = subflow("import", GRAPH, "-o", out)
+    assert again.code == 2
+    assert "--force" in again.err
+    document = subflow("import", GRAPH, "-o", out, "--force", "--json").document
+    assert (document["nodes"], len(document["links"])) == (5, 6)
+
+
+def test_a_broken_graph_is_bad_input(subflow: Subflow, tmp_path: Path) -> None:
+    path = tmp_path / "net.gml"
+    path.write_text("graph [", encoding="utf-8")
+    answer = subflow("import", path)
+    assert answer.code == 2
+    assert "net.gml:1" in answer.err
+
+
+def test_the_topology_of_a_shipped_scenario_is_written(subflow: Subflow, tmp_path: Path) -> None:
+    out = tmp_path / "net.graphml"
+    assert "left out: flows" in subflow("export-topology", "t-10b", "-o", out).out
+    back = tmp_path / "net.toml"
+    subflow("import", out, "-o", back)
+    assert 'rate = "5Mbit/s"' in back.read_text(encoding="utf-8")
