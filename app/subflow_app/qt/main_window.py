@@ -23,6 +23,7 @@ from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.agent_panel import AgentPanel
 from subflow_app.qt.command_palette import CommandPalette
+from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
@@ -193,6 +194,7 @@ class MainWindow(QMainWindow):
         }
         self.panels = PanelLayout(self, self.banners, self.plots, panels)
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
+        self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,
@@ -235,6 +237,7 @@ class MainWindow(QMainWindow):
         self.live.changed.connect(self.update_actions)
         self.runs.ended.connect(self._on_run_ended)
         self.session.stored.connect(self.history.reload)
+        self.curve_finder.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.database.opened.connect(self._on_database_opened)
         self.database.failed.connect(self._on_database_failed)

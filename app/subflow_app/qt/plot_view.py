@@ -30,6 +30,7 @@ class PlotView(QWidget):
     runs_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
     time_clicked = Signal(float)  # s
+    curve_clicked = Signal(object)  # CurveId
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
         """An empty view; ``run_action`` is the button of its empty state."""
@@ -85,6 +86,7 @@ class PlotView(QWidget):
         stack.curves_changed.connect(self._on_curves_changed)
         stack.menu_requested.connect(self.menu_requested)
         stack.time_clicked.connect(self.time_clicked)
+        stack.curve_clicked.connect(self._on_curve_clicked)
         stack.cursors.changed.connect(self._update_span)
         self._span.cleared.connect(stack.cursors.clear)
         plots = QSplitter(Qt.Orientation.Vertical)
@@ -198,6 +200,19 @@ class PlotView(QWidget):
         return self._model.hidden
 
     @property
+    def current_curve(self) -> CurveId | None:
+        """The curve that was clicked, or chosen in the legend, last; that of the only run if there was none."""
+        if self._legend is not None and self._legend.current is not None:
+            return self._legend.current
+        ids = self._curve_ids()
+        return ids[0] if ids and len(self._runs) == 1 else None
+
+    def names_of(self, curve: CurveId) -> tuple[str, str]:
+        """Label of a curve, and name of its run."""
+        found = self._loaded().curves[curve]
+        return found.label, found.run_title
+
+    @property
     def legend_model(self) -> LegendModel:
         """The legend's model."""
         return self._model
@@ -273,6 +288,11 @@ class PlotView(QWidget):
 
     def _curve_ids(self) -> Sequence[CurveId]:
         return tuple(self._stack.curves) if self._stack is not None else ()
+
+    def _on_curve_clicked(self, curve: CurveId) -> None:
+        if self._legend is not None:
+            self._legend.set_current(curve)
+        self.curve_clicked.emit(curve)
 
     def _on_hidden_changed(self, hidden: frozenset[CurveId]) -> None:
         if self._stack is not None:

@@ -37,6 +37,10 @@ class ShownRuns(QObject):
         """Numbers of the shown runs that are stored."""
         return frozenset(run_id for _, run_id in self._runs if run_id is not None)
 
+    def id_of(self, run: int) -> int | None:
+        """Number of the run at this position of the overlay; None if it is not stored (yet), or not there any more."""
+        return self._runs[run][1] if run < len(self._runs) else None
+
     def show_job(self, job: RunJob) -> None:
         """Shows a run that starts now, and nothing else."""
         self._show([(job.traces, None)])

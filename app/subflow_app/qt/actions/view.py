@@ -112,6 +112,16 @@ def rows() -> Iterator[ActionSpec]:
             scope=Scope.PLOTS,
         )
     yield ActionSpec(
+        "view.find_curve_run",
+        translatable("Find the r&un of this curve"),
+        translatable("Open the history at the run of the curve that was clicked, or chosen in the legend"),
+        "history",
+        ("R",),
+        lambda w, _: w.curve_finder.find_run(),
+        has_plots,
+        scope=Scope.PLOTS,
+    )
+    yield ActionSpec(
         "view.clear_cursors",
         translatable("&Remove cursors A and B"),
         translatable("Take the cursors and their table away"),

@@ -112,6 +112,19 @@ class LegendModel(QAbstractItemModel):
         others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
         self.set_hidden(frozenset() if others <= self._hidden and not wanted & self._hidden else others)
 
+    def id_at(self, index: Index) -> CurveId | None:
+        """The line of an entry; None of a group."""
+        item = index.internalPointer() if index.isValid() else None
+        return item.id if isinstance(item, _Line) else None
+
+    def index_of(self, curve: CurveId) -> QModelIndex:
+        """The entry of a line; invalid if there is none."""
+        for row, group in enumerate(self._groups):
+            for number, line in enumerate(group.lines):
+                if line.id == curve:
+                    return self.index(number, 0, self.index(row, 0))
+        return QModelIndex()
+
     # ---- QAbstractItemModel ----
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default

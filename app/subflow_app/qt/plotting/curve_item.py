@@ -56,6 +56,19 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         index = self._nearest(time_s)
         return float("nan") if index is None else float(self._values[index])
 
+    def range_near(self, time_s: float, reach_s: float) -> tuple[float, float]:
+        """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN where nothing is drawn."""
+        nearest = self._nearest(time_s)
+        if nearest is None:
+            return float("nan"), float("nan")
+        first, last = np.searchsorted(self._time_s, (time_s - reach_s, time_s + reach_s))
+        values = self._values[min(int(first), nearest) : max(int(last), nearest + 1)]
+        shown = values[np.isfinite(values) & ((values > 0) | (not self._log))]
+        if len(shown) == 0:
+            return float("nan"), float("nan")
+        low, high = float(shown.min()), float(shown.max())
+        return (float(np.log10(low)), float(np.log10(high))) if self._log else (low, high)
+
     def last_value(self) -> float:
         """The newest value, in the unit of the axis; NaN before the first."""
         return float(self._values[-1]) if len(self._values) else float("nan")

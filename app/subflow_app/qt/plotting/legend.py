@@ -20,6 +20,7 @@ from subflow_app.core.language import tr
 from subflow_app.plots import Curve
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.legend_model import CURVE_ROLE, LegendModel, line_colour
+from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _SAMPLE_WIDTH = 26
@@ -65,6 +66,15 @@ class Legend(QWidget):
         layout.addWidget(self.tree)
         self.set_time(None, 0.0)
         self.apply_tokens(current_tokens())
+
+    @property
+    def current(self) -> CurveId | None:
+        """The line that is chosen."""
+        return self._model.id_at(self.tree.currentIndex())
+
+    def set_current(self, curve: CurveId) -> None:
+        """Chooses a line."""
+        self.tree.setCurrentIndex(self._model.index_of(curve))
 
     def set_time(self, cursor_s: float | None, latest_s: float) -> None:
         """Says of which instant the values are: the crosshair's, or the newest."""

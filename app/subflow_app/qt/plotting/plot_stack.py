@@ -32,6 +32,7 @@ from subflow_app.qt.theme import Tokens
 _ZOOM_STEP = 1.25
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 _OTHERS_MS = 400
+_HIT_PX = 8.0  # how far from a curve a click still means it
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
 _KEY_STEP = 0.01
 # Room for half of the last number of the time axis.
@@ -45,6 +46,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     cursor_moved = Signal(object)  # time under the mouse, s, or None
     time_clicked = Signal(float)  # s
+    curve_clicked = Signal(object)  # CurveId
     curves_changed = Signal()  # other lines than before, not only more samples
     menu_requested = Signal(QPoint)  # global position
 
@@ -134,7 +136,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             plot.set_line_width(self._line_width)
             plot.set_log(self._log)
             plot.set_hidden(self._hidden)
-            plot.view.menu_requested.connect(self.menu_requested)
+            plot.view.menu_requested.connect(self._on_menu_requested)
             plot.view.reset_requested.connect(self.fit if isinstance(plot, TimePlot) else plot.fit_values)
         for time_plot in self.time_plots:
             time_plot.show_time_axis(time_plot is self.time_plots[-1])
@@ -447,9 +449,25 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _on_mouse_clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or event.double():
             return
+        curve = self.curve_at(event.scenePos())
+        if curve is not None:
+            self.curve_clicked.emit(curve)
         for plot in self.time_plots:
             if plot.view.sceneBoundingRect().contains(event.scenePos()):
                 self.time_clicked.emit(float(plot.view.mapSceneToView(event.scenePos()).x()))
+
+    def _on_menu_requested(self, position: QPoint) -> None:
+        # What the menu says of "this curve" is of the one under the mouse.
+        curve = self.curve_at(self.mapToScene(self.mapFromGlobal(position)))
+        if curve is not None:
+            self.curve_clicked.emit(curve)
+        self.menu_requested.emit(position)
+
+    def curve_at(self, position: QPointF) -> CurveId | None:
+        """The visible curve that is hit by a click at a position of the scene."""
+        under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
+        found = under.curve_at(position) if under is not None else None
+        return found[0] if found is not None and found[1] <= _HIT_PX else None
 
     def _share_height(self) -> None:
         if not self.plots:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
 from subflow_app.core import palette
@@ -82,6 +83,10 @@ class StackedPlot:
 
     def clear_marks(self) -> None:
         """Takes the marks away."""
+
+    def curve_at(self, _position: QPointF) -> tuple[CurveId, float] | None:
+        """The visible curve nearest to a position of the scene, and how far it is, px; None if there is none."""
+        return None
 
     # ---- axes ----
 

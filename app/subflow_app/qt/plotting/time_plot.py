@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core import palette
@@ -25,6 +25,8 @@ from subflow_app.qt.theme import Tokens
 # Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
+# A steep flank is as near as the samples are within this distance to both sides, px.
+_REACH_PX = 4.0
 # The lowest value in view. A hair below zero, because pyqtgraph drops a tick that rounding puts outside the view.
 _FLOOR = -1e-6
 _LOG_FLOOR = -300.0
@@ -113,6 +115,23 @@ class TimePlot(StackedPlot):
     def shown_curves(self) -> list[Curve]:
         """The curves that are visible, with the samples they were drawn from."""
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
+
+    def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
+        """The visible curve nearest to a position of the scene, measured upwards, and how far it is, px."""
+        time_s = float(self.view.mapSceneToView(position).x())
+        width_s, height = self.view.viewPixelSize()
+        y = float(self.view.mapSceneToView(position).y())
+        found: tuple[CurveId, float] | None = None
+        for key, item in self.curves.items():
+            if key in self._hidden:
+                continue
+            low, high = item.range_near(time_s, _REACH_PX * width_s)
+            if np.isnan(low) or height <= 0:
+                continue
+            distance = max(low - y, y - high, 0.0) / height
+            if found is None or distance < found[1]:
+                found = key, float(distance)
+        return found
 
     # ---- axes ----
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from numpy.typing import NDArray
+from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFont
 
 from subflow_app.core.language import tr
@@ -75,6 +76,20 @@ class XYPlot(StackedPlot):
     def shown_curves(self) -> list[Curve]:
         """The curves that are visible."""
         return [curve for key, curve in self._latest.items() if key not in self._hidden]
+
+    def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
+        """The visible curve with the point nearest to a position of the scene, and how far it is, px."""
+        at = self.view.mapSceneToView(position)
+        width, height = self.view.viewPixelSize()
+        found: tuple[CurveId, float] | None = None
+        for key in self.curves:
+            x, y = self.curves[key].getData() if key not in self._hidden else (None, None)
+            if x is None or len(x) == 0 or width <= 0 or height <= 0:
+                continue
+            distance = float(np.hypot((x - at.x()) / width, (y - at.y()) / height).min())
+            if found is None or distance < found[1]:
+                found = key, distance
+        return found
 
     def _points(self, key: CurveId) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """In the units of the axes; where an axis is logarithmic, NaN for what has no place on it."""

@@ -1,0 +1,64 @@
+"""From a curve to its run: a click near it selects the run in the history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.core.language import tr
+from subflow_app.qt.docks import Docks
+from subflow_app.qt.history import History
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.shown_runs import ShownRuns
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plotting.curve_id import CurveId
+
+
+class CurveFinder(QObject):
+    """Follows clicks on curves of one window."""
+
+    told = Signal(str)  # whose curve it is
+
+    def __init__(self, plots: PlotView, shown: ShownRuns, history: History, docks: Docks, parent: QObject) -> None:
+        """Finds the runs of ``plots`` in ``history``."""
+        super().__init__(parent)
+        self._plots = plots
+        self._shown = shown
+        self._history = history
+        self._docks = docks
+        plots.curve_clicked.connect(self._on_clicked)
+
+    def find_run(self) -> None:
+        """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.
+
+        A search that hides the run is given up for it.
+        """
+        curve = self._plots.current_curve
+        if curve is None:
+            self.told.emit(tr("Click a curve first, or choose its line in the legend."))
+            return
+        run_id = self._select(curve)
+        if run_id is None:
+            return
+        if run_id not in {row.id for row in self._history.runs()}:
+            self._history.search.clear()
+            self._history.reload()
+            self._history.select([run_id])
+        self._docks.set_open("history", True)
+        self._history.table.setFocus()
+
+    def _on_clicked(self, curve: CurveId) -> None:
+        self._select(curve)
+
+    def _select(self, curve: CurveId) -> int | None:
+        """Selects the run in the history as it is; None if it is not kept there."""
+        run_id = self._shown.id_of(curve.run)
+        label, title = self._plots.names_of(curve)
+        if run_id is None:
+            self.told.emit(tr("{curve} is of a run that is not in the history: {run}", curve=label, run=title))
+            return None
+        self._history.select([run_id])
+        self.told.emit(tr("{curve} is of run {number}: {run}", curve=label, number=run_id, run=title))
+        return run_id

@@ -1,0 +1,110 @@
+"""A click near a curve says whose it is, and finds its run in the history."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.table_traces import TableTraces
+
+from subflow_app.core.traces import SUBFLOW
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.curve_id import CurveId
+
+UPPER, LOWER = CurveId(0, "a/1", "subflow"), CurveId(0, "b/1", "subflow")
+
+
+def two_levels(qtbot: QtBot) -> PlotView:
+    """A view of two flat curves, at 10 and 20 packets."""
+    view = PlotView()
+    qtbot.addWidget(view)
+    view.resize(900, 600)
+    view.show()
+    levels = {(SUBFLOW, "a/1", "cwnd_pkts"): [20.0] * 10, (SUBFLOW, "b/1", "cwnd_pkts"): [10.0] * 10}
+    view.show_runs([TableTraces(levels, interval_s=1.0)])
+    for plot_id in ("throughput", "rtt"):
+        view.set_plot_shown(plot_id, False)
+    view.grab()
+    return view
+
+
+def click(view: PlotView, x: float, y: float) -> None:
+    plot = view.stack.plots[0]
+    position = view.stack.mapFromScene(plot.view.mapViewToScene(QPointF(x, y)))
+    QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(position))
+
+
+def test_click_near_a_curve_chooses_it(qtbot: QtBot) -> None:
+    view = two_levels(qtbot)
+    clicked: list[CurveId] = []
+    view.curve_clicked.connect(clicked.append)
+    click(view, 5.0, 20.0)
+    click(view, 5.0, 10.0)
+    click(view, 5.0, 15.0)  # between both, near none
+
+    assert clicked == [UPPER, LOWER]
+    assert view.current_curve == LOWER
+    view.show_runs([])
+
+
+def test_hidden_and_logarithmic_curves_are_hit_where_they_are_drawn(qtbot: QtBot) -> None:
+    view = two_levels(qtbot)
+    view.set_log(True)
+    view.grab()
+    plot = view.stack.plots[0]
+    at = plot.view.mapViewToScene(QPointF(5.0, 1.0))  # 10 packets
+
+    assert view.stack.curve_at(at) == LOWER
+    view.legend_model.set_hidden(frozenset({LOWER}))
+    assert view.stack.curve_at(at) is None
+    view.show_runs([])
+
+
+def test_path_through_two_quantities_is_hit_at_its_points(qtbot: QtBot) -> None:
+    view = two_levels(qtbot)
+    columns = {(SUBFLOW, "a/1", "cwnd_pkts"): [10.0, 20.0], (SUBFLOW, "a/1", "srtt_s"): [0.1, 0.2]}
+    view.show_runs([TableTraces(columns)])
+    view.set_plot_shown("phase", True)
+    QApplication.processEvents()  # plots find their places
+    view.grab()
+    plot = next(each for each in view.stack.plots if each.spec.id == "phase")
+
+    assert view.stack.curve_at(plot.view.mapViewToScene(QPointF(20.0, 200.0))) == UPPER
+    view.show_runs([])
+
+
+def test_run_of_a_curve_is_selected_in_the_history(qtbot: QtBot, window: MainWindow) -> None:
+    window.bar.trigger("run.speed_express")
+    ids = []
+    for _ in range(2):
+        window.bar.trigger("run.toggle")
+        qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+        ids.append(window.history.runs()[0].id)
+    assert window.database.store is not None
+    window.shown.show_stored(window.database.store, ids)
+    window.history.select([])
+    first, second = (next(key for key in window.plots.stack.curves if key.run == run) for run in (0, 1))
+
+    window.plots.stack.curve_clicked.emit(second)
+    assert [row.id for row in window.history.selected()] == [ids[1]]
+    assert f"is of run {ids[1]}" in window.statusBar().currentMessage()
+
+    window.history.search.setText("no such run")
+    window.history.reload()
+    window.docks.set_open("history", False)
+    window.plots.stack.curve_clicked.emit(first)
+    window.bar.trigger("view.find_curve_run")
+    assert [row.id for row in window.history.selected()] == [ids[0]]
+    assert window.docks.is_open("history")
+    assert window.history.search.text() == ""
+
+
+def test_curve_of_a_run_that_is_not_kept_says_so(window: MainWindow) -> None:
+    window.plots.show_runs([finished_traces(title="Not kept")])
+    window.curve_finder.find_run()
+
+    assert "not in the history: Not kept" in window.statusBar().currentMessage()
+    window.plots.show_runs([])
