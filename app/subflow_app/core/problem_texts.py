@@ -21,7 +21,6 @@ ERRORS = (
     translatable("{file} cannot be written: {reason}"),
     translatable("{file} cannot be read: {reason}"),
     translatable("{file} cannot be used: {reason}"),
-    translatable("{file} cannot be written; choose another folder"),
     translatable("{file} cannot be made: {reason}; name a folder with --out"),
     translatable("settings were not saved to {file}: {reason}"),
     translatable("this scenario has no file yet: choose where to save it"),

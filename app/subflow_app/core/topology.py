@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from subflow_app.core.language import translatable
 from subflow_app.core.layout import Point, place_nodes
 from subflow_app.core.palette import ColourKey, colour_keys
 from subflow_sim.scenario import Event, Flow, Link, Scenario
@@ -197,19 +198,19 @@ def event_rows(events: Sequence[Event]) -> list[EventRow]:
     for event in events:
         changes: list[tuple[str, float | str]] = []
         if event.up is not None:
-            changes.append(("link", "up" if event.up else "down"))
+            changes.append(("link", translatable("up") if event.up else translatable("down")))
         if event.open is not None:
-            changes.append(("subflow", "opens" if event.open else "closes"))
+            changes.append((translatable("subflow"), translatable("opens") if event.open else translatable("closes")))
         if event.rate_bps is not None:
-            changes.append(("rate", event.rate_bps))
+            changes.append((translatable("rate"), event.rate_bps))
         if event.delay_s is not None:
-            changes.append(("delay", event.delay_s))
+            changes.append((translatable("delay"), event.delay_s))
         if event.loss is not None:
-            changes.append(("loss", event.loss))
+            changes.append((translatable("loss"), event.loss))
         if event.queue is not None:
             limit = event.queue.limit_pkts
             if limit is not None:
-                changes.append(("queue", float(limit)))
+                changes.append((translatable("queue"), float(limit)))
             else:
                 size = event.queue.limit_bytes
                 changes.append(("queue size", float(size) if size is not None else math.inf))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
+from subflow_app.core.language import tr, trn
 from subflow_app.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenario_edits import Edited
 from subflow_app.core.toml_edit import TomlValue
@@ -76,10 +77,9 @@ def set_value(stack: QUndoStack, doc: ScenarioDoc, key: str, value: TomlValue | 
     """
     what = key.rpartition(".")[2].replace("_", " ")
     owner = key.split(".")[1] if key.count(".") >= 2 and not key.startswith("events.") else ""
-    verb = "Reset" if value is None else "Change"
-    stack.push(
-        EditCommand(doc, " ".join(filter(None, (verb, owner, what))), lambda: doc.set_value(key, value), session)
-    )
+    what = f"{owner} {what}".strip()
+    text = tr("Reset {what}", what=what) if value is None else tr("Change {what}", what=what)
+    stack.push(EditCommand(doc, text, lambda: doc.set_value(key, value), session))
 
 
 def move_nodes(
@@ -90,8 +90,8 @@ def move_nodes(
     Raises:
         TomlEditError: as `ScenarioDoc.move_nodes`; nothing has changed then.
     """
-    what = next(iter(places)) if len(places) == 1 else f"{len(places)} nodes"
-    stack.push(EditCommand(doc, f"Move {what}", lambda: doc.move_nodes(places), session))
+    what = next(iter(places)) if len(places) == 1 else trn("{count} node", "{count} nodes", len(places))
+    stack.push(EditCommand(doc, tr("Move {what}", what=what), lambda: doc.move_nodes(places), session))
 
 
 def add_event(stack: QUndoStack, doc: ScenarioDoc, values: Mapping[str, TomlValue]) -> None:
@@ -100,7 +100,7 @@ def add_event(stack: QUndoStack, doc: ScenarioDoc, values: Mapping[str, TomlValu
     Raises:
         TomlEditError: as `ScenarioDoc.add_event`; nothing has changed then.
     """
-    stack.push(EditCommand(doc, "Add event", lambda: doc.add_event(values)))
+    stack.push(EditCommand(doc, tr("Add event"), lambda: doc.add_event(values)))
 
 
 def remove_event(stack: QUndoStack, doc: ScenarioDoc, index: int) -> None:
@@ -109,7 +109,7 @@ def remove_event(stack: QUndoStack, doc: ScenarioDoc, index: int) -> None:
     Raises:
         TomlEditError: as `ScenarioDoc.remove_event`; nothing has changed then.
     """
-    stack.push(EditCommand(doc, "Remove event", lambda: doc.remove_event(index)))
+    stack.push(EditCommand(doc, tr("Remove event"), lambda: doc.remove_event(index)))
 
 
 def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[str], Edited]) -> tuple[str, ...]:
@@ -134,4 +134,4 @@ def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[s
 
 def set_text(stack: QUndoStack, doc: ScenarioDoc, text: str, session: int = 0) -> None:
     """Replace the text of the file, as typed in the text editor."""
-    stack.push(EditCommand(doc, "Edit text", lambda: doc.set_text(text), session))
+    stack.push(EditCommand(doc, tr("Edit text"), lambda: doc.set_text(text), session))

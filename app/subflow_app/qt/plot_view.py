@@ -51,8 +51,10 @@ class PlotView(QWidget):
         self._empty = EmptyState(
             "plots",
             tr("No run yet"),
-            "Run the scenario to see throughput, congestion window and round-trip time grow here, "
-            "or open a stored run from the history.",
+            tr(
+                "Run the scenario to see throughput, congestion window and round-trip time grow here, or open a stored "
+                "run from the history."
+            ),
             run_action,
         )
         self._span = SpanPanel()

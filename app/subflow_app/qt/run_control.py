@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
 from subflow_app.core.live_changes import LiveChange
+from subflow_app.core.problem_texts import error_text, problem_text
 from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState, decision_limits
 from subflow_app.core.toml_edit import TomlValue
 from subflow_app.qt.workers import Workers
@@ -179,10 +181,13 @@ class RunControl(QObject):
             self.live_changed.emit(answer.result())
         elif isinstance(error, ScenarioError):
             # Without the place in a file, which there is none of.
-            told = [f"{problem.message}; allowed: {problem.allowed}" for problem in error.problems]
+            told = [
+                tr("{problem}; allowed: {what}", problem=problem_text(each.message), what=problem_text(each.allowed))
+                for each in error.problems
+            ]
             self.live_refused.emit("\n".join(told))
         elif isinstance(error, (SimError, AppError)):
-            self.live_refused.emit(str(error))
+            self.live_refused.emit(error_text(error))
         else:
             raise error
 
@@ -211,10 +216,13 @@ def is_kept(result: RunResult) -> bool:
 
 def ended_text(job: RunJob, result: RunResult) -> str:
     """One sentence on how a run ended, for the status bar."""
-    at = f"at {job.progress.sim_time_s:.1f} s"
+    run, time = job.name, f"{job.progress.sim_time_s:.1f}"
     if result.status is RunState.FINISHED:
-        kept = f"kept as run {result.run_id}" if is_kept(result) else "in memory only"
-        return f"{job.name}: finished, {kept}"
+        if is_kept(result):
+            return tr("{run}: finished, kept as run {number}", run=run, number=result.run_id)
+        return tr("{run}: finished, in memory only", run=run)
     if result.status is RunState.STOPPED:
-        return f"{job.name}: stopped {at}, " + ("kept" if is_kept(result) else "in memory only")
-    return f"{job.name}: failed {at}"
+        if is_kept(result):
+            return tr("{run}: stopped at {time} s, kept", run=run, time=time)
+        return tr("{run}: stopped at {time} s, in memory only", run=run, time=time)
+    return tr("{run}: failed at {time} s", run=run, time=time)

@@ -144,7 +144,7 @@ class RunSession(QObject):
         else:
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
-        self.told.emit(f"{job.name}: running")
+        self.told.emit(tr("{run}: running", run=job.name))
 
     def _on_ticked(self, progress: RunProgress) -> None:
         self._status.show_progress(progress)

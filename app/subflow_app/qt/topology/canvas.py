@@ -26,6 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import PART_MIME
@@ -81,7 +82,7 @@ class TopologyCanvas(QGraphicsView):
         self._sessions = itertools.count(1)
         self._nudge_session = 0
         self.setObjectName("topologyCanvas")
-        self.setAccessibleName("Topology")
+        self.setAccessibleName(tr("Topology"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.topology import PictureLink, SubflowPath, event_rows
 from subflow_app.qt import format as fmt
 from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 
 _SEPARATOR = "  ·  "
 _MOST_EVENTS = 12
-_DATAGRAM_FLOWS = {"cbr": "Constant-rate flow", "onoff": "On-off flow"}
+_DATAGRAM_FLOWS = {"cbr": translatable("Constant-rate flow"), "onoff": translatable("On-off flow")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str) -> LinkCapt
     return LinkCaption(
         link.name,
         _SEPARATOR.join(filter(None, (rate, delay))),
-        _SEPARATOR.join(filter(None, (f"queue {queue}", loss and f"loss {loss}"))),
+        _SEPARATOR.join(filter(None, (tr("queue {value}", value=queue), loss and tr("loss {value}", value=loss)))),
     )
 
 
@@ -64,16 +65,16 @@ def queue_text(queue: QueueSpec) -> str:
         return fmt.packets(queue.limit_pkts)
     if queue.limit_bytes is not None:
         return fmt.size(queue.limit_bytes)
-    return fmt.UNLIMITED
+    return tr(fmt.UNLIMITED)
 
 
 def describe_link(item: PictureLink) -> str:
     """Write everything about a link, for its tooltip and for screen readers."""
     link = item.link
     first, second = link.ends
-    lines = [f"Link {link.name}, {first} to {second}"]
+    lines = [tr("Link {name}, {first} to {second}", name=link.name, first=first, second=second)]
     if link.forward == link.reverse:
-        lines.append(f"both directions: {_direction(link.forward)}")
+        lines.append(tr("both directions: {what}", what=_direction(link.forward)))
     else:
         lines.append(f"{first} → {second}: {_direction(link.forward)}")
         lines.append(f"{second} → {first}: {_direction(link.reverse)}")
@@ -84,10 +85,17 @@ def describe_link(item: PictureLink) -> str:
 
 def describe_path(path: SubflowPath) -> str:
     """Write what a subflow is and where it runs."""
-    what = _DATAGRAM_FLOWS.get(path.kind, f"Subflow {path.ordinal} of {path.flow}")
-    copies = f", {path.count} identical flows" if path.count > 1 else ", flows that arrive" if path.arrives else ""
+    if path.kind in _DATAGRAM_FLOWS:
+        what = tr(_DATAGRAM_FLOWS[path.kind])
+    else:
+        what = tr("Subflow {number} of {flow}", number=path.ordinal, flow=path.flow)
+    copies = ""
+    if path.count > 1:
+        copies = tr(", {count} identical flows", count=path.count)
+    elif path.arrives:
+        copies = tr(", flows that arrive")
     via = " → ".join(hop.link for hop in path.hops)
-    lines = [f"{what} ({path.kind}){copies}", f"over {via}"]
+    lines = [f"{what} ({path.kind}){copies}", tr("over {links}", links=via)]
     if path.events:
         lines += ["", *event_lines(path.events)]
     return "\n".join(lines)
@@ -107,25 +115,29 @@ def event_lines(events: Sequence[Event], link: Link | None = None) -> list[str]:
         if row.direction != "both" and link is not None:
             first, second = link.ends if row.direction == "forward" else reversed(link.ends)
             direction = f" ({first} → {second})"
-        lines.append(f"at {fmt.time(row.at_s, 6)}: {', '.join(words)}{direction}")
+        change = f"{', '.join(words)}{direction}"
+        lines.append(tr("at {time}: {what}", time=fmt.time(row.at_s, 6), what=change))
     if len(events) > _MOST_EVENTS:
-        lines.append(f"and {len(events) - _MOST_EVENTS} more")
+        lines.append(tr("and {count} more", count=len(events) - _MOST_EVENTS))
     return lines
 
 
 def _change(what: str, value: float | str) -> str:
     if isinstance(value, str):
-        return value if what == "link" else f"{what} {value}"
+        return tr(value) if what == "link" else f"{tr(what)} {tr(value)}"
     number = {"rate": fmt.rate, "delay": fmt.time, "loss": fmt.ratio, "queue": fmt.packets, "queue size": fmt.size}
-    return f"{what.removesuffix(' size')} {number[what](value)}"
+    return f"{tr(what.removesuffix(' size'))} {number[what](value)}"
 
 
 def _rate(direction: LinkDirection) -> str:
-    return fmt.UNLIMITED if direction.rate_bps is None else fmt.rate(direction.rate_bps)
+    return tr(fmt.UNLIMITED) if direction.rate_bps is None else fmt.rate(direction.rate_bps)
 
 
 def _direction(direction: LinkDirection) -> str:
-    return (
-        f"{_rate(direction)}, delay {fmt.time(direction.delay_s)}, "
-        f"queue {queue_text(direction.queue)}, loss {fmt.ratio(direction.loss)}"
+    return tr(
+        "{rate}, delay {delay}, queue {queue}, loss {loss}",
+        rate=_rate(direction),
+        delay=fmt.time(direction.delay_s),
+        queue=queue_text(direction.queue),
+        loss=fmt.ratio(direction.loss),
     )

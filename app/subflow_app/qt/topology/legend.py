@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from subflow_app.core.language import tr
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.look import paint_clock
 
@@ -58,7 +59,7 @@ class Legend(QWidget):
         self._current = 0
         self._hovered = -1
         self.setObjectName("topologyLegend")
-        self.setAccessibleName("Subflows")
+        self.setAccessibleName(tr("Subflows"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF, Signal
 from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
+from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
 from subflow_app.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
 from subflow_app.qt.topology.captions import describe_link, link_caption
@@ -260,7 +261,7 @@ class TopologyScene(QGraphicsScene):
                 self._nodes[name] = item
                 self.addItem(item)
             item.setPos(x, y)
-            kind = "Router" if is_router else "Host"
+            kind = tr("Router") if is_router else tr("Host")
             item.setToolTip(f"{kind} {name}")
 
     def _show_links(self, picture: TopologyPicture) -> None:

@@ -61,7 +61,7 @@ class TopologyView(QWidget):
         self._is_read_only = False
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         self.setObjectName("topologyView")
-        self.setAccessibleName("Topology panel")
+        self.setAccessibleName(tr("Topology panel"))
         self._scene = TopologyScene(Look.of(self._tokens, self.font()), self)
         self._canvas = TopologyCanvas(self._scene, self)
         self._minimap = Minimap(self._canvas, self._scene, self._tokens)
@@ -357,11 +357,16 @@ class TopologyView(QWidget):
             return describe_link(picture.links[name])
         if section == "nodes" and name in picture.places:
             links = [link for link, item in picture.links.items() if name in item.link.ends]
-            kind = "Router" if name in picture.routers else "Host"
-            return f"{kind} {name}, links: {', '.join(links) or 'none'}"
+            kind = tr("Router") if name in picture.routers else tr("Host")
+            return tr("{kind} {name}, links: {links}", kind=kind, name=name, links=", ".join(links) or tr("none"))
         if section == "flows":
-            return f"Flow {name}"
-        return f"{len(picture.places)} nodes, {len(picture.links)} links, {len(picture.paths)} subflows"
+            return tr("Flow {name}", name=name)
+        return tr(
+            "{nodes} nodes, {links} links, {subflows} subflows",
+            nodes=len(picture.places),
+            links=len(picture.links),
+            subflows=len(picture.paths),
+        )
 
     # --- edits ------------------------------------------------------------------------------------------------------
 
@@ -380,13 +385,13 @@ class TopologyView(QWidget):
         can_edit = self.is_editable
         section, _, name = key.partition(".")
         if key:
-            menu.addAction(f"Properties of {name}").triggered.connect(lambda: self.activated.emit(key))
+            menu.addAction(tr("Properties of {name}", name=name)).triggered.connect(lambda: self.activated.emit(key))
         if section == "links":
-            action = menu.addAction("Add timed change …")
+            action = menu.addAction(tr("Add timed change…"))
             action.setEnabled(can_edit)
             action.triggered.connect(lambda: self._add_event(name))
         if section == "nodes":
-            action = menu.addAction("Place automatically")
+            action = menu.addAction(tr("Place automatically"))
             action.setEnabled(can_edit and name in self._doc.positions())
             action.triggered.connect(lambda: self._place_automatically(name))
         for entry in self._menu_entries.get(section, ()):
@@ -395,7 +400,7 @@ class TopologyView(QWidget):
             else:
                 menu.addAction(entry)
         menu.addSeparator()
-        fit = menu.addAction("Fit to view")
+        fit = menu.addAction(tr("Fit to view"))
         fit.setShortcut("F")
         fit.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         fit.triggered.connect(self.fit)
