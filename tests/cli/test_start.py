@@ -23,6 +23,7 @@ COMMANDS = (
     "export",
     "export-topology",
     "import",
+    "report",
     "agents",
     "bench",
     "compare-kernel",

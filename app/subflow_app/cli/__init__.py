@@ -21,6 +21,7 @@ from subflow_app.cli import (
     graph_files,
     history,
     promote,
+    report,
     run,
     train,
     trainings,
@@ -88,6 +89,7 @@ app.command()(explain.explain)
 app.command()(export.export)
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)
+app.command()(report.report)
 app.command()(bench.bench)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)

@@ -102,7 +102,7 @@ def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPl
     from subflow_app.plots import PLOTS
 
     kinds = _listed(formats, "--format", FORMATS)
-    figures = PLOTS if figure is None else _figures(figure)
+    figures = PLOTS if figure is None else named_figures(figure)
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
         figures=figures,
@@ -137,7 +137,7 @@ def figure_look(
     raise InputError(f'--legend = "{legend}": allowed are {", ".join(LEGENDS)}')
 
 
-def _figures(text: str) -> tuple[PlotSpec, ...]:
+def named_figures(text: str) -> tuple[PlotSpec, ...]:
     """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
     from subflow_app.core.errors import InputError
     from subflow_app.plots import PLOTS, PLOTS_BY_ID

@@ -138,6 +138,20 @@ class FigurePlan:
                 )
         return self
 
+    def with_run_names(self, names: Sequence[str]) -> FigurePlan:
+        """The figure with other names of its runs, by their position."""
+        return replace(
+            self,
+            plots=tuple(
+                replace(
+                    plot,
+                    curves=tuple(replace(curve, run_title=names[curve.run]) for curve in plot.curves),
+                    bars=tuple(replace(bar, run_title=names[bar.run]) for bar in plot.bars),
+                )
+                for plot in self.plots
+            ),
+        )
+
     def one_per_plot(self) -> list[FigurePlan]:
         """A figure for each plot."""
         return [replace(self, plots=(plot,)) for plot in self.plots]

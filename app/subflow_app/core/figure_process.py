@@ -15,9 +15,11 @@ from contextlib import suppress
 from typing import IO, Any
 
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.figure_worker import BROKEN, CONTENT
 from subflow_app.core.own_program import FIGURE_WORKER, own_command
 from subflow_app.core.packed_values import pack, read_message, unpack, write_message
+
+CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
+"""What an answer is: the file, why it cannot be drawn, or the traceback of a bug."""
 
 _TIMEOUT_S = 120.0  # figures take a second and reports ten; a computer that swaps takes longer
 _LAST_LINES = 3

@@ -1,4 +1,4 @@
-"""The process that draws: it reads plans of figures and answers with the content of their files.
+"""The process that draws: it reads figures and reports as plain values, and answers with the content of their files.
 
 It is started as `subflow figure-worker` and ends when its pipe is closed. See `figure_process` for the other side.
 """
@@ -14,15 +14,22 @@ from typing import Any, BinaryIO
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.figure_plan import FigurePlan, PlotData
+from subflow_app.core.figure_process import BROKEN, CONTENT, REFUSED
+from subflow_app.core.figures import render_figure
 from subflow_app.core.packed_values import pack, read_message, unpack, write_message
 from subflow_app.core.palette import ColourKey
 from subflow_app.core.paper_styles import PaperStyle
+from subflow_app.core.report import Heading, Listing, Paragraph, Picture, Report, render_report
+from subflow_app.core.summary_text import TextColumn, TextTable
+from subflow_app.core.topology_sketch import SketchLink, SketchNode, TopologySketch
 from subflow_app.plots import Bar, Curve
 
-CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
-"""What an answer is: the file, why it cannot be drawn, or the traceback of a bug."""
-
-KINDS: tuple[type, ...] = (FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey)
+KINDS: tuple[type, ...] = (
+    *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),
+    *(Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
+    *(TopologySketch, SketchNode, SketchLink),
+)
+"""Everything that jobs are made of."""
 
 
 def main() -> int:
@@ -52,8 +59,8 @@ def _answer(content: bytes) -> tuple[str, Any]:
 
 
 def _renderer(job: object) -> Callable[[Any], bytes]:
-    from subflow_app.core.figures import render_figure
-
+    if isinstance(job, Report):
+        return render_report
     if not isinstance(job, FigurePlan):
         raise TypeError(f"{type(job).__name__} is nothing to draw")
     return render_figure

@@ -27,7 +27,7 @@ from subflow_sim.whole_file import write_whole
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
     from matplotlib.legend import Legend
 
 POINTS_PER_INCH = 72.0
@@ -106,14 +106,29 @@ def draw_figure(plan: FigurePlan) -> Figure:
     """The figure of a plan; call it within `drawing`."""
     from matplotlib.figure import Figure
 
+    figure = Figure(figsize=figure_size_in(plan), layout="constrained")
+    fill_figure(figure, plan)
+    return figure
+
+
+def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
+    """Width and height of a figure, inches."""
     style = plan.style
-    drawn = [lines_of(plot, plan.time_range) for plot in plan.plots]
-    handles, columns = _legend(plan, [lines for lines, _ in drawn]) if plan.legend in ("above", "below") else ([], 1)
-    rows = -(-len(handles) // columns) if handles else 0
+    rows = 0
+    if plan.legend in ("above", "below"):
+        handles, columns = _legend(plan, [lines_of(plot, plan.time_range)[0] for plot in plan.plots])
+        rows = -(-len(handles) // columns) if handles else 0
     height = len(plan.plots) * style.plot_height_mm / MM_PER_INCH
     height += rows * _LEGEND_ROW * style.small_pt / POINTS_PER_INCH
     height += _HEADING_ROW * style.font_pt / POINTS_PER_INCH if plan.title else 0.0
-    figure = Figure(figsize=(style.width_mm / MM_PER_INCH, height), layout="constrained")
+    return style.width_mm / MM_PER_INCH, height
+
+
+def fill_figure(figure: Figure | SubFigure, plan: FigurePlan) -> None:
+    """Draw a plan into a figure, or into a part of a page, of `figure_size_in`; call it within `drawing`."""
+    style = plan.style
+    drawn = [lines_of(plot, plan.time_range) for plot in plan.plots]
+    handles, columns = _legend(plan, [lines for lines, _ in drawn]) if plan.legend in ("above", "below") else ([], 1)
     every_axes = figure.subplots(len(plan.plots), squeeze=False)[:, 0]
     for number, (plot, axes, (lines, averaging)) in enumerate(zip(plan.plots, every_axes, drawn, strict=True)):
         _draw_plot(axes, plan, plot, lines, averaging)
@@ -139,7 +154,6 @@ def draw_figure(plan: FigurePlan) -> Figure:
             # Both would stand in the same place.
             legend.set_title(plan.title)
             legend.get_title().set_fontsize(heading_pt)
-    return figure
 
 
 def _draw_plot(axes: Axes, plan: FigurePlan, plot: PlotData, lines: Sequence[Line], averaging: str) -> None:

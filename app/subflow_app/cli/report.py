@@ -1,0 +1,49 @@
+"""``subflow report``: stored runs as a document to hand in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from subflow_app.cli.export import named_figures
+from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number
+from subflow_app.cli.terminal import print_json, print_line
+
+
+def report(
+    runs: RunIds,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File .html or .pdf; left out: report-N.html.")
+    ] = None,
+    figure: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Figures, as of `export`; left out: the usual ones.")
+    ] = None,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Left out: the names of the runs.")] = "",
+    page: Annotated[str, typer.Option(metavar="SIZE", help="Pages of a PDF: a4 or letter.")] = "a4",
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Write a report on stored runs: topology, parameters, figures, tables, seeds, versions, and how to repeat them.
+
+    Of runs that differ in their seed alone, the table of experiments has mean and 95 % confidence interval. HTML is one
+    file that needs nothing else; PDF has numbered pages.
+    """
+    from dataclasses import replace
+
+    from subflow_app.core.figures import write_figure
+    from subflow_app.core.report import build_report, page_size, read_runs, render_report, report_kind
+
+    size = page_size(page)
+    plots = None if figure is None else named_figures(figure)
+    with opened_store(database, read_only=True) as store:
+        numbers = [run_number(store, run) for run in runs]
+        target = out or Path(f"report-{'-'.join(map(str, dict.fromkeys(numbers)))}.html")
+        kind = report_kind(target)
+        made = build_report(read_runs(store, numbers), plots=plots, title=title)
+    write_figure(target, render_report(replace(made, kind=kind, page=size)))
+    if as_json:
+        print_json({"run_ids": list(dict.fromkeys(numbers)), "file": str(target)})
+    else:
+        print_line(f"wrote {target}")
