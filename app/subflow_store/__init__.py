@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from subflow_store.conditions import Condition
 from subflow_store.errors import (
     RunClosed,
     RunNotFound,
@@ -60,6 +61,7 @@ __all__ = [
     "TRAINING_STATES",
     "BestPolicy",
     "ColumnSpec",
+    "Condition",
     "EvaluationFigure",
     "EventExtent",
     "EventTable",

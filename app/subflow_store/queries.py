@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from subflow_store import schema
 from subflow_store.codec import codec
+from subflow_store.conditions import Condition, where
 from subflow_store.database import Reader
 from subflow_store.ingest import group
 from subflow_store.schema import PYRAMID_STEPS
 from subflow_store.values import PyramidData, RunRow, SeriesData, SeriesInfo
 
-_TAG_SEPARATOR = "\x1f"
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
 _ROUNDING = 1e-6  # in samples
 _UNSIGNED = (1 << 64) - 1
@@ -33,73 +33,68 @@ _SERIES_COLUMNS = [_SERIES[name] for name in SeriesInfo._fields]
 # RunRow's fields up to the documents, in their order. Plain text, and sent to the driver directly like the samples:
 # listing 500 runs takes a third longer through SQLAlchemy.
 _RUN_FIELDS = RunRow._fields[: RunRow._fields.index("deleted")]
-_SELECT_RUNS = f"""
-    SELECT {", ".join(_RUN_FIELDS)}, deleted_at IS NOT NULL,
-           (SELECT group_concat(tag, '{_TAG_SEPARATOR}') FROM run_tag WHERE run_id = run.id)
-    FROM run
-"""
+_SELECT_RUNS = f"SELECT {', '.join(_RUN_FIELDS)}, deleted_at IS NOT NULL FROM run"
 _SEED = RunRow._fields.index("seed")
 _STATUS = RunRow._fields.index("status")
 _STARTED_AT = RunRow._fields.index("started_at")
 _ENDED_AT = RunRow._fields.index("ended_at")
 _DELETED = RunRow._fields.index("deleted")
-_TAGS = RunRow._fields.index("tags")
 
 
 def list_runs(
     reader: Reader,
+    conditions: Sequence[Condition],
     *,
-    search: str,
-    tag: str | None,
-    status: str | None,
     include_deleted: bool,
     limit: int | None,
     offset: int,
     gone: frozenset[int],
 ) -> list[RunRow]:
-    """The runs that pass all filters, newest first.
+    """The runs that meet all conditions, newest first.
 
     Args:
         reader: the connection.
-        search: words that must all begin some word in name, scenario, controllers, note or tags.
-        tag: a tag they must have.
-        status: the status they must have.
+        conditions: which runs.
         include_deleted: whether deleted runs are listed too.
         limit: how many at most.
         offset: how many to skip.
         gone: runs which the file says are running, but which are known to be interrupted.
     """
-    conditions, parameters = ["TRUE"], list[Any]()
-    words = _search_words(search)
-    if words:
-        conditions.append("id IN (SELECT rowid FROM run_search WHERE run_search MATCH ?)")
-        parameters.append(words)
-    if tag is not None:
-        conditions.append("id IN (SELECT run_id FROM run_tag WHERE tag = ?)")
-        parameters.append(tag)
-    if status is not None:
-        shown = f"iif(id IN ({', '.join(map(str, gone))}), 'interrupted', status)" if gone else "status"
-        conditions.append(f"{shown} = ?")
-        parameters.append(status)
-    if not include_deleted:
-        conditions.append("deleted_at IS NULL")
-    query = f"{_SELECT_RUNS} WHERE {' AND '.join(conditions)} ORDER BY id DESC LIMIT ? OFFSET ?"
+    keys = value_keys(reader) if any(condition.is_recorded for condition in conditions) else {}
+    status = f"iif(id IN ({', '.join(map(str, gone))}), 'interrupted', status)" if gone else "status"
+    text, parameters = where(conditions, keys, status)
+    kept = "TRUE" if include_deleted else "deleted_at IS NULL"
+    query = f"{_SELECT_RUNS} WHERE {text} AND {kept} ORDER BY id DESC LIMIT ? OFFSET ?"
     parameters += [-1 if limit is None else limit, offset]
-    return [_run_row(row, gone) for row in reader.raw.execute(query, parameters).fetchall()]
+    return _run_rows(reader, reader.raw.execute(query, parameters).fetchall(), gone)
 
 
 def load_run(reader: Reader, run_id: int, gone: frozenset[int]) -> RunRow | None:
     """One run with its documents, or None."""
-    row = reader.raw.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchone()
-    if row is None:
+    rows = _run_rows(reader, reader.raw.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchall(), gone)
+    if not rows:
         return None
     query = sa.select(_DOCUMENT.kind, _DOCUMENT.text).where(_DOCUMENT.run_id == run_id)
     documents = {document.kind: document.text for document in reader.core.execute(query)}
-    return _run_row(row, gone)._replace(
+    return rows[0]._replace(
         scenario_text=documents["scenario"],
         summary=json.loads(documents.get("summary", "{}")),
         machine=json.loads(documents["machine"]),
     )
+
+
+def value_keys(reader: Reader) -> dict[str, int]:
+    """The keys of recorded values, with their numbers in the database."""
+    return dict(reader.raw.execute("SELECT key, id FROM value_key ORDER BY key").fetchall())
+
+
+def read_values(reader: Reader, key: str) -> dict[int, float | str]:
+    """What each run has recorded under a key: the number, or the text of what is none."""
+    query = (
+        "SELECT run_id, coalesce(number, text) FROM run_value"
+        " WHERE key_id = (SELECT id FROM value_key WHERE key = ?) AND coalesce(number, text) IS NOT NULL"
+    )
+    return dict(reader.raw.execute(query, (key,)).fetchall())
 
 
 def list_tags(reader: Reader) -> list[str]:
@@ -198,22 +193,27 @@ def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[floa
 # Rows
 
 
-def _run_row(row: Sequence[Any], gone: frozenset[int]) -> RunRow:
+def _run_rows(reader: Reader, rows: Sequence[Sequence[Any]], gone: frozenset[int]) -> list[RunRow]:
+    """Rows of `_SELECT_RUNS` with their tags, which are read in one go: asking for each run takes as long again."""
+    if not rows:
+        return []
+    # The rows are in order of their numbers, so one stretch of the tags' table holds those of all of them.
+    bounds = sorted((rows[0][0], rows[-1][0]))
+    tags: dict[int, list[str]] = {}
+    for run_id, tag in reader.raw.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds):
+        tags.setdefault(run_id, []).append(tag)
+    return [_run_row(row, tags.get(row[0]), gone) for row in rows]
+
+
+def _run_row(row: Sequence[Any], tags: list[str] | None, gone: frozenset[int]) -> RunRow:
     values = list(row)
     values[_SEED] &= _UNSIGNED
     values[_STARTED_AT] = datetime.fromisoformat(values[_STARTED_AT])
     if values[_ENDED_AT] is not None:
         values[_ENDED_AT] = datetime.fromisoformat(values[_ENDED_AT])
     values[_DELETED] = bool(values[_DELETED])
-    tags = values[_TAGS]
-    values[_TAGS] = tuple(sorted(tags.split(_TAG_SEPARATOR))) if tags else ()
+    values.append(tuple(sorted(tags)) if tags else ())
     if gone and values[0] in gone:
         values[_STATUS] = "interrupted"
     values += _NO_DOCUMENTS
     return RunRow._make(values)
-
-
-def _search_words(search: str) -> str:
-    """What the user typed, as an FTS5 query: every word begins a word. Words of punctuation alone say nothing."""
-    words = [word for word in search.split() if any(character.isalnum() for character in word)]
-    return " AND ".join('"' + word.replace('"', '""') + '"*' for word in words)

@@ -22,6 +22,7 @@ from subflow_store.event_ingest import EventIngest
 from subflow_store.headline import headline
 from subflow_store.ingest import SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
+from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.schema import PYRAMID_STEPS
 from subflow_store.streams import STREAMS
 from subflow_store.values import EventTable
@@ -51,6 +52,11 @@ _STORE_SPAN = (
 )
 _STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, ?, ?, ?, ?)"
 _STORE_SCENARIO = "UPDATE run_document SET text = ? WHERE run_id = ? AND kind = 'scenario'"
+_STORE_KEY = "INSERT INTO value_key (key) VALUES (?) ON CONFLICT (key) DO NOTHING"
+_STORE_VALUE = (
+    "INSERT INTO run_value (key_id, run_id, number, text) SELECT id, ?, ?, ? FROM value_key WHERE key = ?"
+    " ON CONFLICT (key_id, run_id) DO UPDATE SET number = excluded.number, text = excluded.text"
+)
 _RENEW = "UPDATE run SET heartbeat_at = ?, simulated_s = ? WHERE id = ? AND status = 'running'"
 
 Transaction = Callable[[], AbstractContextManager[sa.Connection]]
@@ -160,6 +166,7 @@ class RunStream:
         if self.error is not None:
             raise self.error
         figures = headline(summary)
+        values = figure_values(summary)
         with transaction() as connection:
             self._write(connection)
             self._write_pyramids(connection)
@@ -167,6 +174,7 @@ class RunStream:
                 sa.insert(schema.run_document),
                 {"run_id": self._run_id, "kind": "summary", "text": strict_json(summary)},
             )
+            store_values(connection, self._run_id, values)
             connection.execute(
                 sa.update(schema.run).where(schema.run.c.id == self._run_id),
                 {
@@ -208,6 +216,8 @@ class RunStream:
             )
         if self._scenario is not None:
             connection.exec_driver_sql(_STORE_SCENARIO, (self._scenario, self._run_id))
+            connection.exec_driver_sql("DELETE FROM run_value WHERE run_id = ?", (self._run_id,))
+            store_values(connection, self._run_id, parameter_values(self._scenario))
         chunks = [
             (series_id, index, n, blob)
             for index, n, blobs in self._samples.pending_chunks()
@@ -248,6 +258,13 @@ class RunStream:
             events.mark_stored()
         self._dirty_since = None
         self._last_commit = time.monotonic()
+
+
+def store_values(connection: sa.Connection, run_id: int, values: Sequence[RunValue]) -> None:
+    """Record parameters or figures of a running run; a figure replaces a parameter of the same key."""
+    if values:
+        connection.exec_driver_sql(_STORE_KEY, [(value.key,) for value in values])
+        connection.exec_driver_sql(_STORE_VALUE, [(run_id, value.number, value.text, value.key) for value in values])
 
 
 def mark_interrupted(connection: sa.Connection, run_ids: Iterable[int]) -> None:

@@ -76,6 +76,28 @@ run_tag = sa.Table(
     sqlite_with_rowid=False,
 )
 
+value_key = sa.Table(
+    "value_key",
+    metadata,
+    sa.Column("id", sa.INTEGER, primary_key=True),
+    sa.Column("key", sa.TEXT, nullable=False, unique=True),
+    sqlite_strict=True,
+)
+
+# Parameters and figures by key (run_values.py). A key's rows lie together, so that a filter or a column of the list
+# reads one stretch; by that, a search for any of some hundred keys needs no further index.
+run_value = sa.Table(
+    "run_value",
+    metadata,
+    sa.Column("key_id", sa.INTEGER, sa.ForeignKey("value_key.id"), primary_key=True),
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", sa.REAL),  # SI units
+    sa.Column("text", sa.TEXT(collation="NOCASE")),  # as it was written, where it was text
+    sa.Index("run_value_by_run", "run_id"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+
 series = sa.Table(
     "series",
     metadata,

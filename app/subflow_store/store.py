@@ -17,11 +17,13 @@ import sqlalchemy as sa
 
 from subflow_store import event_queries, queries, schema
 from subflow_store.codec import SAMPLES
+from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.database import Database, Reader, provide_folder, unused_sibling
 from subflow_store.errors import RunNotFound, StoreError, StoreFull, StoreReadOnly
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
-from subflow_store.run_stream import RunStream, mark_interrupted
+from subflow_store.run_stream import RunStream, mark_interrupted, store_values
+from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
 from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
@@ -139,6 +141,7 @@ class Store:
             "heartbeat_at": now.isoformat(),
         }
         machine = describe_machine() if start.machine is None else dict(start.machine)
+        parameters = parameter_values(start.scenario_text)
         documents = {"scenario": start.scenario_text, "machine": json.dumps(machine, ensure_ascii=False)}
 
         def insert(connection: sa.Connection) -> tuple[int, list[int]]:
@@ -149,6 +152,7 @@ class Store:
                 sa.insert(schema.run_document),
                 [{"run_id": run_id, "kind": kind, "text": text} for kind, text in documents.items()],
             )
+            store_values(connection, run_id, parameters)
             return run_id, [self._insert_series(connection, run_id, start, column) for column in columns]
 
         writer = self._writing()
@@ -173,6 +177,7 @@ class Store:
 
     def runs(
         self,
+        conditions: Sequence[Condition] = (),
         *,
         search: str = "",
         tag: str | None = None,
@@ -184,6 +189,7 @@ class Store:
         """The runs that pass all filters, newest first, without their documents.
 
         Args:
+            conditions: all of which must be met.
             search: words, each of which must begin some word in the run's name, scenario, controllers, note or tags.
             tag: a tag the run must have; case does not matter.
             status: the status it must have.
@@ -194,17 +200,34 @@ class Store:
         Raises:
             StoreError: if the file cannot be read.
         """
+        wanted = [
+            *conditions,
+            *([Condition(WORDS, ":", search)] if search else []),
+            *([Condition(TAG, "=", tag)] if tag is not None else []),
+            *([Condition("status", "=", status)] if status is not None else []),
+        ]
         with self._database.reading() as reader:
             return queries.list_runs(
-                reader,
-                search=search,
-                tag=tag,
-                status=status,
-                include_deleted=include_deleted,
-                limit=limit,
-                offset=offset,
-                gone=self._gone,
+                reader, wanted, include_deleted=include_deleted, limit=limit, offset=offset, gone=self._gone
             )
+
+    def value_keys(self) -> list[str]:
+        """The keys of all recorded values, sorted: parameters and figures of any run.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return list(queries.value_keys(reader))
+
+    def values(self, key: str) -> dict[int, float | str]:
+        """What the runs have recorded under a key, by run: a number in SI units, or the text of what is none.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return queries.read_values(reader, key)
 
     def run(self, run_id: int) -> RunRow:
         """One run with its scenario text, summary and machine; deleted runs are found too.
@@ -433,9 +456,13 @@ class Store:
         """
 
         def purge(connection: sa.Connection) -> int:
-            return connection.exec_driver_sql(
+            removed = connection.exec_driver_sql(
                 "DELETE FROM run WHERE deleted_at IS NOT NULL AND status <> 'running'"
             ).rowcount
+            connection.exec_driver_sql(
+                "DELETE FROM value_key WHERE NOT EXISTS (SELECT 1 FROM run_value WHERE key_id = value_key.id)"
+            )
+            return removed
 
         def give_space_back() -> None:
             with writer.no_transaction() as connection:

@@ -59,6 +59,8 @@ def check_content(store: Store, made_by: int) -> None:
     summary = store.run(first.id).summary
     assert summary is not None
     assert summary["packets"] == 123
+    assert store.values("fairness.jain") == {first.id: 0.8}
+    assert store.values("flows.download.2.mean_rtt_s") == {first.id: 0.3}
     found = store.decisions(first.id), store.intervals(first.id)
     expected_events = (decisions(5000), intervals(10)) if made_by >= 2 else (decisions(0), intervals(0))
     for table, expected_table in zip(found, expected_events, strict=True):

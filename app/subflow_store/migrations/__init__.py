@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from subflow_store.migrations import m0001_initial, m0002_event_spans, m0003_trainings
+from subflow_store.migrations import m0001_initial, m0002_event_spans, m0003_trainings, m0004_run_values
 
 if TYPE_CHECKING:
     from alembic.operations import Operations
@@ -13,4 +13,9 @@ if TYPE_CHECKING:
 Migration = Callable[["Operations"], None]
 """One step: given Alembic's operations inside the upgrade's transaction, it makes the change."""
 
-MIGRATIONS: tuple[Migration, ...] = (m0001_initial.upgrade, m0002_event_spans.upgrade, m0003_trainings.upgrade)
+MIGRATIONS: tuple[Migration, ...] = (
+    m0001_initial.upgrade,
+    m0002_event_spans.upgrade,
+    m0003_trainings.upgrade,
+    m0004_run_values.upgrade,
+)

@@ -1,0 +1,156 @@
+"""Conditions that listed runs must meet, and how SQLite is asked for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+WORDS = "words"
+"""Field of full-text search: every word begins a word in name, scenario, controllers, note or tags."""
+
+TAG = "tag"
+"""Field of tags; ``*`` in the value stands for anything."""
+
+TEXT_FIELDS = ("name", "scenario_name", "controllers", "note", "profile", "version", "signature", "status")
+"""Columns that hold text."""
+
+NUMBER_FIELDS = (
+    "id",
+    "seed",
+    "duration_s",
+    "warmup_s",
+    "sample_interval_s",
+    "mss_bytes",
+    "simulated_s",
+    "wall_s",
+    "packets",
+    "goodput_bps",
+    "mean_rtt_s",
+    "jain",
+)
+"""Columns that hold numbers, in SI units."""
+
+STARTED = "started_at"
+"""Field of the time of day at which a run began, compared with ISO 8601 text of UTC."""
+
+OPERATORS = (":", "=", "!=", "<", "<=", ">", ">=")
+"""``:`` asks whether a text contains the value; of numbers it means ``=``."""
+
+_COMPARISONS = {":": "=", "!=": "<>"}
+# Numbers that went through text or a sum differ in their last digits; nobody means those when asking for equality.
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One thing that runs must meet.
+
+    Attributes:
+        field: WORDS, TAG, STARTED, one of TEXT_FIELDS or NUMBER_FIELDS; or, with `is_recorded`, a key of recorded
+            values, in which ``*`` stands for anything: the condition is met if it is met by one of them.
+        operator: one of OPERATORS.
+        value: what to compare with, numbers in SI units.
+        is_negated: whether runs must not meet it.
+        is_recorded: whether `field` is a key of recorded values.
+    """
+
+    field: str
+    operator: str
+    value: str | float
+    is_negated: bool = False
+    is_recorded: bool = False
+
+
+def where(conditions: Iterable[Condition], keys: Mapping[str, int], status: str) -> tuple[str, list[Any]]:
+    """The conditions as SQL over the table `run`.
+
+    Args:
+        conditions: all of which must be met.
+        keys: recorded keys and their numbers in the database.
+        status: SQL for the status, which of vanished writers' runs is not what the column says.
+
+    Returns:
+        Text for WHERE, and its parameters.
+    """
+    texts, parameters = list[str](), list[Any]()
+    for condition in conditions:
+        text, values = _sql(condition, keys, status)
+        # What is unknown is not met, and so meets the opposite.
+        texts.append(f"NOT coalesce(({text}), 0)" if condition.is_negated else f"({text})")
+        parameters += values
+    return " AND ".join(texts) or "TRUE", parameters
+
+
+def matching_keys(pattern: str, keys: Iterable[str]) -> list[str]:
+    """Those of the keys that a pattern stands for, whatever the case."""
+    if "*" not in pattern:
+        lowered = pattern.lower()
+        return [key for key in keys if key.lower() == lowered]
+    expression = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.IGNORECASE)
+    return [key for key in keys if expression.fullmatch(key)]
+
+
+def search_words(search: str) -> str:
+    """What the user typed, as an FTS5 query: every word begins a word. Words of punctuation alone say nothing."""
+    words = [word for word in search.split() if any(character.isalnum() for character in word)]
+    return " AND ".join('"' + word.replace('"', '""') + '"*' for word in words)
+
+
+def _sql(condition: Condition, keys: Mapping[str, int], status: str) -> tuple[str, Sequence[Any]]:
+    field, value = condition.field, condition.value
+    if condition.is_recorded:
+        return _recorded(condition, keys)
+    if field == WORDS:
+        words = search_words(str(value))
+        return ("id IN (SELECT rowid FROM run_search WHERE run_search MATCH ?)", [words]) if words else ("TRUE", [])
+    if field == TAG:
+        if condition.operator == "!=":
+            return "id NOT IN (SELECT run_id FROM run_tag WHERE tag LIKE ? ESCAPE '\\')", [_like(str(value), "")]
+        return "id IN (SELECT run_id FROM run_tag WHERE tag LIKE ? ESCAPE '\\')", [_like(str(value), "")]
+    if field == STARTED:
+        return f"started_at {_COMPARISONS.get(condition.operator, condition.operator)} ?", [value]
+    if field in TEXT_FIELDS:
+        return _text(status if field == "status" else field, condition)
+    if field not in NUMBER_FIELDS:
+        raise ValueError(f"there is no field {field!r}")
+    # Seeds are unsigned, and stored as the signed number of the same bits.
+    column = "iif(seed < 0, seed + 18446744073709551616.0, seed)" if field == "seed" else field
+    return _number(column, condition.operator, float(value))
+
+
+def _recorded(condition: Condition, keys: Mapping[str, int]) -> tuple[str, Sequence[Any]]:
+    numbers = [keys[key] for key in matching_keys(condition.field, keys)]
+    if not numbers:
+        return "FALSE", []
+    if isinstance(condition.value, str):
+        text, parameters = _text("text", condition)
+    else:
+        text, parameters = _number("number", condition.operator, condition.value)
+    listed = ", ".join(map(str, numbers))
+    return f"id IN (SELECT run_id FROM run_value WHERE key_id IN ({listed}) AND {text})", parameters
+
+
+def _text(column: str, condition: Condition) -> tuple[str, Sequence[Any]]:
+    value = str(condition.value)
+    if condition.operator == ":":
+        return f"{column} LIKE ? ESCAPE '\\'", [_like(value, "%")]
+    if condition.operator in ("=", "!="):
+        negation = "NOT " if condition.operator == "!=" else ""
+        return f"{column} {negation}LIKE ? ESCAPE '\\'", [_like(value, "")]
+    return f"{column} {condition.operator} ? COLLATE NOCASE", [value]
+
+
+def _number(column: str, operator: str, value: float) -> tuple[str, Sequence[Any]]:
+    if operator in (":", "="):
+        return f"abs({column} - ?) <= ?", [value, abs(value) * _CLOSE]
+    if operator == "!=":
+        return f"abs({column} - ?) > ?", [value, abs(value) * _CLOSE]
+    return f"{column} {operator} ?", [value]
+
+
+def _like(value: str, around: str) -> str:
+    """A pattern for LIKE, which compares without case; `*` stands for anything."""
+    escaped = re.sub(r"([\\%_])", r"\\\1", value).replace("*", "%")
+    return f"{around}{escaped}{around}"

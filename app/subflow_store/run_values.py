@@ -1,0 +1,137 @@
+"""What is recorded of a run, flattened to keys and values, so that runs can be found and listed by any of it.
+
+Keys are dotted as people write them: parameters as in the scenario file (``links.wifi.loss``,
+``flows.download.controller``), figures as in the summary (``flows.download.goodput_bps``, ``fairness.jain``). What
+belongs to a subflow or to a direction of a link has that in its owner's name, as in traces
+(``flows.download/1.loss_ratio``, ``links.wifi/forward.utilisation``).
+
+The table is an index of the documents and can be made of them again. A key once released keeps its meaning; a change
+of it needs a migration that fills the table anew.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+LONGEST_TEXT = 200
+"""Characters of a text that are recorded: nobody looks for a run by more, and embedded tables would fill the file."""
+
+UNITS: Mapping[str, float] = {
+    "": 1.0,
+    "%": 1e-2,
+    "bit/s": 1.0,
+    "kbit/s": 1e3,
+    "Mbit/s": 1e6,
+    "Gbit/s": 1e9,
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "min": 60.0,
+    "B": 1.0,
+    "kB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "pkt": 1.0,
+}
+"""What the units of scenario files are worth. The store knows no simulator, whose table this repeats; a test compares
+the two."""
+
+_QUANTITY = re.compile(r"\s*([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)\s*([^\d\s]\S*)?\s*\Z", re.ASCII)
+
+# Where things are drawn says nothing about a run, and the rest of these the list of runs has columns for.
+_NOT_PARAMETERS = ("format", "name", "description", "nodes", "notes")
+_NOT_FIGURES = ("scenario", "name", "seed", "signature", "subflows", "path", "direction", "flows", "links")
+
+
+class RunValue(NamedTuple):
+    """One recorded value.
+
+    Attributes:
+        key: dotted.
+        number: in SI units; None for what is no number.
+        text: as it was written, where it was text.
+    """
+
+    key: str
+    number: float | None
+    text: str | None
+
+
+def parameter_values(scenario_text: str) -> list[RunValue]:
+    """The parameters that a scenario file names; nothing of a text that is no TOML, which is stored all the same."""
+    try:
+        document = tomllib.loads(scenario_text)
+    except tomllib.TOMLDecodeError:
+        return []
+    return [
+        value for name, entry in document.items() if name not in _NOT_PARAMETERS for value in _flattened(name, entry)
+    ]
+
+
+def figure_values(summary: Mapping[str, Any]) -> list[RunValue]:
+    """The figures of a summary document; what is null there has no value."""
+    values = [value for name, entry in summary.items() if name not in _NOT_FIGURES for value in _flattened(name, entry)]
+    for flow in _entries(summary.get("flows")):
+        owner = f"flows.{flow.get('name', '')}"
+        values += _figures_of(owner, flow)
+        for number, subflow in enumerate(_entries(flow.get("subflows")), start=1):
+            values += _figures_of(f"{owner}/{number}", subflow)
+    for link in _entries(summary.get("links")):
+        values += _figures_of(f"links.{link.get('name', '')}/{link.get('direction', '')}", link)
+    return values
+
+
+def quantity(text: str) -> float | None:
+    """A quantity such as "8 Mbit/s" in SI units; None for any other text."""
+    match = _QUANTITY.match(text)
+    if match is None:
+        return None
+    factor = UNITS.get(match[2] or "")
+    return None if factor is None else _finite(float(match[1].replace("_", "")) * factor)
+
+
+def _figures_of(owner: str, document: Mapping[str, Any]) -> Iterator[RunValue]:
+    for name, entry in document.items():
+        if name not in _NOT_FIGURES:
+            yield from _flattened(f"{owner}.{name}", entry)
+
+
+def _flattened(key: str, entry: Any) -> Iterator[RunValue]:
+    """Leaves below an entry; lists of tables are numbered from 1, other lists become one text."""
+    if isinstance(entry, Mapping):
+        for name, inner in entry.items():
+            yield from _flattened(f"{key}.{name}", inner)
+    elif isinstance(entry, list) and any(isinstance(inner, Mapping) for inner in entry):
+        for number, inner in enumerate(entry, start=1):
+            yield from _flattened(f"{key}.{number}", inner)
+    elif isinstance(entry, list):
+        yield RunValue(key, None, ", ".join(map(_list_text, entry))[:LONGEST_TEXT])
+    elif isinstance(entry, bool):
+        yield RunValue(key, None, "true" if entry else "false")
+    elif isinstance(entry, int | float):
+        yield RunValue(key, _finite(entry), None)
+    elif isinstance(entry, str):
+        yield RunValue(key, quantity(entry), entry[:LONGEST_TEXT])
+
+
+def _list_text(entry: Any) -> str:
+    return "-".join(map(str, entry)) if isinstance(entry, list) else str(entry)
+
+
+def _entries(value: Any) -> list[Mapping[str, Any]]:
+    """The tables of a list, whatever else a summary of another version has there."""
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list | tuple) else []
+
+
+def _finite(value: float) -> float | None:
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
