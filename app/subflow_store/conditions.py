@@ -33,7 +33,7 @@ NUMBER_FIELDS = (
 """Columns that hold numbers, in SI units."""
 
 STARTED = "started_at"
-"""Field of the time of day at which a run began, compared with ISO 8601 text of UTC."""
+"""Field of the time of day at which a run began, compared with ISO 8601 text of UTC; ``:`` takes ``FROM..TO``."""
 
 OPERATORS = (":", "=", "!=", "<", "<=", ">", ">=")
 """``:`` asks whether a text contains the value; of numbers it means ``=``."""
@@ -49,7 +49,7 @@ class Condition:
 
     Attributes:
         field: WORDS, TAG, STARTED, one of TEXT_FIELDS or NUMBER_FIELDS; or, with `is_recorded`, a key of recorded
-            values, in which ``*`` stands for anything: the condition is met if it is met by one of them.
+            values (see `matching_keys`): the condition is met if it is met by one of them.
         operator: one of OPERATORS.
         value: what to compare with, numbers in SI units.
         is_negated: whether runs must not meet it.
@@ -84,11 +84,13 @@ def where(conditions: Iterable[Condition], keys: Mapping[str, int], status: str)
 
 
 def matching_keys(pattern: str, keys: Iterable[str]) -> list[str]:
-    """Those of the keys that a pattern stands for, whatever the case."""
-    if "*" not in pattern:
-        lowered = pattern.lower()
-        return [key for key in keys if key.lower() == lowered]
-    expression = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.IGNORECASE)
+    """Those of the keys that a pattern stands for, whatever the case.
+
+    ``*`` stands for anything but a slash, so that ``flows.*.loss_ratio`` is of flows and not of subflows. Parts at the
+    beginning may be left out: ``wifi.loss`` is ``links.wifi.loss``.
+    """
+    text = "[^/]*".join(map(re.escape, pattern.split("*")))
+    expression = re.compile(rf"(?:.*\.)?{text}", re.IGNORECASE)
     return [key for key in keys if expression.fullmatch(key)]
 
 
@@ -109,6 +111,8 @@ def _sql(condition: Condition, keys: Mapping[str, int], status: str) -> tuple[st
         if condition.operator == "!=":
             return "id NOT IN (SELECT run_id FROM run_tag WHERE tag LIKE ? ESCAPE '\\')", [_like(str(value), "")]
         return "id IN (SELECT run_id FROM run_tag WHERE tag LIKE ? ESCAPE '\\')", [_like(str(value), "")]
+    if field == STARTED and condition.operator == ":":
+        return "started_at >= ? AND started_at < ?", str(value).split("..")
     if field == STARTED:
         return f"started_at {_COMPARISONS.get(condition.operator, condition.operator)} ?", [value]
     if field in TEXT_FIELDS:

@@ -57,6 +57,36 @@ def test_runs_are_found_by_tag_status_and_words(subflow: Subflow, three_runs: Pa
     assert names(subflow, three_runs, "--status", "finished") == ["c", "b", "a"]
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (["tag:lab"], ["b"]),
+        (["goodput>1kbit/s -tag:lab"], ["c", "a"]),
+        ([" -tag:lab"], ["c", "a"]),
+        (["lia", "tag:lab"], ["b"]),
+        (["links.wifi.loss>0"], ["c", "b", "a"]),
+        (["flows.download.controller=olia"], []),
+        (["matching"], []),
+    ],
+)
+def test_runs_are_found_by_a_query(subflow: Subflow, three_runs: Path, query: list[str], expected: list[str]) -> None:
+    subflow("runs", "tag", 2, "lab", "--db", three_runs)
+
+    assert [run["name"] for run in subflow("runs", *query, "--db", three_runs, "--json").document] == expected
+    assert names(subflow, three_runs, *query) == expected
+
+
+def test_a_query_that_cannot_be_understood_says_where_and_what_is_allowed(subflow: Subflow, three_runs: Path) -> None:
+    answer = subflow("runs", "lia godput>5Mbit/s", "--db", three_runs)
+    assert answer.code == 2
+    assert 'there is no field "godput"; did you mean goodput' in answer.err
+    assert "at character 5" in answer.err
+
+    slip = subflow("runs", "delte", 3, "--db", three_runs)
+    assert slip.code == 2
+    assert "delte" in slip.err
+
+
 def test_unknown_status_names_the_allowed_ones(subflow: Subflow, three_runs: Path) -> None:
     answer = subflow("runs", "--db", three_runs, "--status", "done")
 

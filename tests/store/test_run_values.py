@@ -196,12 +196,15 @@ def test_recorded_values_of_a_finished_run_stay_and_go_with_it(path: Path) -> No
         ("A.b", ["a.b"]),
         ("*.b", ["a.b", "x.y.b"]),
         ("a.*", ["a.b", "a.c"]),
-        ("b", []),
+        ("b", ["a.b", "x.y.b"]),
+        ("y.b", ["x.y.b"]),
+        ("*.d", ["e.d"]),
+        ("*/*.d", ["e/1.d"]),
         ("a?b", []),
     ],
 )
 def test_patterns_stand_for_keys(pattern: str, expected: list[str]) -> None:
-    assert matching_keys(pattern, ["a.b", "a.c", "x.y.b"]) == expected
+    assert matching_keys(pattern, ["a.b", "a.c", "x.y.b", "e.d", "e/1.d"]) == expected
 
 
 def test_the_headline_of_the_examples_is_recorded(store: Store) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
 from subflow_app.cli.terminal import print_json, print_line, print_tables
@@ -16,21 +19,53 @@ if TYPE_CHECKING:
 
 Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
-runs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the stored runs, or manage them.")
+
+class _QueryGroup(TyperGroup):
+    """Commands, or else a query: what begins with no command's name goes to the hidden command that lists."""
+
+    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override] # not public
+        """The command that the first word names."""
+        word = args[0]
+        # A slip of the keyboard in a command's name must not quietly become a search for that word.
+        is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
+        if word not in self.commands and not is_slip:
+            return _LISTING, self.commands[_LISTING], args
+        return super().resolve_command(ctx, args)
+
+
+_LISTING = "QUERY"  # in capitals: no word that people search for
+
+runs_app = typer.Typer(
+    cls=_QueryGroup,
+    invoke_without_command=True,
+    no_args_is_help=False,
+    subcommand_metavar='["QUERY" | COMMAND [ARGS]...]',
+    help="List the stored runs, or manage them.",
+    epilog="A QUERY is words and conditions, all of which must hold: lia tag:paper -status:failed goodput>5Mbit/s"
+    " links.wifi.loss>0 started:today. The window's search field takes the same. One that begins with a minus needs a"
+    " blank before it.",
+)
+
+Search = Annotated[
+    str, typer.Option(metavar="TEXT", help="Only runs with these words in name, scenario, tags or note.")
+]
+OfTag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")]
+OfStatus = Annotated[
+    str | None,
+    typer.Option("--status", metavar="STATUS", help="Only running, finished, stopped, failed or interrupted ones."),
+]
+Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="At most this many, the newest first.")]
+Deleted = Annotated[bool, typer.Option("--deleted", help="Also the deleted ones that were not purged.")]
 
 
 @runs_app.callback()
 def runs(
     context: typer.Context,
-    search: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only runs with these words in name, scenario, tags or note.")
-    ] = "",
-    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Only runs with this tag.")] = None,
-    status: Annotated[
-        str | None, typer.Option(metavar="STATUS", help="Only running, finished, stopped, failed or interrupted ones.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="At most this many, the newest first.")] = None,
-    deleted: Annotated[bool, typer.Option("--deleted", help="Also the deleted ones that were not purged.")] = False,
+    search: Search = "",
+    tag: OfTag = None,
+    status: OfStatus = None,
+    limit: Limit = None,
+    deleted: Deleted = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
@@ -39,15 +74,58 @@ def runs(
         # `subflow runs --db FILE delete 3` means that file too.
         context.obj = database
         return
+    _list_runs("", search, tag, status, limit, deleted, database, as_json)
+
+
+@runs_app.command(_LISTING, hidden=True)
+def matching(
+    context: typer.Context,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY")],
+    search: Search = "",
+    tag: OfTag = None,
+    status: OfStatus = None,
+    limit: Limit = None,
+    deleted: Deleted = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """List the stored runs that a query describes."""
+    # Options may stand before the query as well.
+    before = context.parent.params if context.parent is not None else {}
+    _list_runs(
+        " ".join(query),
+        search or before["search"],
+        tag or before["tag"],
+        status or before["status"],
+        limit or before["limit"],
+        deleted or before["deleted"],
+        database or before["database"],
+        as_json or before["as_json"],
+    )
+
+
+def _list_runs(
+    query: str,
+    search: str,
+    tag: str | None,
+    status: str | None,
+    limit: int | None,
+    deleted: bool,
+    database: Path | None,
+    as_json: bool,
+) -> None:
+    from subflow_app.core.run_query import parse_query
+
     _check_status(status)
     with opened_store(database, read_only=True) as store:
-        rows = store.runs(search=search, tag=tag, status=status, include_deleted=deleted, limit=limit)
+        conditions = parse_query(query, store.value_keys()) if query else []
+        rows = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=limit)
     if as_json:
         print_json([run_document(row) for row in rows])
     elif rows:
         print_tables(_runs_table(rows))
     else:
-        print_line("no runs" if search or tag or status else "no runs yet: `subflow run demo` makes one")
+        print_line("no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one")
 
 
 @runs_app.command()
