@@ -211,3 +211,12 @@ def test_the_headline_of_the_examples_is_recorded(store: Store) -> None:
     run = store.start_run(start(), COLUMNS)
     run.finish("finished", SUMMARY, "0")
     assert store.values("flows.download.1.goodput_bps") == {run.run_id: 3e6}
+
+
+def test_a_scenario_replaced_during_the_run_is_what_is_recorded(store: Store) -> None:
+    with store.start_run(start(scenario_text='[links.old]\nloss = "1%"\n'), COLUMNS) as run:
+        run.replace_scenario('[links.wifi]\nloss = "2%"\n')
+        run.finish("finished", RICH, "0")
+    assert store.values("links.wifi.loss") == {run.run_id: 0.02}
+    assert store.values("links.old.loss") == {}
+    assert store.values("fairness.jain") == {run.run_id: 0.9}
