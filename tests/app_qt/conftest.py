@@ -18,8 +18,12 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from subflow_app.qt import theme
 from subflow_app.qt.main_window import MainWindow
 
-# Said by the offscreen platform about every resize.
-HARMLESS = ("This plugin does not support propagateSizeHints",)
+# Said by the offscreen platform about every resize, and about lists of completions.
+HARMLESS = (
+    "This plugin does not support propagateSizeHints",
+    "This plugin does not support raise()",
+    "This plugin does not support grabbing the keyboard",
+)
 
 
 @pytest.fixture(scope="package", autouse=True)

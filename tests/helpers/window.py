@@ -94,6 +94,15 @@ class ScriptedDialogs(Dialogs):
     def line(self, *arguments: str) -> Any:
         return self._ask("line", *arguments)
 
+    def tags(self, title: str, label: str, text: str, known: Any) -> Any:
+        return self._ask("line", title, label, text)
+
+    def choose_keys(self, *arguments: Any) -> Any:
+        return self._ask("choose_keys", *arguments)
+
+    def show_text(self, *arguments: str) -> None:
+        self.told.append(arguments)
+
     def paragraph(self, *arguments: str) -> Any:
         return self._ask("paragraph", *arguments)
 
@@ -134,4 +143,6 @@ def make_window(
     )
     for part in (theme, preferences):
         part.setParent(window)
+    # A busy computer shall not make what a test sees depend on its speed.
+    window.history.reader.patience_ms = 20_000
     return window

@@ -85,7 +85,7 @@ FIELDS: Mapping[str, QueryField] = {
 
 DAYS = ("today", "yesterday")
 
-# Units of recorded values, told by the ends of their keys. There a bare number is complete: the key says the unit.
+# Units of recorded values, told by the ends of their keys. A bare number of them is taken in SI units.
 _SUFFIXES = {
     "_bps": Dimension.RATE,
     "_s": Dimension.TIME,
@@ -94,6 +94,10 @@ _SUFFIXES = {
     "_ratio": Dimension.RATIO,
     "utilisation": Dimension.RATIO,
     "jain": Dimension.RATIO,
+    # Parameters of scenario files, which have no units in their names.
+    ".rate": Dimension.RATE,
+    ".delay": Dimension.TIME,
+    ".loss": Dimension.RATIO,
 }
 
 _NAME = r"[A-Za-z_][\w.*/-]*"
@@ -288,7 +292,9 @@ def _recorded(term: _Term, keys: Collection[str] | None) -> Condition:
     """A parameter or figure by its key."""
     if keys is not None and not matching_keys(term.field, keys):
         raise QueryError(_unknown(term.field, keys), term.start, term.start + term.is_negated + len(term.field))
-    dimension = dimension_of(term.field)
+    # Parameters may be words where others have numbers: links.wifi.loss=bursts.
+    is_word = term.operator in (":", "=", "!=") and not re.match(r"[+-]?\d", term.value)
+    dimension = None if is_word else dimension_of(term.field)
     value: float | str
     try:
         value = float(term.value)

@@ -49,6 +49,7 @@ class Settings:
         confirm_closing_run: whether closing the window during a run asks first.
         confirm_purge: whether removing deleted runs for good asks first.
         is_welcomed: whether the welcome of the first start was shown.
+        saved_searches: queries of the history by the names that the user gave them.
         unknown: entries of a newer version, kept as they are when the settings are saved.
     """
 
@@ -66,6 +67,7 @@ class Settings:
     confirm_closing_run: bool = False
     confirm_purge: bool = True
     is_welcomed: bool = False
+    saved_searches: Mapping[str, str] = field(default_factory=dict)
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     def with_recent_file(self, path: str | Path) -> Settings:
@@ -90,6 +92,14 @@ class Settings:
         """The settings with this database as the one to open next time; None is the default one."""
         is_default = path is None or path == default_database().absolute()
         return replace(self, database="" if is_default else str(path))
+
+    def with_saved_search(self, name: str, query: str) -> Settings:
+        """The settings with this query under this name, in place of one that had it."""
+        return replace(self, saved_searches={**self.saved_searches, name: query})
+
+    def without_saved_search(self, name: str) -> Settings:
+        """The settings without the query of this name."""
+        return replace(self, saved_searches={n: query for n, query in self.saved_searches.items() if n != name})
 
     def with_export_directory(self, path: str | Path) -> Settings:
         """The settings with this folder as the one that was exported to last."""
@@ -169,6 +179,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "last_export_directory": lambda value: isinstance(value, str),
         "figure": lambda value: isinstance(value, dict),
         "database": lambda value: isinstance(value, str),
+        "saved_searches": lambda value: isinstance(value, dict) and all(isinstance(v, str) for v in value.values()),
     }
     known: dict[str, Any] = {}
     for name, is_good in checks.items():

@@ -156,6 +156,42 @@ class Dialogs:
         answer, is_accepted = QInputDialog.getText(self._parent, title, label, QLineEdit.EchoMode.Normal, text)
         return answer.strip() if is_accepted else None
 
+    def tags(self, title: str, label: str, text: str, known: Sequence[str]) -> str | None:
+        """Tags, separated by commas, or None; those that are known are offered while one is typed."""
+        from subflow_app.qt.widgets.tag_line import TagLine
+
+        dialog = QInputDialog(self._parent)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        dialog.setTextValue(text)
+        line = dialog.findChild(QLineEdit)
+        assert isinstance(line, QLineEdit)
+        TagLine(line, known)
+        is_accepted = dialog.exec() == QInputDialog.DialogCode.Accepted
+        answer = dialog.textValue()
+        dialog.deleteLater()
+        return answer.strip() if is_accepted else None
+
+    def choose_keys(self, title: str, keys: Sequence[str], chosen: Collection[str]) -> list[str] | None:
+        """Some of many names, or None."""
+        from subflow_app.qt.history_panel.key_dialog import KeyDialog
+
+        dialog = KeyDialog(title, keys, chosen, self._parent)
+        is_accepted = dialog.exec() == KeyDialog.DialogCode.Accepted
+        answer = dialog.chosen
+        dialog.deleteLater()
+        return answer if is_accepted else None
+
+    def show_text(self, title: str, html: str) -> None:
+        """Shows an explanation; the person works on beside it."""
+        box = QMessageBox(self._parent)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle(title)
+        box.setTextFormat(Qt.TextFormat.RichText)
+        box.setText(html)
+        box.setModal(False)
+        box.show()
+
     def paragraph(self, title: str, label: str, text: str) -> str | None:
         """Several lines of text, or None."""
         answer, is_accepted = QInputDialog.getMultiLineText(self._parent, title, label, text)

@@ -22,7 +22,7 @@ from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.export_dialog import FORMATS, FigureDialog
 from subflow_app.qt.figure_source import FigureSource
-from subflow_app.qt.history import History
+from subflow_app.qt.history_panel import History
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.workers import Workers

@@ -30,7 +30,7 @@ from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
 from subflow_app.qt.file_menus import FileMenus
 from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
-from subflow_app.qt.history import History, HistoryCommand
+from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
@@ -142,7 +142,7 @@ class MainWindow(QMainWindow):
         self.drawing = Drawing(self.topology, self.document_stack, self.dialogs, self)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
         self.plots = PlotView(self.bar["run.toggle"])
-        self.history = History(self.history_stack, self.dialogs)
+        self.history = History(self.history_stack, self.dialogs, self.workers, self.preferences)
         self.agent = AgentPanel([self.bar[f"agent.{step}"] for step in ("first", "previous", "next", "last")])
         self.run_status = RunStatus()
         self.runs = RunControl(self.workers, self)
@@ -259,6 +259,7 @@ class MainWindow(QMainWindow):
         self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
         self.history.selection_changed.connect(self.update_actions)
         self.history.failed.connect(self.notices.history_failed)
+        self.history.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.history.deleted.connect(self._on_runs_deleted)
         self.train.selection_changed.connect(self.update_actions)
         self.train.menu_requested.connect(lambda position: self._pop_up(TRAINING_MENU, position))
@@ -285,6 +286,7 @@ class MainWindow(QMainWindow):
         for name, is_on in self._state_file.switches().items():
             if name in self.bar.switches() and self.bar[name].isChecked() != is_on:
                 self.bar.trigger(name)
+        self.history.restore(self._state_file.history)
         self.set_speed_limit(self._state_file.speed_limit(SPEEDS[DEFAULT_SPEED][0]))
         self.bar.set_on(f"view.theme_{self.theme.mode}", True)
         self.bar.set_on("run.record_decisions", self.preferences.settings.record_decisions)
@@ -558,6 +560,7 @@ class MainWindow(QMainWindow):
             self.dialogs.tell(tr("Runs saved as files"), tr("Runs that no database has were written to:"), listed)
         self._state_file.save(self, self.workspaces, {name: self.bar[name].isChecked() for name in self.bar.switches()})
         self._state_file.save_speed_limit(self.speed_limit)
+        self._state_file.save_history(self.history.state())
         self.recovery.close(keeps_changes=self._closes_unasked)
         self.closing.emit()
         self.trainings.close()

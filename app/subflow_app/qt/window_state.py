@@ -69,3 +69,13 @@ class WindowStateFile:
         except ValueError:
             return otherwise
         return limit if SLOWEST <= limit <= FASTEST else otherwise
+
+    def save_history(self, state: str) -> None:
+        """Writes how the list of runs looks."""
+        self._settings.setValue("history", state)
+        self._settings.sync()
+
+    @property
+    def history(self) -> str:
+        """How the list of runs looked; empty the first time."""
+        return str(self._settings.value("history", ""))

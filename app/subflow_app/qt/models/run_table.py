@@ -1,183 +1,369 @@
-"""The stored runs as a table."""
+"""The stored runs as a table: any columns, in any order, in groups that fold.
+
+Thousands of runs are listed: rows are sorted here once, by keys made once, and formatted when they are drawn. A proxy
+model would ask for a sort key through Qt for every comparison.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Mapping, Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QFont, QIcon
 
+from subflow_app.core.language import tr, trn
+from subflow_app.core.run_columns import (
+    COLUMNS,
+    NAME,
+    NOTE,
+    STARTED,
+    STATUS,
+    RunColumn,
+    Value,
+    column,
+    sorted_runs,
+)
+from subflow_app.core.run_groups import RunGroup, grouped, mean_interval
+from subflow_app.core.summary_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
-from subflow_store import RunRow
+from subflow_store.values import RunRow
 
 Index = QModelIndex | QPersistentModelIndex
 
-RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow
-SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # number or text that sorts as a person expects
+RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
+GROUP_ROLE = Qt.ItemDataRole.UserRole + 2  # label of a group; None for a run
+
+DEFAULT_COLUMNS = tuple(each.key for each in COLUMNS)
+NEWEST_FIRST = (STARTED, True)
+_SORTED_BY = 3  # columns that are remembered: clicked one after the other, the last one decides
 
 _STATUS_ICONS = {"finished": "ok", "running": "run", "stopped": "stop", "failed": "error", "interrupted": "warning"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    title: str
-    text: Callable[[RunRow], str]
-    sort: Callable[[RunRow], float | str]
-    widest: str  # what it holds at most as a rule, for its first width
-    is_number: bool = False
-    tip: str = ""
-
-
-def _or_least(value: float | None) -> float:
-    """Runs without a figure come last in descending order."""
-    return float("-inf") if value is None else value
-
-
-COLUMNS: tuple[_Column, ...] = (
-    _Column("Name", lambda r: r.name, lambda r: r.name.lower(), "Two disjoint paths, lossy"),
-    _Column("Scenario", lambda r: r.scenario_name, lambda r: r.scenario_name.lower(), "Two disjoint path"),
-    _Column("Controllers", lambda r: r.controllers, lambda r: r.controllers.lower(), "uncoupled"),
-    _Column("Seed", lambda r: str(r.seed), lambda r: float(r.seed), "1234", is_number=True),
-    _Column("Status", lambda r: r.status, lambda r: r.status, "    interrupted"),
-    _Column(
-        "Goodput",
-        lambda r: fmt.rate(r.goodput_bps),
-        lambda r: _or_least(r.goodput_bps),
-        "12.3 Mbit/s",
-        is_number=True,
-        tip="Sum over all flows, after warm-up",
-    ),
-    _Column(
-        "Mean RTT",
-        lambda r: fmt.time(r.mean_rtt_s),
-        lambda r: _or_least(r.mean_rtt_s),
-        "91.2 ms",
-        is_number=True,
-        tip="Mean round-trip time over all flows, after warm-up",
-    ),
-    _Column(
-        "Jain",
-        lambda r: fmt.index(r.jain),
-        lambda r: _or_least(r.jain),
-        "1.000",
-        is_number=True,
-        tip="Jain's fairness index of the flows: 1 is equal shares",
-    ),
-    _Column("Started", lambda r: fmt.moment(r.started_at), lambda r: r.started_at.timestamp(), "yesterday 09:12"),
-    _Column("Tags", lambda r: ", ".join(r.tags), lambda r: ", ".join(r.tags).lower(), "baseline"),
-)
-NAME_COLUMN = 0
-STARTED_COLUMN = next(i for i, column in enumerate(COLUMNS) if column.title == "Started")
-
-
 class RunTable(QAbstractTableModel):
-    """Rows are runs, newest first as the store gives them."""
+    """Rows are runs, and headings of groups where runs are grouped."""
+
+    note_written = Signal(object, str)  # RunRow, the note that was typed in its cell
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table."""
+        """An empty table of the columns that a new list shows."""
         super().__init__(parent)
-        self._rows: list[RunRow] = []
+        self._rows: list[RunRow] = []  # as read, newest first
+        self._shown_rows: list[RunRow | RunGroup] = []
+        self._columns: list[RunColumn] = list(COLUMNS)
+        self._recorded: Mapping[str, Mapping[int, Value]] = {}
+        self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
+        self._grouping = ""
+        self._folded: set[str] = set()
+        self._means: dict[tuple[str, str], str] = {}
         self._shown: frozenset[int] = frozenset()
+        self._can_write = False
+        self._icons: dict[str, QIcon] = {}
+
+    # ---- what is shown ----
 
     @property
     def rows(self) -> Sequence[RunRow]:
-        """The runs."""
+        """The runs, newest first, folded away or not."""
         return self._rows
 
-    def set_rows(self, rows: Sequence[RunRow]) -> None:
-        """Replaces the runs; rows that stay keep their place, so that selection and scroll position survive."""
-        if [row.id for row in rows] == [row.id for row in self._rows]:
-            self._rows = list(rows)
-            if rows:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+    @property
+    def listed(self) -> list[RunRow]:
+        """The runs in the order of the rows, without those that are folded away, each once."""
+        return list({row.id: row for row in self._shown_rows if isinstance(row, RunRow)}.values())
+
+    def row_at(self, number: int) -> RunRow | RunGroup:
+        """What a row shows."""
+        return self._shown_rows[number]
+
+    def row_numbers(self, run_ids: Collection[int]) -> list[int]:
+        """Where runs are listed, from top to bottom."""
+        return [n for n, row in enumerate(self._shown_rows) if isinstance(row, RunRow) and row.id in run_ids]
+
+    @property
+    def columns(self) -> Sequence[RunColumn]:
+        """The columns."""
+        return self._columns
+
+    @property
+    def grouping(self) -> str:
+        """What the runs are grouped by; empty for nothing."""
+        return self._grouping
+
+    @property
+    def order(self) -> tuple[str, bool]:
+        """The column that decides the order, and whether the greatest come first."""
+        return self._order[0]
+
+    def set_rows(self, rows: Sequence[RunRow], recorded: Mapping[str, Mapping[int, Value]]) -> None:
+        """Replaces the runs, newest first, and the values of recorded columns, by key and run.
+
+        Where the same runs stay, rows keep their place, so that selection and scroll position survive.
+        """
+        self._rows, self._recorded = list(rows), recorded
+        self._means.clear()
+        shown = self._arranged()
+        if list(map(_identity, shown)) == list(map(_identity, self._shown_rows)):
+            self._shown_rows = shown
+            self._say_changed(0, len(self._columns) - 1)
             return
+        self._reset(shown)
+
+    def set_columns(self, keys: Sequence[str], recorded: Mapping[str, Mapping[int, Value]]) -> None:
+        """Shows these columns, always with the name first."""
         self.beginResetModel()
-        self._rows = list(rows)
+        self._columns = [column(key) for key in dict.fromkeys((NAME, *keys))]
+        self._recorded = recorded
+        self._means.clear()
+        self._order = [each for each in self._order if each[0] in {one.key for one in self._columns}] or [NEWEST_FIRST]
+        self._shown_rows = self._arranged()
         self.endResetModel()
+
+    def set_grouping(self, by: str) -> None:
+        """Groups the runs, or lists them plainly."""
+        if by != self._grouping:
+            self._grouping = by
+            self._folded.clear()
+            self._means.clear()
+            self._reset(self._arranged())
+
+    def fold(self, label: str, is_folded: bool) -> None:
+        """Folds a group away or unfolds it."""
+        if (label in self._folded) != is_folded:
+            (self._folded.add if is_folded else self._folded.remove)(label)
+            self._reset(self._arranged())
+
+    def fold_all(self, is_folded: bool) -> None:
+        """Folds all groups away or unfolds them."""
+        self._folded = {group.label for group in grouped(self._rows, self._grouping)} if is_folded else set()
+        self._reset(self._arranged())
+
+    def is_folded(self, label: str) -> bool:
+        """Whether a group is folded away."""
+        return label in self._folded
+
+    def unfold_run(self, run_id: int) -> None:
+        """Unfolds the groups of a run."""
+        row = next((row for row in self._rows if row.id == run_id), None)
+        if row is not None and self._grouping:
+            for group in grouped([row], self._grouping):
+                self.fold(group.label, False)
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
         """Marks the runs that the plots show."""
         if run_ids != self._shown:
             self._shown = run_ids
-            if self._rows:
-                self.dataChanged.emit(self.index(0, NAME_COLUMN), self.index(len(self._rows) - 1, NAME_COLUMN))
+            self._say_changed(0, 0)
+
+    def set_writable(self, can_write: bool) -> None:
+        """Whether notes can be written in their cells."""
+        self._can_write = can_write
 
     def refresh_icons(self) -> None:
         """Has the icons drawn again, in the colours of another theme."""
-        if self._rows:
-            roles = [Qt.ItemDataRole.DecorationRole]
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(COLUMNS) - 1), roles)
+        self._icons.clear()
+        self._say_changed(0, len(self._columns) - 1)
 
     # ---- QAbstractTableModel ----
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of runs."""
-        return 0 if parent.isValid() else len(self._rows)
+        """Number of rows."""
+        return 0 if parent.isValid() else len(self._shown_rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of columns."""
-        return 0 if parent.isValid() else len(COLUMNS)
+        return 0 if parent.isValid() else len(self._columns)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sorts by a column; where it is equal, by those that were sorted by before."""
+        if not 0 <= column < len(self._columns):
+            return
+        key = self._columns[column].key
+        kept = [each for each in self._order if each[0] != key]
+        self._order = [(key, order == Qt.SortOrder.DescendingOrder), *kept][:_SORTED_BY]
+        self._reset(self._arranged())
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
-        """Title of a column."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(COLUMNS):
+        """Title and unit of a column."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
             return None
-        column = COLUMNS[section]
+        shown = self._columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return heading(shown)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.tip or None
+            again = tr("Where runs are equal here, the column clicked before decides.")
+            return f"{tr(shown.tip)}\n{again}" if shown.tip else again
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
+            return _alignment(shown)
         return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Runs can be selected, notes be written; headings of groups can only be gone to."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        if isinstance(self._shown_rows[index.row()], RunGroup):
+            return Qt.ItemFlag.ItemIsEnabled
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        if self._can_write and self._columns[index.column()].key == NOTE:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Text, icon, tool tip and sort key of a cell."""
+        """Text, icon and tool tip of a cell."""
         if not index.isValid():
             return None
-        row, column = self._rows[index.row()], COLUMNS[index.column()]
+        row, shown = self._shown_rows[index.row()], self._columns[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(shown)
+        if isinstance(row, RunGroup):
+            return self._group_data(row, shown, role)
+        return self._run_data(row, shown, role)
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Takes a note that was typed; it is shown once it is stored."""
+        row = self._shown_rows[index.row()]
+        if role != Qt.ItemDataRole.EditRole or not isinstance(row, RunRow):
+            return False
+        self.note_written.emit(row, str(value).rstrip())
+        return True
+
+    # ---- inside ----
+
+    def _run_data(self, row: RunRow, shown: RunColumn, role: int) -> object | None:
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(row)
+            return self._text(row, shown)
         if role == RUN_ROLE:
             return row
-        if role == SORT_ROLE:
-            return column.sort(row)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column)
+        if role == Qt.ItemDataRole.EditRole:
+            return row.note if shown.key == NOTE else self._text(row, shown)
+        if role == Qt.ItemDataRole.DecorationRole:
+            return self._icon_of(row, shown)
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(row)
-        if role == Qt.ItemDataRole.DecorationRole:
-            return self._icon(row, column)
-        if role == Qt.ItemDataRole.FontRole and index.column() == NAME_COLUMN and row.id in self._shown:
-            font = QFont()
-            font.setBold(True)
-            return font
+        if role == Qt.ItemDataRole.FontRole and shown.key == NAME and row.id in self._shown:
+            return _bold()
         return None
 
-    def _icon(self, row: RunRow, column: _Column) -> object | None:
+    def _group_data(self, group: RunGroup, shown: RunColumn, role: int) -> object | None:
+        if role == GROUP_ROLE:
+            return group.label
+        if role == Qt.ItemDataRole.FontRole:
+            return _bold()
+        if role == Qt.ItemDataRole.DisplayRole:
+            count = trn("{count} run", "{count} runs", len(group.rows))
+            counted = next((each for each in self._columns[1:] if not each.is_figure), None)
+            if shown.key == NAME:
+                return self._label(group) if counted is not None else f"{self._label(group)} ({count})"
+            if shown is counted:
+                return count
+            return self._mean(group, shown) if shown.is_figure else ""
+        if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
+            return self._icon("folded" if group.label in self._folded else "unfolded", current_tokens().muted_text)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tr("Mean of the runs ± half of its 95 % confidence interval. Click to fold or unfold.")
+        return None
+
+    def _label(self, group: RunGroup) -> str:
+        if not group.label:
+            return tr("without tags") if self._grouping == "tag" else NOTHING
+        if self._grouping == "seed":
+            return tr("seed {seed}", seed=group.label)
+        return group.label
+
+    def _mean(self, group: RunGroup, shown: RunColumn) -> str:
+        key = (group.label, shown.key)
+        if key not in self._means:
+            found = mean_interval(self._value(row, shown) for row in group.rows)
+            if found is None:
+                self._means[key] = NOTHING
+            elif math.isnan(found.half):
+                self._means[key] = shown.text(found.mean)
+            else:
+                self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.half)}"
+        return self._means[key]
+
+    def _value(self, row: RunRow, shown: RunColumn) -> Value:
+        return shown.of(row) if shown.of is not None else self._recorded.get(shown.key, {}).get(row.id)
+
+    def _text(self, row: RunRow, shown: RunColumn) -> str:
+        if shown.key == STARTED:
+            return fmt.moment(row.started_at)
+        if shown.key == NOTE:
+            return " ".join(row.note.split())
+        return shown.text(self._value(row, shown))
+
+    def _icon_of(self, row: RunRow, shown: RunColumn) -> QIcon | None:
         tokens = current_tokens()
-        if column.title == "Status":
+        if shown.key == STATUS:
             colours = {"finished": tokens.ok, "running": tokens.accent, "failed": tokens.error}
-            return icon(_STATUS_ICONS[row.status], colours.get(row.status, tokens.muted_text))
-        if column.title == "Name":
-            return icon("plots", tokens.accent if row.id in self._shown else tokens.border)
+            return self._icon(_STATUS_ICONS[row.status], colours.get(row.status, tokens.muted_text))
+        if shown.key == NAME:
+            return self._icon("plots", tokens.accent if row.id in self._shown else tokens.border)
         return None
 
+    def _icon(self, name: str, colour: str) -> QIcon:
+        key = f"{name} {colour}"
+        if key not in self._icons:
+            self._icons[key] = icon(name, colour)
+        return self._icons[key]
 
-def _alignment(column: _Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
+    def _arranged(self) -> list[RunRow | RunGroup]:
+        rows = self._rows
+        if self._order != [NEWEST_FIRST]:
+            order = [(column(key), is_descending) for key, is_descending in self._order]
+            rows = sorted_runs(rows, order, self._recorded)
+        if not self._grouping:
+            return list(rows)
+        shown: list[RunRow | RunGroup] = []
+        for group in grouped(rows, self._grouping):
+            shown.append(group)
+            if group.label not in self._folded:
+                shown += group.rows
+        return shown
+
+    def _reset(self, shown: list[RunRow | RunGroup]) -> None:
+        self.beginResetModel()
+        self._shown_rows = shown
+        self.endResetModel()
+
+    def _say_changed(self, first_column: int, last_column: int) -> None:
+        if self._shown_rows:
+            self.dataChanged.emit(self.index(0, first_column), self.index(len(self._shown_rows) - 1, last_column))
+
+
+def heading(shown: RunColumn) -> str:
+    """What stands above a column: its title, translated, and its unit."""
+    title = tr(shown.title) if not shown.is_recorded else shown.title
+    return f"{title}, {shown.unit}" if shown.unit else title
+
+
+def _identity(row: RunRow | RunGroup) -> int | str:
+    return row.id if isinstance(row, RunRow) else row.label
+
+
+def _bold() -> QFont:
+    font = QFont()
+    font.setBold(True)
+    return font
+
+
+def _alignment(shown: RunColumn) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if shown.is_number else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _tip(row: RunRow) -> str:
-    lines = [f"Run {row.id}: {row.name}", f"{row.simulated_s:g} of {row.duration_s:g} s simulated"]
+    lines = [
+        tr("Run {number}: {name}", number=row.id, name=row.name),
+        tr("{now} of {end} s simulated", now=f"{row.simulated_s:g}", end=f"{row.duration_s:g}"),
+    ]
     if row.packets is not None:
-        lines.append(f"{fmt.count(row.packets)} packets in {fmt.duration(row.wall_s)}")
+        lines.append(tr("{count} packets in {time}", count=fmt.count(row.packets), time=fmt.duration(row.wall_s)))
     if row.note:
-        lines.append(f"Note: {row.note}")
+        lines.append(tr("Note: {note}", note=row.note))
     return "\n".join(lines)

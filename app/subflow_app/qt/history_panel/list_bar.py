@@ -1,0 +1,155 @@
+"""The bar above the list of runs: search, saved searches, grouping, columns, and how many runs there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+
+from subflow_app.core.language import tr
+from subflow_app.core.run_columns import COLUMNS, MORE_COLUMNS, NAME
+from subflow_app.core.run_groups import GROUPINGS
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.history_panel.search_field import SearchField, help_html
+from subflow_app.qt.icons import icon
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.theme import Tokens
+
+
+class ListBar(QWidget):
+    """What is listed, and how."""
+
+    grouping_chosen = Signal(str)
+    columns_chosen = Signal(list)  # keys
+
+    def __init__(self, dialogs: Dialogs, preferences: Preferences, parent: QWidget) -> None:
+        """Nothing written, no groups, the columns of a new list."""
+        super().__init__(parent)
+        self._dialogs = dialogs
+        self._preferences = preferences
+        self._columns: list[str] = [each.key for each in COLUMNS]
+        self.search = SearchField(self)
+        self.saved_menu = QMenu(self)
+        self.saved_menu.aboutToShow.connect(self._fill_saved)
+        self._saved = self._button("history_saved", tr("Saved searches"), self.saved_menu)
+        self.grouping = QComboBox(self)
+        self.grouping.setObjectName("history_grouping")
+        self.grouping.setAccessibleName(tr("Group runs"))
+        self.grouping.setToolTip(tr("Group runs, with the mean of their figures and its 95 % confidence interval"))
+        for by, title in GROUPINGS.items():
+            self.grouping.addItem(tr(title), by)
+        self.grouping.currentIndexChanged.connect(lambda _: self.grouping_chosen.emit(self.grouping.currentData()))
+        self.columns_menu = QMenu(self)
+        self.columns_menu.aboutToShow.connect(self._fill_columns)
+        self._columns_button = self._button("history_columns", tr("Columns"), self.columns_menu)
+        self.count = QLabel(self)
+        self.count.setObjectName("history_count")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 5, 10, 5)
+        layout.setSpacing(6)
+        top = Qt.AlignmentFlag.AlignTop
+        layout.addWidget(self.search, 1)
+        for widget in (self._saved, self.grouping, self._columns_button):
+            layout.addWidget(widget, 0, top)
+        layout.addSpacing(4)
+        self.count.setMinimumHeight(self.search.line.sizeHint().height())
+        layout.addWidget(self.count, 0, top)
+
+    def show_columns(self, keys: Sequence[str]) -> None:
+        """Ticks these columns in the menu."""
+        self._columns = list(keys)
+
+    def show_grouping(self, by: str) -> None:
+        """Shows a grouping without choosing it."""
+        with QSignalBlocker(self.grouping):
+            self.grouping.setCurrentIndex(max(0, self.grouping.findData(by)))
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self.search.apply_tokens(tokens)
+        self.count.setStyleSheet(f"color: {tokens.muted_text};")
+        self._saved.setIcon(icon("saved_search"))
+        self._columns_button.setIcon(icon("columns"))
+
+    # ---- inside ----
+
+    def _button(self, name: str, text: str, menu: QMenu) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setText(text)
+        button.setAccessibleName(text)
+        button.setToolTip(text)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        return button
+
+    def _fill_saved(self) -> None:
+        menu, saved = self.saved_menu, self._preferences.settings.saved_searches
+        menu.clear()
+        for name, query in saved.items():
+            action = menu.addAction(name.replace("&", "&&"))
+            action.setToolTip(query)
+            action.triggered.connect(lambda _=False, query=query: self.search.set_text(query))
+        if not saved:
+            menu.addAction(tr("No saved searches yet")).setEnabled(False)
+        menu.addSeparator()
+        save = menu.addAction(tr("Save this search…"))
+        save.setEnabled(bool(self.search.text.strip()))
+        save.triggered.connect(self.save_search)
+        forget = menu.addMenu(tr("Forget"))
+        forget.setEnabled(bool(saved))
+        for name in saved:
+            forget.addAction(name.replace("&", "&&")).triggered.connect(
+                lambda _=False, name=name: self._preferences.change(
+                    self._preferences.settings.without_saved_search(name)
+                )
+            )
+        menu.addSeparator()
+        menu.addAction(tr("What can be searched for…")).triggered.connect(self._show_help)
+
+    def save_search(self) -> None:
+        """Asks for a name and keeps the query under it."""
+        query = self.search.text.strip()
+        name = self._dialogs.line(tr("Save search"), tr("Name of the search “{query}”:", query=query), query)
+        if name:
+            self._preferences.change(self._preferences.settings.with_saved_search(name, query))
+
+    def _show_help(self) -> None:
+        self._dialogs.show_text(tr("What can be searched for"), help_html())
+
+    def _fill_columns(self) -> None:
+        menu = self.columns_menu
+        menu.clear()
+        known = [each for each in (*COLUMNS, *MORE_COLUMNS) if each.key != NAME]
+        for each in known:
+            self._add_column(menu, each.key, tr(each.title))
+        recorded = [key for key in self._columns if key not in {each.key for each in (*COLUMNS, *MORE_COLUMNS)}]
+        if recorded:
+            menu.addSeparator()
+        for key in recorded:
+            self._add_column(menu, key, key)
+        menu.addSeparator()
+        menu.addAction(tr("Any recorded value…")).triggered.connect(self._ask_keys)
+        menu.addAction(tr("Columns of a new list")).triggered.connect(
+            lambda: self.columns_chosen.emit([each.key for each in COLUMNS])
+        )
+
+    def _add_column(self, menu: QMenu, key: str, title: str) -> None:
+        action = menu.addAction(title.replace("&", "&&"))
+        action.setCheckable(True)
+        action.setChecked(key in self._columns)
+        action.toggled.connect(lambda is_on, key=key: self._switch(key, is_on))
+
+    def _switch(self, key: str, is_on: bool) -> None:
+        self.columns_chosen.emit([each for each in self._columns if each != key] + [key] * is_on)
+
+    def _ask_keys(self) -> None:
+        vocabulary = self.search.vocabulary
+        keys = vocabulary.keys if vocabulary is not None else ()
+        known = [key for key in self._columns if key in keys]
+        chosen = self._dialogs.choose_keys(tr("Recorded values as columns"), keys, known)
+        if chosen is not None:
+            self.columns_chosen.emit([key for key in self._columns if key not in keys] + list(chosen))

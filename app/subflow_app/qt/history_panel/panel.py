@@ -1,0 +1,396 @@
+"""The history: a searchable list of stored runs, and what can be done with them; every change can be undone."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from subflow_app.core.language import tr, trn
+from subflow_app.core.run_groups import GROUPINGS
+from subflow_app.core.run_query import Vocabulary
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.history_panel.changes import HistoryCommand, change_tags
+from subflow_app.qt.history_panel.list_bar import ListBar
+from subflow_app.qt.history_panel.run_reader import Listing, RunReader
+from subflow_app.qt.history_panel.run_view import RunView
+from subflow_app.qt.models.run_table import DEFAULT_COLUMNS, RunTable
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.workers import Workers
+from subflow_store import RunRow, StoreError
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+_log = logging.getLogger(__name__)
+
+
+class History(QWidget):
+    """The panel."""
+
+    open_requested = Signal()  # the selected runs
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # global position
+    failed = Signal(object)  # StoreError
+    told = Signal(str)
+    deleted = Signal(str, object)  # what, and the HistoryCommand that can be undone
+
+    def __init__(
+        self,
+        undo_stack: QUndoStack,
+        dialogs: Dialogs,
+        workers: Workers,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+    ) -> None:
+        """A history without a database."""
+        super().__init__(parent)
+        self.setObjectName("history_view")
+        self._undo_stack = undo_stack
+        self.dialogs = dialogs
+        self._store: Store | None = None
+        self._kept: set[int] | None = None  # what to select once the list is read
+        self._model = RunTable(self)
+        self.reader = RunReader(workers, self)
+        self._bar = ListBar(dialogs, preferences, self)
+        self._field = self._bar.search
+        self.search = self._field.line
+        self._count = self._bar.count
+        self.table = RunView(self._model, self)
+        self._empty = EmptyState("history", tr("Opening the database…"), "")
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.table)
+        self._pages.addWidget(self._empty)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._pages, 1)
+        self.setFocusProxy(self.table)
+        self._connect()
+        self._show_page()
+        self.apply_tokens(current_tokens())
+
+    def _connect(self) -> None:
+        self._field.asked.connect(self._ask)
+        self._field.confirmed.connect(self._go_to_list)
+        self._field.left_downwards.connect(self._go_to_list)
+        self._bar.grouping_chosen.connect(self.set_grouping)
+        self._bar.columns_chosen.connect(self.set_columns)
+        self.reader.read.connect(self._on_read)
+        self.reader.failed.connect(self._on_read_failed)
+        self.reader.waiting.connect(lambda: self._count.setText(tr("Reading…")))
+        self.table.opened.connect(self.open_requested)
+        self.table.note_wanted.connect(self.note_selected)
+        self.table.customContextMenuRequested.connect(self._on_menu_wanted)
+        self.table.horizontalHeader().customContextMenuRequested.connect(self._on_header_menu_wanted)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self.selection_changed.emit())
+        self._model.note_written.connect(self._set_note)
+        # Another order of the rows is a reset of the model, which Qt takes as the end of every selection.
+        self._model.modelAboutToBeReset.connect(self._keep_selection)
+        self._model.modelReset.connect(self._restore_selection)
+
+    # ---- what the window uses ----
+
+    def set_store(self, store: Store | None, why_none: str = "") -> None:
+        """Shows the runs of this store from now on.
+
+        Args:
+            store: an open store; None for none.
+            why_none: what the panel says without a store.
+        """
+        # Commands of the old database must not touch runs of the same number in the new one.
+        self._undo_stack.clear()
+        self._store = store
+        self._field.vocabulary = None
+        self.reader.set_store(store)
+        self._model.set_writable(store is not None and not store.is_read_only)
+        self._empty.set_text(tr("No database") if store is None else "", why_none)
+        self._model.set_rows([], {})
+        self.reload()
+
+    def reload(self) -> None:
+        """Reads the list again; the selection stays."""
+        # A query that cannot be understood leaves the list as it is; the one before is asked again.
+        self._field.parse()
+        self._ask()
+
+    def selected(self) -> list[RunRow]:
+        """The selected runs, from top to bottom."""
+        return self.table.selected()
+
+    def select(self, run_ids: Sequence[int]) -> None:
+        """Selects these runs and scrolls to them; folded groups open, and a search that hides one is cleared."""
+        wanted = set(run_ids)
+        if self._field.text and not wanted <= {row.id for row in self._model.rows}:
+            self._field.set_text("")
+            self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
+        for run_id in run_ids:
+            self._model.unfold_run(run_id)
+        self._select(wanted)
+        if run_ids:
+            self.table.reveal(run_ids[0])
+
+    def runs(self) -> list[RunRow]:
+        """The runs listed, in the order of the rows."""
+        return self._model.listed
+
+    def set_shown(self, run_ids: frozenset[int]) -> None:
+        """Marks the runs that the plots show."""
+        self._model.set_shown(run_ids)
+
+    def start_search(self) -> None:
+        """Puts the cursor into the search field."""
+        self._field.start()
+
+    def set_grouping(self, by: str) -> None:
+        """Groups the runs by one of `GROUPINGS`."""
+        self._bar.show_grouping(by)
+        self._model.set_grouping(by)
+
+    def set_columns(self, keys: Sequence[str]) -> None:
+        """Shows these columns after the name; recorded values are read."""
+        widths = self._widths()
+        self._model.set_columns(keys, {})
+        self._bar.show_columns([each.key for each in self._model.columns])
+        self.table.set_default_widths()
+        self._set_widths(widths)
+        self._show_order()
+        if any(each.is_recorded for each in self._model.columns):
+            self._ask()
+
+    def state(self) -> str:
+        """Columns, their widths, order and groups, to be kept between sessions."""
+        header = self.table.horizontalHeader()
+        shown = sorted(range(len(self._model.columns)), key=header.visualIndex)
+        return json.dumps(
+            {
+                "columns": [self._model.columns[number].key for number in shown],
+                "widths": self._widths(),
+                "order": self._model.order,
+                "grouping": self._model.grouping,
+            }
+        )
+
+    def restore(self, state: str) -> None:
+        """Takes up what `state` told; what cannot be used of it stays as it is."""
+        try:
+            kept = json.loads(state) if state else {}
+            self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
+            self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
+            key, is_descending = kept.get("order", self._model.order)
+            by = kept.get("grouping", "")
+        except (ValueError, TypeError, AttributeError) as error:
+            _log.warning("the list of runs looks as it does at first: what was kept cannot be read: %s", error)
+            return
+        keys = [each.key for each in self._model.columns]
+        if key in keys:
+            falling = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
+            self.table.sortByColumn(keys.index(key), falling)
+        if by in GROUPINGS:
+            self.set_grouping(by)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours icons and labels."""
+        self._empty.apply_tokens(tokens)
+        self._bar.apply_tokens(tokens)
+        self.table.setStyleSheet(table_style(tokens))
+        self._model.refresh_icons()
+
+    # ---- changes ----
+
+    def rename_selected(self) -> None:
+        """Asks for another name of the selected run."""
+        row = self._one_selected()
+        if row is None:
+            return
+        name = self.dialogs.line(tr("Rename run"), tr("Name:"), row.name)
+        if name and name != row.name:
+            self._do(
+                tr('rename "{run}"', run=row.name),
+                lambda store: store.rename(row.id, name),
+                lambda store: store.rename(row.id, row.name),
+            )
+
+    def note_selected(self) -> None:
+        """Asks for the note on the selected run."""
+        row = self._one_selected()
+        if row is None:
+            return
+        note = self.dialogs.paragraph(tr("Note"), tr('Note on "{run}":', run=row.name), row.note)
+        if note is not None:
+            self._set_note(row, note)
+
+    def tag_selected(self) -> None:
+        """Asks for the tags of the selected runs; tags that only some of them have are left alone."""
+        rows = self.selected()
+        if not rows:
+            return
+        common = set(rows[0].tags).intersection(*(row.tags for row in rows))
+        what = _name_of(rows)
+        answer = self.dialogs.tags(
+            tr("Tags"), tr("Tags of {what}, separated by commas:", what=what), ", ".join(sorted(common)), self._tags()
+        )
+        if answer is None:
+            return
+        wanted = {" ".join(tag.split()) for tag in answer.split(",")} - {""}
+        added = [(row.id, tag) for row in rows for tag in sorted(wanted - set(row.tags))]
+        removed = [(row.id, tag) for row in rows for tag in sorted(common - wanted)]
+        if added or removed:
+            self._do(
+                tr("tags of {what}", what=what),
+                lambda store: change_tags(store, added, removed),
+                lambda store: change_tags(store, removed, added),
+            )
+
+    def delete_selected(self) -> None:
+        """Deletes the selected runs; no question, because it can be undone."""
+        rows = self.selected()
+        if not rows:
+            return
+        ids = [row.id for row in rows]
+        what = _name_of(rows)
+        # The row that moves into the gap is selected next, so that Del can be pressed again.
+        following = self._row_after(ids)
+        command = self._do(
+            tr("delete {what}", what=what), lambda store: store.delete(ids), lambda store: store.undelete(ids)
+        )
+        if command is not None:
+            self._select({following} if following is not None else set())
+            self.deleted.emit(what, command)
+
+    def undo(self, command: HistoryCommand) -> None:
+        """Takes one command back, also when others came after it."""
+        stack = self._undo_stack
+        if stack.index() > 0 and stack.command(stack.index() - 1) is command:
+            stack.undo()
+        else:
+            command.undo()
+
+    # ---- inside ----
+
+    def _do(self, text: str, do: Callable[[Store], object], undo: Callable[[Store], object]) -> HistoryCommand | None:
+        """Makes a change and puts it on the undo stack; None if the database refused it."""
+        store = self._store
+        if store is None:
+            return None
+        command = HistoryCommand(text, lambda: self._change(store, do), lambda: self._change(store, undo))
+        if not command.is_done:
+            return None
+        self._undo_stack.push(command)
+        return command
+
+    def _change(self, store: Store, change: Callable[[Store], object]) -> bool:
+        try:
+            change(store)
+        except StoreError as error:
+            self.failed.emit(error)
+            return False
+        finally:
+            self.reload()
+        return True
+
+    def _one_selected(self) -> RunRow | None:
+        rows = self.selected()
+        return rows[0] if len(rows) == 1 else None
+
+    def _row_after(self, ids: Sequence[int]) -> int | None:
+        listed = [row.id for row in self.runs()]
+        last = max((listed.index(run_id) for run_id in ids), default=-1)
+        rest = [run_id for run_id in listed[last + 1 :] + listed[:last][::-1] if run_id not in ids]
+        return rest[0] if rest else None
+
+    def _set_note(self, row: RunRow, note: str) -> None:
+        if note != row.note:
+            self._do(
+                tr('note on "{run}"', run=row.name),
+                lambda store: store.set_note(row.id, note),
+                lambda store: store.set_note(row.id, row.note),
+            )
+
+    def _tags(self) -> Sequence[str]:
+        return self._field.vocabulary.tags if self._field.vocabulary is not None else ()
+
+    def _ask(self) -> None:
+        if self._store is None:
+            self._on_read(Listing())
+            return
+        keys = [each.key for each in self._model.columns if each.is_recorded]
+        self.reader.ask(self._field.conditions, keys)
+
+    def _on_read(self, listing: Listing) -> None:
+        self._field.vocabulary = listing.vocabulary(self._field.vocabulary or Vocabulary())
+        self._model.set_rows(listing.rows, listing.recorded)
+        self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
+        self._show_page()
+        self.selection_changed.emit()
+
+    def _on_read_failed(self, error: StoreError) -> None:
+        # What was listed stays: it is what is known, and selected runs may be in memory still.
+        self._count.setText(tr("Not read"))
+        self.failed.emit(error)
+
+    def _keep_selection(self) -> None:
+        self._kept = {row.id for row in self.selected()}
+
+    def _restore_selection(self) -> None:
+        kept, self._kept = self._kept, None
+        if kept:
+            self._select(kept)
+
+    def _select(self, run_ids: set[int]) -> None:
+        if {row.id for row in self.selected()} != run_ids:
+            self.table.select(run_ids)
+
+    def _show_page(self) -> None:
+        if self._store is not None and not self._model.rows:
+            if self._field.text:
+                self._empty.set_text(
+                    tr("No run found"),
+                    tr("No stored run matches the search: all that is written must hold. Esc in the field clears it."),
+                )
+            else:
+                self._empty.set_text(
+                    tr("No stored runs yet"), tr("Every run is kept here, to be opened and compared again.")
+                )
+        self._pages.setCurrentIndex(0 if self._model.rows else 1)
+
+    def _go_to_list(self) -> None:
+        if self._model.rows:
+            self.table.setFocus()
+            if not self.selected() and self.runs():
+                self._select({self.runs()[0].id})
+
+    def _widths(self) -> dict[str, int]:
+        header = self.table.horizontalHeader()
+        return {each.key: header.sectionSize(number) for number, each in enumerate(self._model.columns)}
+
+    def _set_widths(self, widths: dict[str, int]) -> None:
+        header = self.table.horizontalHeader()
+        for number, each in enumerate(self._model.columns):
+            if widths.get(each.key, 0) > 0:
+                header.resizeSection(number, widths[each.key])
+
+    def _show_order(self) -> None:
+        key, is_descending = self._model.order
+        keys = [each.key for each in self._model.columns]
+        if key in keys:
+            falling = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
+            self.table.horizontalHeader().setSortIndicator(keys.index(key), falling)
+
+    def _on_menu_wanted(self, position: QPoint) -> None:
+        self.menu_requested.emit(self.table.viewport().mapToGlobal(position))
+
+    def _on_header_menu_wanted(self, position: QPoint) -> None:
+        self._bar.columns_menu.popup(self.table.horizontalHeader().mapToGlobal(position))
+
+
+def _name_of(rows: Sequence[RunRow]) -> str:
+    return f'"{rows[0].name}"' if len(rows) == 1 else trn("{count} run", "{count} runs", len(rows))

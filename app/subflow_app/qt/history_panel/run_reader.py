@@ -1,0 +1,125 @@
+"""Reads the list of runs off the GUI thread: a file may lie on a drive that answers slowly, or not any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.core.run_query import Vocabulary
+from subflow_app.qt.workers import Workers
+from subflow_store import StoreError
+from subflow_store.conditions import Condition
+from subflow_store.values import RunRow
+
+if TYPE_CHECKING:
+    from subflow_app.core.run_columns import Value
+    from subflow_store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What was read.
+
+    Attributes:
+        rows: the runs, newest first.
+        recorded: values of the recorded columns, by key and run.
+        keys: of all recorded values.
+        tags: all that are in use.
+    """
+
+    rows: list[RunRow] = field(default_factory=list)
+    recorded: Mapping[str, Mapping[int, Value]] = field(default_factory=dict)
+    keys: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def vocabulary(self, before: Vocabulary) -> Vocabulary:
+        """What queries may name: of scenarios and controllers all that were ever listed."""
+        scenarios = {*before.scenarios, *(row.scenario_name for row in self.rows)}
+        controllers = {*before.controllers, *(name for row in self.rows for name in row.controllers.split(", "))}
+        return Vocabulary(self.keys, self.tags, tuple(sorted(scenarios)), tuple(sorted(controllers - {""})))
+
+
+class RunReader(QObject):
+    """Answers the latest question; answers to earlier ones are dropped.
+
+    A store on a local disk answers within milliseconds. That long the GUI thread waits, so that a change and the list
+    that shows it come in one go; longer than `patience_ms` it never does.
+    """
+
+    read = Signal(object)  # Listing
+    failed = Signal(object)  # StoreError
+    waiting = Signal()  # the answer takes longer
+
+    def __init__(self, workers: Workers, parent: QObject) -> None:
+        """Reads nothing yet."""
+        super().__init__(parent)
+        self.patience_ms = 60
+        self._workers = workers
+        self._store: Store | None = None
+        self._question: tuple[Sequence[Condition], Sequence[str]] = ((), ())
+        self._generation = 0  # of the latest question
+        self._asked = 0  # of the question that is being answered, or was last
+        self._answered = 0
+        self._is_busy = False
+
+    def set_store(self, store: Store | None) -> None:
+        """Reads from this store; answers from the one before are dropped."""
+        self._store = store
+        self._generation += 1
+
+    def ask(self, conditions: Sequence[Condition], keys: Sequence[str]) -> None:
+        """Reads the runs that meet the conditions, and the recorded values of these keys."""
+        self._question = (conditions, keys)
+        self._generation += 1
+        if not self._is_busy:
+            self._start()
+
+    def _start(self) -> None:
+        store = self._store
+        if store is None:
+            return
+        conditions, keys = self._question
+        generation = self._asked = self._generation
+        self._is_busy = True
+        answer: list[Listing] = []
+        error: list[Exception] = []
+
+        def work() -> None:
+            try:
+                answer.append(_read(store, conditions, keys))
+            except Exception as failure:
+                error.append(failure)
+
+        def on_end(_nothing: object = None) -> None:
+            if self._answered < generation:
+                self._answered = generation
+                self._on_answer(generation, answer, error)
+
+        task = self._workers.start("list runs", work, succeeded=on_end, failed=on_end)
+        if task.wait(self.patience_ms):
+            on_end()
+        else:
+            self.waiting.emit()
+
+    def _on_answer(self, generation: int, answer: list[Listing], error: list[Exception]) -> None:
+        self._is_busy = False
+        if generation != self._generation:
+            self._start()
+        elif answer:
+            self.read.emit(answer[0])
+        elif isinstance(error[0], StoreError):
+            self.failed.emit(error[0])
+        else:
+            raise error[0]
+
+
+def _read(store: Store, conditions: Sequence[Condition], keys: Sequence[str]) -> Listing:
+    return Listing(
+        store.runs(conditions),
+        {key: store.values(key) for key in keys},
+        tuple(store.value_keys()),
+        tuple(store.tags()),
+    )
