@@ -227,7 +227,7 @@ def test_the_list_looks_the_next_time_as_it_did(
     assert json.loads(window.history.state()) == json.loads(state)
 
 
-def test_selecting_a_run_reveals_it_wherever_it_hides(window: MainWindow, runs: list[int]) -> None:
+def test_a_run_is_revealed_wherever_it_hides(window: MainWindow, runs: list[int]) -> None:
     told: list[str] = []
     window.history.told.connect(told.append)
     window.history.set_grouping("controllers")
@@ -238,6 +238,8 @@ def test_selecting_a_run_reveals_it_wherever_it_hides(window: MainWindow, runs: 
 
     search(window, "tag:paper")
     window.history.select([runs[5]])
+    assert window.history.search.text() == "tag:paper"
+    window.history.reveal([runs[5]])
     assert [run.id for run in window.history.selected()] == [runs[5]]
     assert window.history.search.text() == ""
     assert "search was cleared" in told[0]

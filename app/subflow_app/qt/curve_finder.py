@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.language import tr
 from subflow_app.qt.docks import Docks
-from subflow_app.qt.history import History
+from subflow_app.qt.history_panel import History
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.shown_runs import ShownRuns
 
@@ -42,10 +42,7 @@ class CurveFinder(QObject):
         run_id = self._select(curve)
         if run_id is None:
             return
-        if run_id not in {row.id for row in self._history.runs()}:
-            self._history.search.clear()
-            self._history.reload()
-            self._history.select([run_id])
+        self._history.reveal([run_id])
         self._docks.set_open("history", True)
         self._history.table.setFocus()
 

@@ -127,16 +127,20 @@ class History(QWidget):
         return self.table.selected()
 
     def select(self, run_ids: Sequence[int]) -> None:
-        """Selects these runs and scrolls to them; folded groups open, and a search that hides one is cleared."""
+        """Selects these runs, as far as the search lets them through, and scrolls to them; folded groups open."""
         wanted = set(run_ids)
-        if self._field.text and not wanted <= {row.id for row in self._model.rows}:
-            self._field.set_text("")
-            self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
         for run_id in run_ids:
             self._model.unfold_run(run_id)
         self._select(wanted)
         if run_ids:
             self.table.reveal(run_ids[0])
+
+    def reveal(self, run_ids: Sequence[int]) -> None:
+        """Selects these runs and scrolls to them; a search that hides one is cleared."""
+        if self._field.text and not set(run_ids) <= {row.id for row in self._model.rows}:
+            self._field.set_text("")
+            self.told.emit(tr("The search was cleared, because it hid what was to be shown."))
+        self.select(run_ids)
 
     def runs(self) -> list[RunRow]:
         """The runs listed, in the order of the rows."""
