@@ -268,3 +268,80 @@ def test_tools_rest_while_the_text_is_no_toml(window: MainWindow) -> None:
 
     assert not window.bar["topology.tool_host"].isEnabled()
     assert not window.topology.canvas.tool
+
+
+# --- notes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_note_is_placed_moved_edited_and_deleted(empty: MainWindow, dialogs: ScriptedDialogs) -> None:
+    before = doc_of(empty).text
+    dialogs.answer("paragraph", "Both lines\nshare a router", "Only one does", "")
+    empty.bar.trigger("topology.tool_note")
+    click(empty, pixel(empty, -60, -30))
+    empty.bar.trigger("topology.tool_select")
+    assert doc_of(empty).data["notes"] == [{"at": [-60, -30], "text": "Both lines\nshare a router"}]
+    assert empty.topology.scene.chosen == ("notes.0",)
+    assert empty.document_stack.undoText() == "Add note"
+
+    at = pixel(empty, -50, -20)
+    drag(empty, at, at + QPoint(40, 30))
+    assert doc_of(empty).value("notes.0.at") == [-20, 0]
+    assert empty.document_stack.undoText() == "Move note"
+    QTest.mouseDClick(empty.topology.canvas.viewport(), LEFT, pos=at + QPoint(40, 30))
+    assert doc_of(empty).value("notes.0.text") == "Only one does"
+    # An empty answer leaves it alone.
+    empty.bar.trigger("topology.rename")
+    assert doc_of(empty).value("notes.0.text") == "Only one does"
+    empty.bar.trigger("topology.duplicate")
+    assert doc_of(empty).value("notes.1.at") == [20, 40]
+    empty.topology.scene.choose(["notes.0", "notes.1"])
+    empty.bar.trigger("topology.delete")
+    assert "notes" not in doc_of(empty).data
+    undo_all(empty)
+    assert doc_of(empty).text == before
+
+
+def test_notes_and_nodes_move_together_as_one_step(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    window.activateWindow()
+    window.topology.canvas.setFocus()
+    dialogs.answer("paragraph", "here")
+    window.drawing._place("note", QPointF(0, -200))
+    window.topology.scene.choose(["nodes.client", "notes.0"])
+    QTest.keyClick(window.topology.canvas, Qt.Key.Key_Down, Qt.KeyboardModifier.ControlModifier)
+
+    assert doc_of(window).value("notes.0.at") == [0, -190]
+    assert window.document_stack.undoText() == "Move 2 parts"
+    window.document_stack.undo()
+    assert window.topology.scene.places()["notes.0"] == QPointF(0, -200)
+
+
+def test_two_paths_with_a_flow_are_drawn_from_nothing_run_and_undone(empty: MainWindow) -> None:
+    before = doc_of(empty).text
+    canvas = empty.topology.canvas
+    QTest.keyClick(canvas, Qt.Key.Key_H)
+    for x in (-150, 150):
+        click(empty, pixel(empty, x, 0))
+    QTest.keyClick(canvas, Qt.Key.Key_R)
+    for y in (-70, 70):
+        click(empty, pixel(empty, 0, y))
+    QTest.keyClick(canvas, Qt.Key.Key_L)
+    for router in ("r1", "r2"):
+        drag(empty, node_pixel(empty, "h1"), node_pixel(empty, router))
+        drag(empty, node_pixel(empty, router), node_pixel(empty, "h2"))
+    QTest.keyClick(canvas, Qt.Key.Key_T)
+    drag(empty, node_pixel(empty, "h1"), node_pixel(empty, "h2"))
+    dialog = empty.drawing.flows.dialog
+    assert dialog is not None
+    dialog.accept()
+
+    scenario = doc_of(empty).scenario
+    assert scenario is not None
+    assert {frozenset(path) for path in scenario.flows["f1"].paths} == {
+        frozenset(("l1", "l2")),
+        frozenset(("l3", "l4")),
+    }
+    assert empty.bar["run.toggle"].isEnabled()
+    assert empty.topology.notice == ""
+    assert len(empty.topology.legend.entries) == 2
+    undo_all(empty)
+    assert doc_of(empty).text == before

@@ -267,20 +267,22 @@ class ScenarioDoc:
         return self.move_nodes({name: at})
 
     def move_nodes(self, places: Mapping[str, tuple[float, float]]) -> Change:
-        """Place nodes on the canvas, in whole units.
+        """Place nodes and notes on the canvas, in whole units.
+
+        Args:
+            places: by name of the node; a note is `notes.0`, which is no name of a node.
 
         Raises:
-            TomlEditError: if the text is not TOML, or has no such node.
+            TomlEditError: if the text is not TOML, or has no such node or note.
         """
-        nodes = self.data.get("nodes")
-        for name in places:
-            if not isinstance(nodes, dict) or name not in nodes:
+        keys = {name: f"{name}.at" if name.startswith("notes.") else f"nodes.{name}.at" for name in places}
+        values: dict[toml_edit.Path, TomlValue] = {}
+        for name, (x, y) in places.items():
+            path = split_key(keys[name])
+            if toml_edit.get_value(self.data, path[:-1]) is None:
                 raise TomlEditError(f"there is no node {name!r} to move")
-        values: dict[toml_edit.Path, TomlValue] = {
-            ("nodes", name, "at"): [round(x), round(y)] for name, (x, y) in places.items()
-        }
-        keys = tuple(f"nodes.{name}.at" for name in places)
-        return self._replace(toml_edit.set_values(self._text, values), Change("layout", keys))
+            values[path] = [round(x), round(y)]
+        return self._replace(toml_edit.set_values(self._text, values), Change("layout", tuple(keys.values())))
 
     def add_event(self, values: Mapping[str, TomlValue]) -> Change:
         """Add a timed event behind the last one.

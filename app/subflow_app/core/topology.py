@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from subflow_app.core.language import translatable
 from subflow_app.core.layout import Point, place_nodes
 from subflow_app.core.palette import ColourKey, colour_keys
-from subflow_sim.scenario import Event, Flow, Link, Scenario
+from subflow_sim.scenario import Event, Flow, Link, Note, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +87,14 @@ class TopologyPicture:
     Attributes:
         places: canvas position of every node.
         routers: names of the nodes that are drawn as routers.
+        notes: on the drawing, in file order.
     """
 
     places: Mapping[str, Point]
     routers: frozenset[str]
     links: Mapping[str, PictureLink]
     paths: Mapping[str, SubflowPath]
+    notes: tuple[Note, ...] = ()
 
 
 def picture_of(scenario: Scenario, positions: Mapping[str, Point] | None = None) -> TopologyPicture:
@@ -124,7 +126,7 @@ def picture_of(scenario: Scenario, positions: Mapping[str, Point] | None = None)
         for name, link in scenario.links.items()
     }
     routers = frozenset(name for name, node in scenario.nodes.items() if node.kind == "router")
-    return TopologyPicture(places, routers, links, paths)
+    return TopologyPicture(places, routers, links, paths, scenario.notes)
 
 
 def _subflow_paths(scenario: Scenario) -> Iterator[SubflowPath]:

@@ -76,7 +76,7 @@ def set_value(stack: QUndoStack, doc: ScenarioDoc, key: str, value: TomlValue | 
         TomlEditError: as `ScenarioDoc.set_value`; nothing has changed then.
     """
     what = key.rpartition(".")[2].replace("_", " ")
-    owner = key.split(".")[1] if key.count(".") >= 2 and not key.startswith("events.") else ""
+    owner = key.split(".")[1] if key.count(".") >= 2 and not key.startswith(("events.", "notes.")) else ""
     what = f"{owner} {what}".strip()
     text = tr("Reset {what}", what=what) if value is None else tr("Change {what}", what=what)
     stack.push(EditCommand(doc, text, lambda: doc.set_value(key, value), session))
@@ -85,12 +85,18 @@ def set_value(stack: QUndoStack, doc: ScenarioDoc, key: str, value: TomlValue | 
 def move_nodes(
     stack: QUndoStack, doc: ScenarioDoc, places: Mapping[str, tuple[float, float]], session: int = 0
 ) -> None:
-    """Move nodes on the canvas.
+    """Move nodes and notes on the canvas.
 
     Raises:
         TomlEditError: as `ScenarioDoc.move_nodes`; nothing has changed then.
     """
-    what = next(iter(places)) if len(places) == 1 else trn("{count} node", "{count} nodes", len(places))
+    notes = sum(name.startswith("notes.") for name in places)
+    if len(places) == 1:
+        what = tr("note") if notes else next(iter(places))
+    elif notes:
+        what = trn("{count} part", "{count} parts", len(places))
+    else:
+        what = trn("{count} node", "{count} nodes", len(places))
     stack.push(EditCommand(doc, tr("Move {what}", what=what), lambda: doc.move_nodes(places), session))
 
 

@@ -442,6 +442,9 @@ class MainWindow(QMainWindow):
         self.update_actions()
 
     def _on_topology_activated(self, key: str) -> None:
+        if key.startswith("notes."):
+            self.drawing.edit_note(key)
+            return
         self.docks.set_open("inspector", True)
         self.inspector.show_key(key)
         self.inspector.setFocus()

@@ -41,7 +41,7 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
     "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
     "&Topology": (
-        *(f"topology.tool_{name}" for name in ("select", "host", "router", "link", "flow")),
+        *(f"topology.tool_{name}" for name in ("select", "host", "router", "link", "flow", "note")),
         "-",
         "topology.cut",
         "topology.copy",

@@ -37,6 +37,7 @@ _TOOLS: dict[str, tuple[str, str, str]] = {
     "router": ("&Router", "Click where a router goes, or drag one from here onto the canvas", "R"),
     "link": ("&Link", "Drag from one node to another to connect them; or click on each", "L"),
     "flow": ("&Flow", "Drag from the sending host to the receiving one; or click on each", "T"),
+    "note": ("&Note", "Click where a note goes, or drag one from here onto the canvas", "N"),
 }
 
 

@@ -324,12 +324,12 @@ class TopologyCanvas(QGraphicsView):
         key = self._key_at(start)
         self._press = None
         self._pending_click = None
-        if key.startswith("nodes.") and key in self._scene.chosen:
+        if key.startswith(("nodes.", "notes.")) and key in self._scene.chosen:
             if not self.can_move_nodes:
                 self.viewport().setCursor(Qt.CursorShape.ForbiddenCursor)
             else:
-                names = [k.partition(".")[2] for k in self._scene.chosen if k.startswith("nodes.")]
-                held = key.partition(".")[2]
+                names = self._movable_names()
+                held = key.removeprefix("nodes.")
                 self._gesture = MoveGesture(self, self._scene, names, start, self._commit_move, held, self._grid)
                 self._keeps_fitting = False
                 self.viewport().setCursor(Qt.CursorShape.SizeAllCursor)
@@ -465,14 +465,18 @@ class TopologyCanvas(QGraphicsView):
         self.reveal(key)
 
     def _nudge(self, shift: QPointF) -> None:
-        names = [key.partition(".")[2] for key in self._scene.chosen if key.startswith("nodes.")]
+        names = self._movable_names()
         if not names or not self.can_move_nodes:
             return
         if not self._nudge_session:
             self._nudge_session = next(self._sessions)
-        positions = self._scene.node_positions()
+        positions = self._scene.places()
         self._keeps_fitting = False
         self.nodes_moved.emit({name: positions[name] + shift for name in names}, self._nudge_session)
+
+    def _movable_names(self) -> list[str]:
+        """Return what is selected and can be moved, named as in `TopologyScene.places`."""
+        return [k.removeprefix("nodes.") for k in self._scene.chosen if k.startswith(("nodes.", "notes."))]
 
     def _end_nudging(self) -> None:
         self._nudge_session = 0

@@ -12,7 +12,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
 from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_app.core.scenario_edits import Edited, add_link, add_node, remove_parts, rename_part
+from subflow_app.core.scenario_edits import Edited, add_link, add_node, add_note, remove_parts, rename_part
 from subflow_app.core.scenario_parts import NAMED
 from subflow_app.qt import commands
 from subflow_app.qt.dialogs import Dialogs
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.action_bar import ActionBar
 
 SELECT = "select"
-TOOLS = (SELECT, "host", "router", "link", "flow")
+TOOLS = (SELECT, "host", "router", "link", "flow", "note")
 """The tools by name, in the order of the bar."""
 
 
@@ -91,7 +91,7 @@ class Drawing(QObject):
             found.add("edit")
             if chosen:
                 found.add("remove")
-            if len(chosen) == 1 and chosen[0].partition(".")[0] in NAMED:
+            if len(chosen) == 1 and chosen[0].partition(".")[0] in (*NAMED, "notes"):
                 found.add("rename")
             if len(self._chosen_nodes()) == 2:
                 found |= {"connect", "flow"}
@@ -114,6 +114,7 @@ class Drawing(QObject):
             "router": lambda: PlaceTool("router", self._place),
             "link": lambda: JoinTool("link", self._join),
             "flow": lambda: JoinTool("flow", self._join),
+            "note": lambda: PlaceTool("note", self._place),
         }
         self._view.canvas.set_tool(made[name]() if name in made else None)
         self.tool_changed.emit(name)
@@ -124,6 +125,10 @@ class Drawing(QObject):
             self._attempt(lambda: self._edit(tr("Add host"), lambda text: add_node(text, "host", point)))
         elif part == "router":
             self._attempt(lambda: self._edit(tr("Add router"), lambda text: add_node(text, "router", point)))
+        else:
+            words = self._dialogs.paragraph(tr("New note"), tr("What it says"), "")
+            if words and words.strip():
+                self._attempt(lambda: self._edit(tr("Add note"), lambda text: add_note(text, point, words)))
 
     def _join(self, what: str, first: str, second: str) -> None:
         if what == "link":
@@ -191,10 +196,20 @@ class Drawing(QObject):
         if len(chosen) != 1:
             return
         key = chosen[0]
+        if key.startswith("notes."):
+            self.edit_note(key)
+            return
         old = key.partition(".")[2]
         name = self._dialogs.line(tr("Rename {name}", name=old), tr("Name"), old)
         if name is not None and name != old:
             self._edit(tr("Rename {name}", name=old), lambda text: rename_part(text, key, name))
+
+    def edit_note(self, key: str) -> None:
+        """Ask for other words of a note."""
+        before = str(self.doc.value(f"{key}.text") or "")
+        words = self._dialogs.paragraph(tr("Edit note"), tr("What it says"), before)
+        if words and words.strip() and words != before and self._view.is_editable:
+            commands.set_value(self._undo_stack, self.doc, f"{key}.text", words)
 
     def connect_selected(self) -> None:
         """Add a link between the two selected nodes."""

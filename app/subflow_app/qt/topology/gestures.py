@@ -49,7 +49,7 @@ class PanGesture:
 
 
 class MoveGesture:
-    """Drags nodes; the document hears of it once, at the end."""
+    """Drags nodes and notes; the document hears of it once, at the end."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class MoveGesture:
         self._view = view
         self._scene = scene
         self._start = view.mapToScene(start)
-        positions = scene.node_positions()
+        positions = scene.places()
         self._origins = {name: positions[name] for name in names}
         self._commit = commit
         self._held = held
@@ -84,7 +84,7 @@ class MoveGesture:
 
     def finish(self) -> None:
         """Write the new places down."""
-        positions = self._scene.node_positions()
+        positions = self._scene.places()
         places = {name: positions[name] for name in self._origins}
         if self._has_moved and places != self._origins:
             self._commit(places)

@@ -18,12 +18,14 @@ from subflow_app.qt.topology.geometry import LinkCurve, choose_place, label_plac
 from subflow_app.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem
 from subflow_app.qt.topology.label_item import LabelItem, label_scale
 from subflow_app.qt.topology.look import Look
+from subflow_app.qt.topology.note_item import NoteItem
 from subflow_app.qt.topology.preview import PreviewItem, Ribbon
+from subflow_sim.scenario import Note
 
 _MARGIN = 4000.0
 _LABEL_GAP = 7.0
 _ROOM = 120.0
-_ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem)
+_ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
 class TopologyScene(QGraphicsScene):
@@ -39,6 +41,7 @@ class TopologyScene(QGraphicsScene):
         self._nodes: dict[str, NodeItem] = {}
         self._links: dict[str, LinkItem] = {}
         self._labels: dict[str, LabelItem] = {}
+        self._notes: dict[str, NoteItem] = {}
         self._chosen: tuple[str, ...] = ()
         self._queue_limits: dict[str, float] = {}
         self._zoom = 1.0
@@ -68,17 +71,23 @@ class TopologyScene(QGraphicsScene):
         """Return where the nodes are drawn now, also in the middle of a drag."""
         return {name: item.pos() for name, item in self._nodes.items()}
 
+    def places(self) -> dict[str, QPointF]:
+        """Return where everything is drawn that can be moved: nodes by name, notes as `notes.0`."""
+        return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
+
     def keys_in_reading_order(self) -> list[str]:
         """Return the keys of all items, nodes first, each kind from left to right and top to bottom."""
         nodes = sorted(self._nodes.values(), key=lambda item: (round(item.x()), round(item.y())))
         links = sorted(self._labels.values(), key=lambda item: (round(item.x()), round(item.y())))
-        return [item.key for item in nodes] + [item.key for item in links]
+        return [item.key for item in (*nodes, *links, *self._notes.values())]
 
     def centre_of(self, key: str) -> QPointF | None:
         """Return the middle of an item; None if there is no such item."""
         section, _, name = key.partition(".")
         if section == "nodes" and name in self._nodes:
             return self._nodes[name].pos()
+        if section == "notes" and name in self._notes:
+            return self._notes[name].paper.center()
         link = self._links.get(name) if section == "links" else None
         return link.curve.at(0.5)[0] if link and link.curve else None
 
@@ -104,10 +113,11 @@ class TopologyScene(QGraphicsScene):
         return [(link.curve.points[0], link.curve.points[-1]) for link in self._links.values() if link.curve]
 
     def keys_inside(self, area: QRectF) -> list[str]:
-        """Return the keys of the nodes whose middle is in a rectangle, and of the links that are all in it."""
+        """Return the keys of the nodes whose middle is in a rectangle, and of links and notes that are all in it."""
         nodes = [item.key for item in self._nodes.values() if area.contains(item.pos())]
         links = [item.key for item in self._links.values() if item.curve and area.contains(item.curve.bounds)]
-        return nodes + links
+        notes = [item.key for item in self._notes.values() if area.contains(item.paper)]
+        return nodes + links + notes
 
     def point_at_node(self, name: str, is_pointed_at: bool) -> None:
         """Draw a node as pointed at or not; ignores those that are not drawn."""
@@ -136,6 +146,8 @@ class TopologyScene(QGraphicsScene):
             if link.curve:
                 reach = link.half_width + 4
                 rect = rect.united(link.curve.bounds.adjusted(-reach, -reach, reach, reach))
+        for note in self._notes.values():
+            rect = rect.united(note.paper)
         return rect
 
     # --- what is shown ----------------------------------------------------------------------------------------------
@@ -148,13 +160,14 @@ class TopologyScene(QGraphicsScene):
         self._keep_only(self._nodes, nodes)
         self._keep_only(self._links, links)
         self._keep_only(self._labels, links)
+        self._show_notes(picture.notes if picture else ())
         if picture:
             self._show_nodes(picture)
             self._show_links(picture)
             self._place_labels(links)
         self._lay_preview()
         self.setSceneRect(self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
-        known = {item.key for item in (*self._nodes.values(), *self._links.values())}
+        known = {item.key for item in (*self._nodes.values(), *self._links.values(), *self._notes.values())}
         self.choose([key for key in self._chosen if key in known or key.partition(".")[0] in ("flows", "events")])
         self._show_chosen()
         self.laid_out.emit()
@@ -162,14 +175,16 @@ class TopologyScene(QGraphicsScene):
     def show_places(self, picture: TopologyPicture) -> None:
         """Show a picture that differs from the present one in places only; labels of other links stay put."""
         self._picture = picture
+        self._show_notes(picture.notes)
         self.move_nodes(
             {name: QPointF(x, y) for name, (x, y) in picture.places.items() if self._nodes[name].pos() != QPointF(x, y)}
         )
 
     def move_nodes(self, places: Mapping[str, QPointF]) -> None:
-        """Draw nodes elsewhere, with their links, without touching the document."""
+        """Draw nodes elsewhere, with their links, and notes, without touching the document; named as in `places`."""
         for name, place in places.items():
-            self._nodes[name].setPos(place)
+            item = self._nodes.get(name) or self._notes[name.partition(".")[2]]
+            item.setPos(place)
         if self._picture is None:
             return
         touched = [name for name, item in self._picture.links.items() if not places.keys().isdisjoint(item.link.ends)]
@@ -196,7 +211,7 @@ class TopologyScene(QGraphicsScene):
         """Draw everything in other colours and fonts."""
         self._look = look
         self.setBackgroundBrush(QColor(look.tokens.base))
-        for item in (*self._nodes.values(), *self._links.values(), *self._labels.values()):
+        for item in (*self._nodes.values(), *self._links.values(), *self._labels.values(), *self._notes.values()):
             item.set_look(look)
         if self._picture:
             self._show_links(self._picture)
@@ -249,6 +264,16 @@ class TopologyScene(QGraphicsScene):
     def _keep_only(self, items: dict[str, _ItemT], names: Iterable[str]) -> None:
         for name in items.keys() - set(names):
             self.removeItem(items.pop(name))
+
+    def _show_notes(self, notes: Sequence[Note]) -> None:
+        self._keep_only(self._notes, [str(number) for number in range(len(notes))])
+        for number, note in enumerate(notes):
+            item = self._notes.get(str(number))
+            if item is None:
+                item = self._notes[str(number)] = NoteItem(str(number), self._look)
+                self.addItem(item)
+            item.set_words(note.text)
+            item.setPos(*note.at)
 
     def _show_nodes(self, picture: TopologyPicture) -> None:
         for name, (x, y) in picture.places.items():
@@ -344,7 +369,7 @@ class TopologyScene(QGraphicsScene):
 
     def _show_chosen(self) -> None:
         chosen = set(self._chosen)
-        for item in (*self._nodes.values(), *self._links.values(), *self._labels.values()):
+        for item in (*self._nodes.values(), *self._links.values(), *self._labels.values(), *self._notes.values()):
             item.set_chosen(item.key in chosen)
         flows = {key.partition(".")[2] for key in self._chosen if key.startswith("flows.")}
         owners = None

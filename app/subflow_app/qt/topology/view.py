@@ -285,7 +285,7 @@ class TopologyView(QWidget):
     def _show_notice(self) -> None:
         problems = trn("{count} problem", "{count} problems", len(self._doc.problems))
         picture = self._scene.picture
-        has_nodes = bool(picture and picture.places)
+        has_nodes = bool(picture and (picture.places or picture.notes))
         next_step = missing_part(self._doc)
         if not has_nodes and (self._doc.is_valid or next_step):
             self._notice.say(
@@ -361,6 +361,8 @@ class TopologyView(QWidget):
             return tr("{kind} {name}, links: {links}", kind=kind, name=name, links=", ".join(links) or tr("none"))
         if section == "flows":
             return tr("Flow {name}", name=name)
+        if section == "notes" and int(name) < len(picture.notes):
+            return tr("Note: {text}", text=picture.notes[int(name)].text)
         return tr(
             "{nodes} nodes, {links} links, {subflows} subflows",
             nodes=len(picture.places),
@@ -384,7 +386,9 @@ class TopologyView(QWidget):
         menu = QMenu(self)
         can_edit = self.is_editable
         section, _, name = key.partition(".")
-        if key:
+        if section == "notes":
+            menu.addAction(tr("Edit note…")).triggered.connect(lambda: self.activated.emit(key))
+        elif key:
             menu.addAction(tr("Properties of {name}", name=name)).triggered.connect(lambda: self.activated.emit(key))
         if section == "links":
             action = menu.addAction(tr("Add timed change…"))
