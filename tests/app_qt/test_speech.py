@@ -28,6 +28,7 @@ def test_the_chosen_language_is_that_of_our_texts_and_of_qt_s_own(qapp: QApplica
     assert tr("Undo") == "Rückgängig"
     assert QCoreApplication.translate("QPlatformTheme", "Cancel") == "Abbrechen"
     assert QKeySequence("Ctrl+S").toString(QKeySequence.SequenceFormat.NativeText) == "Strg+S"
+    assert QCoreApplication.translate("ads::CDockWidgetTab", "Detach") == "Abkoppeln"
     assert QLocale().decimalPoint() == "."
 
 

@@ -159,6 +159,7 @@ def _parameter_texts() -> Iterator[tuple[str, str]]:
         for setting in agent.options():
             yield f"agent {agent.name}.{setting.name}", training_label(setting.name)
             yield f"agent {agent.name}.{setting.name}", setting.help
+            yield f"agent {agent.name}.{setting.name}", setting.source
         spec = learner_spec(agent.controller)
         for number in (*spec.features, *spec.actions):
             yield f"agent {agent.name}", number.help

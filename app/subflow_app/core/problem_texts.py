@@ -197,6 +197,7 @@ FORMS = (
     translatable("a queue length"),
     translatable("a ratio"),
     translatable('"{one}" or {other}'),
+    translatable("[{one}] or [{other}]"),
 )
 """The forms of what is wrong with a value, of what is allowed, and of the phrases in them."""
 
@@ -229,7 +230,9 @@ def _translated(text: str, depth: int) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((form, _pattern(form)) for form in (*ERRORS, *FORMS))
+    # A phrase that stands as it is goes before forms that it would also fit: "a list of names", "a list of {count}".
+    forms = sorted((*ERRORS, *FORMS), key=lambda form: "{" in form)
+    return tuple((form, _pattern(form)) for form in forms)
 
 
 def _pattern(form: str) -> re.Pattern[str]:

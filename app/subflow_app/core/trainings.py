@@ -15,6 +15,7 @@ import numpy as np
 from subflow_agents import AgentError, OptionSpec, ReportKind, TrainingConfig, agents
 from subflow_app.core.errors import AppError, InputError, TrainingError
 from subflow_app.core.json_document import number
+from subflow_app.core.language import tr
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.policy_rollout import observe_policy
 from subflow_app.core.promotion import policy_names, promote
@@ -400,7 +401,7 @@ def _param(option: OptionSpec) -> Param:
     return Param(
         option.name,
         Dimension.TIME if is_time else _KINDS[option.kind],
-        f"{option.help} ({option.source})" if option.source else option.help,
+        f"{tr(option.help)} ({tr(option.source)})" if option.source else tr(option.help),
         default=option.default,
         minimum=option.minimum if math.isfinite(option.minimum) else None,
         maximum=option.maximum if math.isfinite(option.maximum) else None,

@@ -171,7 +171,7 @@ class ActionBar(QObject):
                 self._groups[spec.group] = QActionGroup(self)
             self._groups[spec.group].addAction(action)
         shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{tr(spec.tip)} ({shown})")
+        action.setToolTip(f"{tr(spec.tip)} ({shown})" if shown else tr(spec.tip))
         action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
         if spec.group:
             action.toggled.connect(self._update_buttons)

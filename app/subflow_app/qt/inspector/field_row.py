@@ -168,8 +168,11 @@ class FieldRow(QObject):
         field = self._field
         name = field.key.replace(".", "_") or "scenario"
         self.editor.setObjectName(f"field_{name}")
-        owner = field.key.rpartition(".")[0] or tr("the scenario")
-        self.editor.setAccessibleName(tr("{field} of {part}", field=field.label, part=owner))
+        owner = field.key.rpartition(".")[0]
+        if owner:
+            self.editor.setAccessibleName(tr("{field} of {part}", field=field.label, part=owner))
+        else:
+            self.editor.setAccessibleName(tr("{field} of the scenario", field=field.label))
         self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         tip = f"{tr(field.param.help)}\n{tr('Allowed: {what}.', what=problem_text(field.param.allowed_text()))}"
         if field.placeholder:
