@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
+from tests.app_qt.conftest import delete_later_now
 
-from subflow_app.core.language import current_language, set_language, tr
+from subflow_app.core.language import current_language, tr
 from subflow_app.qt.speech import choose_language
 
 
@@ -15,11 +16,8 @@ from subflow_app.qt.speech import choose_language
 def _as_before(qapp: QApplication) -> Iterator[None]:
     locale = QLocale()
     yield
-    set_language("en")
+    choose_language(qapp, "en")
     QLocale.setDefault(locale)
-    for translator in qapp.findChildren(QTranslator):
-        qapp.removeTranslator(translator)
-        translator.deleteLater()
 
 
 def test_the_chosen_language_is_that_of_our_texts_and_of_qt_s_own(qapp: QApplication) -> None:
@@ -41,6 +39,8 @@ def test_the_system_s_language_is_taken_where_there_are_texts_in_it(
 
 
 def test_english_needs_no_translation(qapp: QApplication) -> None:
+    choose_language(qapp, "de")
     choose_language(qapp, "en")
+    delete_later_now()
     assert tr("Undo") == "Undo"
     assert qapp.findChildren(QTranslator) == []

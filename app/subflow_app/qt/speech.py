@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QTranslator
+from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.language import ENGLISH, language_for, set_language, tr, translatable
@@ -45,6 +45,9 @@ def choose_language(application: QApplication, setting: str) -> None:
     """
     code = language_for(setting, QLocale.system().uiLanguages())
     set_language(code)
+    for before in application.findChildren(QTranslator, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        application.removeTranslator(before)
+        before.deleteLater()
     # Fields that Qt reads and writes have a decimal point as all others, see `core.language`.
     QLocale.setDefault(QLocale.c())
     if code == ENGLISH:
