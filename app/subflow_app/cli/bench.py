@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 STORE = "store"
 START = "start"
+PLOTS = "plots"
 
 
 def bench(
@@ -22,7 +23,7 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[WORKLOAD...]",
-            help="Which; left out: all of the simulator's. `store` is the store's, `start` the window's.",
+            help="Which; left out: all of the simulator's. `store` is the store's, `start` and `plots` the window's.",
         ),
     ] = None,
     instructions: Annotated[
@@ -36,7 +37,9 @@ def bench(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure packets per CPU-second for each named workload; `store` is the database, `start` how the window starts.
+    """Measure packets per CPU-second for each named workload.
+
+    Besides the simulator's: `store` is the database, `start` how the window starts, `plots` how fast it draws curves.
 
     With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
     which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
@@ -51,10 +54,8 @@ def bench(
 
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
-        if name not in (*WORKLOADS, BATCH, STORE, START):
-            raise InputError(
-                f'there is no workload "{name}"; allowed are {", ".join((*WORKLOADS, BATCH, STORE, START))}'
-            )
+        if name not in (allowed := (*WORKLOADS, BATCH, STORE, START, PLOTS)):
+            raise InputError(f'there is no workload "{name}"; allowed are {", ".join(allowed)}')
     if instructions and not has_valgrind():
         raise InputError("--instructions: valgrind is not installed")
     documents = [
@@ -64,12 +65,15 @@ def bench(
         documents.append(_batch_document())
     store_document = _store_document() if STORE in names else None
     start_document = _start_document() if START in names else None
+    plots_document = _plots_document() if PLOTS in names else None
     if as_json:
         document: dict[str, Any] = {"workloads": documents}
         if start_document is not None:
             document[START] = start_document
         if store_document is not None:
             document[STORE] = store_document
+        if plots_document is not None:
+            document[PLOTS] = plots_document
         print_json(document)
         return
     if documents:
@@ -78,6 +82,8 @@ def bench(
         _print_store(store_document)
     if start_document is not None:
         _print_start(start_document)
+    if plots_document is not None:
+        _print_plots(plots_document)
 
 
 def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool) -> None:
@@ -238,3 +244,28 @@ def _print_start(document: dict[str, Any]) -> None:
         for moment, text in moments.items()
     )
     print_tables(TextTable(f"Start of the window (target {document['target_s']:g} s)", columns, rows))
+
+
+def _plots_document() -> dict[str, Any]:
+    print_note("measuring the plots ...")
+    from subflow_app.qt.plotting.bench import CURVES, SAMPLES, TARGET_MS, measure_plots
+
+    frames = {view: asdict(times) for view, times in measure_plots().items()}
+    return {"curves": CURVES, "samples": SAMPLES, "target_ms": TARGET_MS, "frames": frames}
+
+
+def _print_plots(document: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+
+    columns = (
+        TextColumn("What is shown", is_number=False),
+        TextColumn("A frame", "ms"),
+        TextColumn("pyqtgraph's own", "ms"),
+        TextColumn("Frames", "per s"),
+    )
+    rows = tuple(
+        (view, f"{times['ours_ms']:.1f}", f"{times['plain_ms']:.1f}", f"{1e3 / times['ours_ms']:.0f}")
+        for view, times in document["frames"].items()
+    )
+    title = f"Processor time of {document['curves']} curves of {count_text(document['samples'])} samples"
+    print_tables(TextTable(f"{title} (target {document['target_ms']:.1f} ms)", columns, rows))
