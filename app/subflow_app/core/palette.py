@@ -54,10 +54,12 @@ class ColourKey(NamedTuple):
     Attributes:
         hue: index of the hue (0 is the first subflow of the first flow), or -1 for the neutral colour of totals.
         shade: which instance of the flow, from 0; shades repeat after seven.
+        chosen: ``#RRGGBB`` that a person chose in place of these; it is the same in every theme.
     """
 
     hue: int
     shade: int
+    chosen: str = ""
 
 
 TOTAL = -1
@@ -65,6 +67,8 @@ TOTAL = -1
 
 def hex_colour(key: ColourKey, *, dark: bool = False) -> str:
     """The colour as ``#RRGGBB`` for a light or a dark background."""
+    if key.chosen:
+        return key.chosen
     amount = _SHADES[key.shade % len(_SHADES)]
     if key.hue == TOTAL:
         # Black cannot get darker nor white lighter, so the neutral colour always moves towards the middle.

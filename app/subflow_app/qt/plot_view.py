@@ -44,6 +44,7 @@ class PlotView(QWidget):
         self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
         self._specs = self._wanted
         self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the number that is chosen
+        self._colours: dict[tuple[str, str], str] = {}  # that a person chose, by owner and kind, for this session
         self._legend_shown = True
         self._crosshair_shown = True
         self._marks_shown = True
@@ -84,6 +85,8 @@ class PlotView(QWidget):
         stack.set_crosshair_shown(self._crosshair_shown)
         stack.set_readout_shown(not self._legend_shown)
         legend.setVisible(self._legend_shown)
+        legend.colour_chosen.connect(self.set_colour)
+        legend.colours_reset.connect(self.reset_colours)
         stack.cursor_moved.connect(self._update_values)
         stack.curves_changed.connect(self._on_curves_changed)
         stack.menu_requested.connect(self.menu_requested)
@@ -213,6 +216,19 @@ class PlotView(QWidget):
         """Label of a curve, and name of its run."""
         found = self._loaded().curves[curve]
         return found.label, found.run_title
+
+    def set_colour(self, curve: CurveId, colour: str) -> None:
+        """Draws a line in a colour, ``#RRGGBB``, in all plots and runs until the window is closed; empty: its own."""
+        if colour:
+            self._colours[curve.owner, curve.kind] = colour
+        else:
+            self._colours.pop((curve.owner, curve.kind), None)
+        self._loaded().set_colours(self._colours)
+
+    def reset_colours(self) -> None:
+        """Gives all lines their own colours back."""
+        self._colours.clear()
+        self._loaded().set_colours({})
 
     @property
     def legend_model(self) -> LegendModel:

@@ -224,7 +224,8 @@ class LegendModel(QAbstractItemModel):
             if role == Qt.ItemDataRole.DisplayRole:
                 return line_text(line.curve)
             if role == Qt.ItemDataRole.ToolTipRole:
-                return f"{line.curve.label}\n{line.curve.run_title}"
+                ways = tr("Click: show or hide. Ctrl+click or Alt+click: show only this. Right click: colour.")
+                return f"{line.curve.label}\n{line.curve.run_title}\n{ways}"
             if role == Qt.ItemDataRole.CheckStateRole:
                 return Qt.CheckState.Unchecked if line.id in self._hidden else Qt.CheckState.Checked
             return None

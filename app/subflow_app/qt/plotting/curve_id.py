@@ -19,7 +19,12 @@ class CurveId(NamedTuple):
 
 def curve_id(curve: Curve) -> CurveId:
     """The id of a curve; the total of a flow and the flow itself are the same line to a reader."""
-    return CurveId(curve.run, curve.owner, "flow" if curve.kind == "total" else curve.kind)
+    return CurveId(curve.run, curve.owner, line_kind(curve.kind))
+
+
+def line_kind(kind: str) -> str:
+    """The kind of the line that curves or bars of this kind are of."""
+    return "flow" if kind == "total" else kind
 
 
 def run_names(curves: Iterable[Curve]) -> dict[int, str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QMouseEvent, QPainter, QPen, QResizeEvent
+from functools import partial
+
+from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QIcon, QMouseEvent, QPainter, QPen, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
+    QColorDialog,
     QHeaderView,
     QLabel,
     QMenu,
@@ -16,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core import palette
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.plots import Curve
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.legend_model import CURVE_ROLE, LegendModel, line_colour
@@ -25,12 +28,25 @@ from subflow_app.qt.theme import Tokens, current_tokens
 
 _SAMPLE_WIDTH = 26
 _HEADER_PADDING = 5
+_COLOUR_NAMES = {
+    "blue": translatable("Blue"),
+    "vermillion": translatable("Vermilion"),
+    "green": translatable("Green"),
+    "purple": translatable("Purple"),
+    "sky": translatable("Sky blue"),
+    "orange": translatable("Orange"),
+    "yellow": translatable("Yellow"),
+    "black": translatable("Black"),
+}
 # A name is not squeezed further by many columns of values, px; these can be scrolled instead.
 _LEAST_NAME_WIDTH = 130
 
 
 class Legend(QWidget):
     """A header with the time of the values, and the tree of lines."""
+
+    colour_chosen = Signal(object, str)  # CurveId, #RRGGBB; empty: its own again
+    colours_reset = Signal()
 
     def __init__(self, model: LegendModel, parent: QWidget | None = None) -> None:
         """A legend of ``model``."""
@@ -132,7 +148,14 @@ class Legend(QWidget):
         )
 
     def _show_menu(self, position: QPoint) -> None:
+        self.make_menu(position).popup(self.tree.viewport().mapToGlobal(position))
+
+    def make_menu(self, position: QPoint) -> QMenu:
+        """What can be done with the line at a position of the tree."""
         index = self.tree.indexAt(position).siblingAtColumn(0)
+        if not index.isValid():
+            # Asked for by key, or beside the lines: the menu is of the line that is chosen.
+            index = self.tree.currentIndex().siblingAtColumn(0)
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         only, everything = QAction(tr("Show only this"), menu), QAction(tr("Show all"), menu)
@@ -141,7 +164,42 @@ class Legend(QWidget):
         only.triggered.connect(lambda: self._model.show_only(kept))
         everything.triggered.connect(lambda: self._model.set_hidden(frozenset()))
         menu.addActions([only, everything])
-        menu.popup(self.tree.viewport().mapToGlobal(position))
+        curve = self._model.id_at(index)
+        if curve is not None:
+            menu.addMenu(self._colour_menu(curve, menu))
+        reset = QAction(tr("Reset all colours"), menu)
+        reset.triggered.connect(self.colours_reset)
+        menu.addAction(reset)
+        return menu
+
+    def _colour_menu(self, curve: CurveId, parent: QMenu) -> QMenu:
+        """The colours that stay distinct for everybody first; then any other."""
+        menu = QMenu(tr("Colour"), parent)
+        menu.setObjectName("legend_colours")
+        for name, colour in palette.OKABE_ITO.items():
+            swatch = QPixmap(14, 14)
+            swatch.fill(QColor(colour))
+            action = menu.addAction(QIcon(swatch), tr(_COLOUR_NAMES[name]))
+            action.triggered.connect(partial(self.colour_chosen.emit, curve, colour))
+        menu.addSeparator()
+        menu.addAction(tr("Other…")).triggered.connect(partial(self.ask_colour, curve))
+        menu.addAction(tr("Its own")).triggered.connect(partial(self.colour_chosen.emit, curve, ""))
+        return menu
+
+    def ask_colour(self, curve: CurveId) -> None:
+        """Asks for any colour; the distinct ones stand among the own colours of the dialog."""
+        dialog = QColorDialog(self)
+        dialog.setObjectName("colour_dialog")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # The platform's dialog would not show these.
+        dialog.setOption(QColorDialog.ColorDialogOption.DontUseNativeDialog)
+        for number, colour in enumerate(palette.OKABE_ITO.values()):
+            QColorDialog.setCustomColor(number, QColor(colour))
+        shown = self._model.index_of(curve).data(CURVE_ROLE)
+        if isinstance(shown, Curve):
+            dialog.setCurrentColor(QColor(line_colour(shown, dark=current_tokens().is_dark)))
+        dialog.colorSelected.connect(lambda chosen: self.colour_chosen.emit(curve, chosen.name()))
+        dialog.open()
 
 
 class _LineDelegate(QStyledItemDelegate):
@@ -161,11 +219,11 @@ class _LineDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """Switches on a click anywhere on the name; with Ctrl everything else goes off."""
+        """Switches on a click anywhere on the name; with Ctrl or Alt everything else goes off."""
         if isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             if event.type() == QEvent.Type.MouseButtonRelease and isinstance(model, LegendModel):
-                with_control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-                (model.show_only if with_control else model.toggle)(index)
+                alone = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+                (model.show_only if event.modifiers() & alone else model.toggle)(index)
             return True
         return super().editorEvent(event, model, option, index)
 

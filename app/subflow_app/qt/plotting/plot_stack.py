@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
@@ -14,12 +15,12 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.core import palette
 from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
-from subflow_app.plots import BARS, TIME, Curve, PlotSpec
+from subflow_app.plots import BARS, TIME, Bar, Curve, PlotSpec
 from subflow_app.plots.reading import stretch
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.bar_plot import BarPlot
-from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
+from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind, run_names
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
@@ -32,6 +33,7 @@ from subflow_app.qt.theme import Tokens
 _ZOOM_STEP = 1.25
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 _OTHERS_MS = 400
+_Drawn = TypeVar("_Drawn", Curve, Bar)
 _HIT_PX = 8.0  # how far from a curve a click still means it
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
 _KEY_STEP = 0.01
@@ -81,6 +83,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._hidden: frozenset[CurveId] = frozenset()
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
+        self._chosen: Mapping[tuple[str, str], str] = {}
         self._marks_shown = True
         self._crosshair_shown = True
         self._readout_shown = False
@@ -202,6 +205,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def show_like(self, other: PlotStack) -> None:
         """Shows what another stack of the same plots shows: runs, hidden lines, switches and ranges."""
         self._marks_shown = other._marks_shown
+        self._chosen = other._chosen
         self.show_runs(other.runs)
         self.set_hidden(other.hidden)
         self.set_log(other._log)
@@ -231,6 +235,17 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             plot.set_hidden(hidden)
         self._draw_cursor()
 
+    def set_colours(self, chosen: Mapping[tuple[str, str], str]) -> None:
+        """Draws lines in colours that a person chose, ``#RRGGBB`` by owner and kind, in all runs; others in theirs."""
+        self._chosen = dict(chosen)
+        self._feed()
+        self.apply_tokens(self._tokens)
+        self.curves_changed.emit()
+
+    def _in_chosen_colour(self, drawn: _Drawn) -> _Drawn:
+        chosen = self._chosen.get((drawn.owner, line_kind(drawn.kind)))
+        return drawn if chosen is None else replace(drawn, colour=drawn.colour._replace(chosen=chosen))
+
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
         """Per plot over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
         return [plot.values_at(time_s) for plot in self.time_plots]
@@ -254,11 +269,11 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._feed_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
         for plot in self._others:
             if isinstance(plot, BarPlot):
-                plot.feed_bars(plot.spec.all_bars(self._runs))
+                plot.feed_bars([self._in_chosen_colour(bar) for bar in plot.spec.all_bars(self._runs)])
 
     def _feed_curves(self, plots: Sequence[TimePlot | XYPlot]) -> None:
         for plot in plots:
-            overlaid = plot.spec.overlay(self._runs)
+            overlaid = [self._in_chosen_colour(curve) for curve in plot.spec.overlay(self._runs)]
             plot.feed(overlaid)
             for curve in overlaid:
                 key = curve_id(curve)

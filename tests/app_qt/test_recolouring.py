@@ -1,0 +1,119 @@
+"""Lines in colours that a person chooses: in all plots and runs, until they are reset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QColorDialog, QMenu
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+
+from subflow_app.core import palette
+from subflow_app.qt.models.legend_model import CURVE_ROLE
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.bar_plot import BarPlot
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.theme import DARK
+
+WIFI = CurveId(0, "download/1", "subflow")
+GREEN = palette.OKABE_ITO["green"]
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[PlotView]:
+    made = PlotView()
+    qtbot.addWidget(made)
+    made.resize(900, 600)
+    made.show()
+    made.show_runs([finished_traces(title="first"), finished_traces(title="second")])
+    yield made
+    made.show_runs([])
+
+
+def colours(view: PlotView, owner: str) -> set[str]:
+    """Of this line in all plots over time and the legend."""
+    drawn = {
+        item.opts["pen"].color().name().upper()
+        for plot in view.stack.time_plots
+        for key, item in plot.curves.items()
+        if key.owner == owner
+    }
+    listed = {
+        palette.hex_colour(view.legend_model.index_of(key).data(CURVE_ROLE).colour)
+        for key in view.stack.curves
+        if key.owner == owner
+    }
+    return drawn | listed
+
+
+def test_a_line_has_its_new_colour_in_all_plots_and_runs(view: PlotView) -> None:
+    before = colours(view, "download/2")
+    view.set_colour(WIFI, GREEN)
+
+    assert colours(view, "download/1") == {GREEN}
+    assert colours(view, "download/2") == before
+    view.apply_tokens(DARK)
+    assert colours(view, "download/1") == {GREEN}
+
+
+def test_colour_is_kept_for_other_runs_and_can_be_reset(view: PlotView) -> None:
+    own = colours(view, "download/1")
+    view.set_colour(WIFI, "#123456")
+    view.show_runs([finished_traces(title="third")])
+    assert colours(view, "download/1") == {"#123456"}
+
+    view.set_colour(WIFI, "")
+    assert colours(view, "download/1") == own
+    view.set_colour(WIFI, "#123456")
+    view.reset_colours()
+    assert colours(view, "download/1") == own
+
+
+def test_bars_have_the_colour_of_their_flow(view: PlotView) -> None:
+    view.show_runs([finished_traces(make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",))))])
+    view.set_plot_shown("goodput_bars", True)
+    view.set_colour(CurveId(0, "download", "flow"), GREEN)
+    bars = next(plot for plot in view.stack.plots if isinstance(plot, BarPlot))
+
+    assert palette.hex_colour(bars.shown_bars()[0].colour) == GREEN
+
+
+def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
+    assert view._legend is not None
+    view._legend.set_current(WIFI)
+    # Beside all lines, as the menu key asks: the menu is of the line that is chosen.
+    menu = view._legend.make_menu(QPoint(5, 5000)).findChild(QMenu, "legend_colours")
+    assert menu is not None
+    actions = [action for action in menu.actions() if not action.isSeparator()]
+
+    assert [action.text() for action in actions[:3]] == ["Blue", "Vermilion", "Green"]
+    actions[2].trigger()
+    assert colours(view, "download/1") == {GREEN}
+
+
+def test_any_other_colour_can_be_asked_for(view: PlotView) -> None:
+    assert view._legend is not None
+    view._legend.ask_colour(WIFI)
+    dialog = view._legend.findChild(QColorDialog, "colour_dialog")
+    assert dialog is not None
+    assert QColorDialog.customColor(0) == QColor(palette.OKABE_ITO["blue"])
+    dialog.setCurrentColor(QColor("#AB34CD"))
+    dialog.accept()
+
+    assert {colour.upper() for colour in colours(view, "download/1")} == {"#AB34CD"}
+
+
+def test_click_with_alt_shows_a_line_alone_and_the_tool_tip_says_so(view: PlotView) -> None:
+    assert view._legend is not None
+    tree = view._legend.tree
+    index = view.legend_model.index_of(WIFI)
+    position = tree.visualRect(index).center()
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, position)
+
+    assert view.hidden == frozenset(view.stack.curves) - {WIFI}
+    assert "Alt+click: show only this" in index.data(Qt.ItemDataRole.ToolTipRole)
