@@ -12,7 +12,7 @@ from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.core import run_queue
 from subflow_app.core.run_queue import QueuedRun, QueueState, RunQueue, grid_of
-from subflow_app.core.runs import RunJob
+from subflow_app.core.runs import RunJob, RunResult
 from subflow_app.core.scenario_source import ScenarioSource
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
@@ -124,7 +124,7 @@ def test_a_run_that_raises_and_one_that_is_too_large_stop_none_of_the_others(
     queue: RunQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Raising(RunJob):
-        def run(self):  # type: ignore[no-untyped-def]
+        def run(self) -> RunResult:
             if self.seed == 2:
                 raise ValueError("a plug-in raised this")
             return super().run()

@@ -76,6 +76,9 @@ class ScriptedDialogs(Dialogs):
     def template(self) -> Any:
         return self._ask("template")
 
+    def enqueue(self, *arguments: Any) -> Any:
+        return self._ask("enqueue", *arguments)
+
     def confirm(self, *arguments: str) -> Any:
         return self._ask("confirm", *arguments)
 

@@ -34,6 +34,8 @@ class WindowState:
     can_train: bool = False  # there is something to start
     is_training: bool = False  # a training goes on, or waits for its turn
     training: frozenset[str] = frozenset()  # what can be done with the selected trainings
+    is_queue_busy: bool = False  # runs go on in the queue, or wait there
+    queue: frozenset[str] = frozenset()  # what can be done with it and its selected runs
     drawing: frozenset[str] = frozenset()  # what can be done with what is selected on the canvas
 
 
@@ -45,6 +47,7 @@ class Scope(Enum):
     HISTORY = "in the history"
     TRAINING = "on the Train page"
     TOPOLOGY = "on the canvas"
+    QUEUE = "in the queue"
 
 
 def _always(_state: WindowState) -> bool:

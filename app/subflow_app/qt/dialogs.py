@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +25,7 @@ from subflow_app.core.language import tr, translatable, trn
 
 if TYPE_CHECKING:
     from subflow_app.core.training_progress import Training
+    from subflow_app.qt.queue.enqueue_dialog import Enqueueing
     from subflow_app.qt.training.promote_dialog import Promotion
 
 # Translated by whoever shows them.
@@ -103,6 +104,16 @@ class Dialogs:
         choice = (gallery.text, gallery.template.scenario) if is_accepted else None
         gallery.deleteLater()
         return choice
+
+    def enqueue(self, seed: int, flows: Mapping[str, Sequence[str]], chosen: Mapping[str, str]) -> Enqueueing | None:
+        """Seeds and controllers to queue, or None; arguments as of `EnqueueDialog`."""
+        from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
+
+        dialog = EnqueueDialog(seed, flows, chosen, self._parent)
+        is_accepted = dialog.exec() == EnqueueDialog.DialogCode.Accepted
+        answer = dialog.answer
+        dialog.deleteLater()
+        return answer if is_accepted else None
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
         """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""

@@ -34,11 +34,12 @@ from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
-from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, TRAINING_MENU
+from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, QUEUE_MENU, TRAINING_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_session import RunSession
@@ -163,6 +164,9 @@ class MainWindow(QMainWindow):
         )
         self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs, self)
         self.live = LivePanel()
+        parts = (self.documents, self.database, self.preferences, self.unsaved, self.notices, self.dialogs)
+        self.queue_session = QueueSession(self.bar, *parts, self)
+        self.queue = self.queue_session.panel
         self.trainings = TrainingControl(self)
         actions = {name: self.bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
         self.train = TrainPage(self.trainings, self.workers, self.dialogs, actions)
@@ -191,6 +195,7 @@ class MainWindow(QMainWindow):
             "history": self.history,
             "agent": self.agent,
             "train": self.train,
+            "queue": self.queue,
         }
         self.panels = PanelLayout(self, self.banners, self.plots, panels)
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
@@ -200,6 +205,7 @@ class MainWindow(QMainWindow):
             Scope.PLOTS: self.plots,
             Scope.HISTORY: self.history.table,
             Scope.TRAINING: self.train,
+            Scope.QUEUE: self.queue,
             Scope.TOPOLOGY: self.topology.canvas,
         }
         self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
@@ -235,6 +241,9 @@ class MainWindow(QMainWindow):
         self.bar.speed_slider.limit_chosen.connect(self.set_speed_limit)
         self.session.join_live(self.live, self.inspector)
         self.live.changed.connect(self.update_actions)
+        self.queue_session.changed.connect(self.update_actions)
+        self.queue_session.stored.connect(self.history.reload)
+        self.queue.menu_requested.connect(lambda position: self._pop_up(QUEUE_MENU, position))
         self.runs.ended.connect(self._on_run_ended)
         self.session.stored.connect(self.history.reload)
         self.curve_finder.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
@@ -423,6 +432,8 @@ class MainWindow(QMainWindow):
                 can_train=self.train.can_start(),
                 is_training=self.trainings.is_busy,
                 training=self.train.possible(),
+                is_queue_busy=self.queue_session.queue.is_busy,
+                queue=self.queue_session.possible(),
                 drawing=self.drawing.possible(),
             )
         )
@@ -519,6 +530,7 @@ class MainWindow(QMainWindow):
             self.agent,
             self.train,
             self.live,
+            self.queue,
             self.banners,
             self.run_status,
             self.status_buttons,
@@ -549,7 +561,9 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
         # Trainings first: waiting for their checkpoints may take a moment, and nothing shall be asked twice.
-        if not self._closes_when_ended and not (self.training_session.may_close() and self.documents.may_discard()):
+        if not self._closes_when_ended and not (
+            self.queue_session.may_close() and self.training_session.may_close() and self.documents.may_discard()
+        ):
             event.ignore()
             return
         if self.runs.is_running:
@@ -557,6 +571,7 @@ class MainWindow(QMainWindow):
             self.runs.stop()
             event.ignore()
             return
+        self.queue_session.close()
         folders = self.unsaved.rescue_all()
         if folders:
             listed = "\n".join(str(folder) for folder in folders)

@@ -10,6 +10,20 @@ from subflow_app.qt.actions.choices import PANELS, SPEEDS, STEPS, THEMES, WORKSP
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
 } | {
+    "Queue": (
+        "queue.add",
+        "queue.add_several",
+        "-",
+        "queue.toggle",
+        "queue.cancel",
+        "queue.retry",
+        "-",
+        "queue.up",
+        "queue.down",
+        "-",
+        "queue.remove",
+        "queue.clear",
+    ),
     "Workspace": (*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout", "view.reset_layouts"),
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
@@ -103,6 +117,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "run.link_down",
         "run.link_up",
         "-",
+        ">Queue",
+        "-",
         *(f"run.speed_{speed}" for speed in SPEEDS),
         "-",
         "run.record_decisions",
@@ -157,6 +173,8 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
     "flows": ("topology.edit_paths", "-", *_PART_MENU),
     "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
 }
+QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
+QUEUE_MENU = SUBMENUS["Queue"][4:]
 HISTORY_MENU = MENUS["H&istory"][:-1]
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (

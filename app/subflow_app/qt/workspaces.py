@@ -59,6 +59,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("topology", Side.LEFT),
             Place("inspector", Side.BOTTOM, "topology"),
             Place("history", Side.BOTTOM, "plots"),
+            Place("queue", Side.TAB, "history"),
             Place("agent", Side.TAB, "inspector"),
             Place("train", Side.TAB, "plots"),
         ),

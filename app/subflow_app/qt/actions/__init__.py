@@ -7,7 +7,7 @@ and its place in ``menus``.
 from __future__ import annotations
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import arrange, edit, file, help, history, run, topology, training, view
+from subflow_app.qt.actions import arrange, edit, file, help, history, queue, run, topology, training, view
 
 ACTIONS: tuple[ActionSpec, ...] = (
     *file.rows(),
@@ -16,6 +16,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *arrange.rows(),
     *view.rows(),
     *run.rows(),
+    *queue.rows(),
     *run.agent_rows(),
     *training.rows(),
     *history.rows(),

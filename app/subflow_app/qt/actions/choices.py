@@ -18,6 +18,7 @@ PANELS = {
     "history": ("History", "history", "Ctrl+3"),
     "agent": ("Agent", "agent", "Ctrl+4"),
     "train": ("Train", "train", "Ctrl+5"),
+    "queue": ("Queue", "queue", "Ctrl+6"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).

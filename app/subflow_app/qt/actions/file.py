@@ -59,7 +59,7 @@ def rows() -> Iterator[ActionSpec]:
         "database",
         ("Ctrl+Shift+O",),
         lambda w, _: w.database.ask_open(),
-        lambda s: not s.is_running and not s.is_training,
+        lambda s: not s.is_running and not s.is_training and not s.is_queue_busy,
     )
     yield ActionSpec(
         "file.copy_database",

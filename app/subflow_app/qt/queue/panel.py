@@ -1,0 +1,144 @@
+"""The panel of the queue: how far it is as a whole, its runs, and what can be done with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QItemSelection, QPoint, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSpinBox,
+    QStackedLayout,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr
+from subflow_app.core.run_queue import QueueEntry, QueueProgress
+from subflow_app.qt import format as fmt
+from subflow_app.qt.queue.table_model import COLUMNS, ENTRY_ROLE, QueueTable
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
+
+_STEPS = 1000
+_MOST_PARALLEL = 64
+
+
+class QueuePanel(QWidget):
+    """Shows a queue; what it is asked goes out as actions and signals."""
+
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # where, on the screen
+    parallel_chosen = Signal(int)
+
+    def __init__(self, actions: Sequence[QAction], add: QAction, parallel: int, parent: QWidget | None = None) -> None:
+        """An empty queue.
+
+        Args:
+            actions: become buttons.
+            add: offered while the queue is empty.
+            parallel: how many runs go on at once.
+            parent: owns it.
+        """
+        super().__init__(parent)
+        self.setObjectName("queue_panel")
+        self._model = QueueTable(self)
+        self.table = QTableView(self)
+        self.table.setModel(self._model)
+        set_up_table(self.table, "queue_table", tr("Queued runs"))
+        set_widths(self.table, [(tr(column.title), column.widest) for column in COLUMNS])
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(
+            lambda at: self.menu_requested.emit(self.table.viewport().mapToGlobal(at))
+        )
+        self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self._bar = QProgressBar(self)
+        self._bar.setObjectName("queue_progress")
+        self._bar.setAccessibleName(tr("Progress of the queue"))
+        self._bar.setRange(0, _STEPS)
+        self._bar.setTextVisible(False)
+        self._text = QLabel(self)
+        self._text.setObjectName("queue_text")
+        self.parallel = QSpinBox(self)
+        self.parallel.setObjectName("queue_parallel")
+        self.parallel.setAccessibleName(tr("Runs at once"))
+        self.parallel.setRange(1, _MOST_PARALLEL)
+        self.parallel.setValue(parallel)
+        self.parallel.valueChanged.connect(self.parallel_chosen)
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 4, 6, 4)
+        for action in actions:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        top.addSpacing(8)
+        top.addWidget(self._bar, 1)
+        top.addWidget(self._text)
+        top.addSpacing(8)
+        top.addWidget(QLabel(tr("At once"), self))
+        top.addWidget(self.parallel)
+        self._empty = EmptyState(
+            "queue",
+            tr("Nothing is queued"),
+            tr("Queue the scenario with several seeds and controllers; the runs go on beside your work."),
+            add,
+        )
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.table)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addLayout(self._stack, 1)
+        self.apply_tokens(current_tokens())
+
+    def update_rows(self, entries: Sequence[QueueEntry], progress: QueueProgress) -> None:
+        """Shows the queue as it is now; what is selected stays selected."""
+        chosen = set(self.selected_numbers())
+        is_same = [entry.number for entry in entries] == [row.number for row in self._model.rows]
+        self._model.update_rows(entries)
+        if not is_same:
+            select_rows(self.table, lambda index: index.data(ENTRY_ROLE).number in chosen)
+        self._stack.setCurrentIndex(1 if entries else 0)
+        self._bar.setValue(round(progress.fraction * _STEPS) if entries else 0)
+        self._text.setText(self._progress_text(progress) if entries else "")
+
+    def selected(self) -> list[QueueEntry]:
+        """The selected runs, in the order of the table."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [self._model.rows[row] for row in rows]
+
+    def selected_numbers(self) -> list[int]:
+        """Their numbers."""
+        return [entry.number for entry in self.selected()]
+
+    def select_all(self) -> None:
+        """Selects every run."""
+        self.table.selectAll()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Redraws icons and muted texts in the colours of the theme."""
+        self._text.setStyleSheet(f"color: {tokens.muted_text};")
+        self._empty.apply_tokens(tokens)
+        self._model.refresh_icons()
+
+    @staticmethod
+    def _progress_text(progress: QueueProgress) -> str:
+        done = tr("{done} of {total} runs", done=progress.done, total=progress.total)
+        if progress.is_paused:
+            return tr("{done}, paused", done=done)
+        if math.isnan(progress.eta_s) or progress.eta_s <= 0:
+            return done
+        return tr("{done}, {time} left", done=done, time=fmt.duration(progress.eta_s))
+
+    def _on_selection_changed(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        self.selection_changed.emit()

@@ -1,0 +1,222 @@
+"""The queue of one window: joins it with the scenario, the database, the history and the panel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.language import tr, trn
+from subflow_app.core.policies import app_catalog
+from subflow_app.core.run_queue import QueuedRun, QueueState, RunQueue, default_parallel, grid_of
+from subflow_app.core.scenario_source import ScenarioSource, with_traces
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.documents import Documents
+from subflow_app.qt.menus import QUEUE_BUTTONS
+from subflow_app.qt.notices import Notices
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.queue.panel import QueuePanel
+from subflow_app.qt.unsaved_runs import UnsavedRuns
+from subflow_sim.scenario import Flow
+
+if TYPE_CHECKING:
+    from subflow_app.qt.action_bar import ActionBar
+    from subflow_store import Store
+
+_REFRESH_MS = 250
+
+
+class QueueSession(QObject):
+    """What the actions of the queue do."""
+
+    changed = Signal()  # what can be done is something else now
+    stored = Signal()  # the list of stored runs may have changed
+
+    def __init__(
+        self,
+        bar: ActionBar,
+        documents: Documents,
+        database: DatabaseControl,
+        preferences: Preferences,
+        unsaved: UnsavedRuns,
+        notices: Notices,
+        dialogs: Dialogs,
+        parent: QObject,
+    ) -> None:
+        """Joins these parts of one window."""
+        super().__init__(parent)
+        buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
+        panel = self.panel = QueuePanel(buttons, bar["queue.add_several"], default_parallel())
+        self._documents = documents
+        self._database = database
+        self._unsaved = unsaved
+        self._notices = notices
+        self._dialogs = dialogs
+        self.queue = RunQueue(
+            self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
+        )
+        self._state: object = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+        panel.parallel_chosen.connect(self.queue.set_parallel)
+        panel.selection_changed.connect(self.changed)
+
+    def possible(self) -> frozenset[str]:
+        """What can be done: `toggle` and `clear`, and with the selected runs `cancel`, `retry`, `move`, `remove`."""
+        found = set()
+        entries = self.queue.entries()
+        if self.queue.is_busy:
+            found.add("toggle")
+        if any(entry.state is QueueState.FINISHED for entry in entries):
+            found.add("clear")
+        for entry in self.panel.selected():
+            if not entry.state.is_over:
+                found.add("cancel")
+            if entry.state in (QueueState.FAILED, QueueState.CANCELLED):
+                found.add("retry")
+            if entry.state is QueueState.WAITING:
+                found.add("move")
+            if entry.state is not QueueState.RUNNING:
+                found.add("remove")
+        return frozenset(found)
+
+    def add(self) -> None:
+        """Queues the scenario as it is."""
+        source = self._source()
+        if source is not None:
+            self._add([QueuedRun(source, source.scenario.name)], "")
+
+    def add_several(self) -> None:
+        """Asks for seeds and controllers, and queues each controller with each seed.
+
+        Raises:
+            ScenarioError: if the scenario does not take one of them.
+        """
+        source = self._source()
+        if source is None:
+            return
+        scenario = source.scenario
+        flows = {name: _controllers_for(flow) for name, flow in scenario.flows.items() if not flow.sends_datagrams}
+        chosen = {name: scenario.flows[name].controller.name for name in flows}
+        answer = self._dialogs.enqueue(scenario.seed, flows, chosen)
+        if answer is None:
+            return
+        path = self._documents.doc.path
+        folder = None if path is None else path.parent
+        self._add(grid_of(source, answer.seeds, answer.flow, answer.controllers, folder), answer.tag)
+
+    def toggle(self) -> None:
+        """Holds the whole queue, or lets it go on."""
+        if self.queue.is_paused:
+            self.queue.resume()
+        else:
+            self.queue.pause()
+        self.refresh()
+
+    def cancel(self) -> None:
+        """Cancels the selected runs."""
+        self.queue.cancel(self.panel.selected_numbers())
+        self.refresh()
+
+    def retry(self) -> None:
+        """Queues the selected runs that failed or were cancelled again."""
+        self.queue.retry(self.panel.selected_numbers())
+        self._follow()
+
+    def move(self, by: int) -> None:
+        """Moves the selected runs up (-1) or down (1)."""
+        self.queue.move(self.panel.selected_numbers(), by)
+        self.refresh()
+
+    def remove(self) -> None:
+        """Takes the selected runs out of the list, but for those that go on."""
+        self.queue.remove(self.panel.selected_numbers())
+        self.refresh()
+
+    def clear_finished(self) -> None:
+        """Takes the finished runs out of the list."""
+        self.queue.clear_finished()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Shows the queue as it is now."""
+        is_busy = self.queue.is_busy
+        if not is_busy:
+            self._timer.stop()
+        self._settle()
+        entries = self.queue.entries()
+        self.panel.update_rows(entries, self.queue.progress())
+        state = (is_busy, self.queue.is_paused, [(entry.number, entry.state) for entry in entries])
+        if state != self._state:
+            self._state = state
+            self.changed.emit()
+
+    def may_close(self) -> bool:
+        """Asks whether to give up what is queued, if anything is."""
+        left = sum(not entry.state.is_over for entry in self.queue.entries())
+        if left == 0:
+            return True
+        return self._dialogs.confirm(
+            tr("Runs are queued"),
+            trn("A queued run is not finished.", "{count} queued runs are not finished.", left),
+            tr(
+                "Runs that go on are stopped, and kept as far as they went. The others do not start, and the queue is "
+                "not remembered."
+            ),
+            tr("Stop and close"),
+        )
+
+    def close(self) -> None:
+        """Ends the queue; runs that no database has are left to :class:`UnsavedRuns`."""
+        self._timer.stop()
+        self.queue.close()
+        self._settle()
+
+    # ---- inside ----
+
+    def _store(self) -> Store | None:
+        return self._database.store if self._database.can_write else None
+
+    def _source(self) -> ScenarioSource | None:
+        doc = self._documents.doc
+        if doc.scenario is None:
+            return None
+        return ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario))
+
+    def _add(self, runs: list[QueuedRun], tag: str) -> None:
+        if self._database.is_opening:
+            raise InputError(tr("The database is still being opened; try again in a moment."))
+        self.queue.add(runs, tag)
+        self._follow()
+
+    def _follow(self) -> None:
+        self._timer.start()
+        self.refresh()
+
+    def _settle(self) -> None:
+        """Looks after the runs that have ended."""
+        ended = self.queue.take_ended()
+        for job, result in ended:
+            if result.run_id is None:
+                self._unsaved.add(job, result)
+            if result.store_error is not None:
+                self._notices.run_not_stored(
+                    job,
+                    result.store_error,
+                    lambda job=job: self._unsaved.ask_save(job),  # type: ignore[misc]
+                    lambda job=job: self._unsaved.ask_export(job),  # type: ignore[misc]
+                )
+        if ended:
+            self.stored.emit()
+
+
+def _controllers_for(flow: Flow) -> list[str]:
+    """Controllers that a flow of this kind can have."""
+    return [
+        each.name
+        for each in app_catalog().controllers
+        if each.is_coupled == (flow.kind == "mptcp") or each.name == flow.controller.name
+    ]
