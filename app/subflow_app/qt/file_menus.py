@@ -6,15 +6,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.resources import scenario_names
+from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.topology_files import is_graph_file
 
+DATABASE_SUFFIX = ".db"
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"
 RECENT = "Open &recent"
@@ -61,3 +64,12 @@ class FileMenus(QObject):
             action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
         if not entries:
             menu.addAction(tr("None yet")).setEnabled(False)
+
+
+def dropped_file(event: QDropEvent) -> Path | None:
+    """The one scenario or database that is dragged."""
+    urls = event.mimeData().urls()
+    if len(urls) != 1 or not urls[0].isLocalFile():
+        return None
+    path = Path(urls[0].toLocalFile())
+    return path if path.suffix in (SCENARIO_SUFFIX, DATABASE_SUFFIX) or is_graph_file(path) else None

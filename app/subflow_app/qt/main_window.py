@@ -15,7 +15,6 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.policies import app_catalog
 from subflow_app.core.problem_texts import error_text
-from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.core.training_progress import TRAINING_ACTIONS
 from subflow_app.qt.action_bar import ActionBar
@@ -28,7 +27,7 @@ from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
-from subflow_app.qt.file_menus import FileMenus
+from subflow_app.qt.file_menus import DATABASE_SUFFIX, FileMenus, dropped_file
 from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
 from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
@@ -69,7 +68,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DEFAULT_SIZE = QSize(1400, 900)
-DATABASE_SUFFIX = ".db"
 _MESSAGE_MS = 8000
 
 
@@ -318,10 +316,6 @@ class MainWindow(QMainWindow):
             self.inspector.commit_pending()
         self.session.toggle()
 
-    def set_speed(self, speed: str) -> None:
-        """Lets runs go at one of :data:`SPEEDS`."""
-        self.set_speed_limit(SPEEDS[speed][0])
-
     def set_speed_limit(self, limit: float | None) -> None:
         """Lets runs go at most this fast, in simulated seconds per second."""
         self.speed_limit = limit
@@ -541,12 +535,12 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Takes scenario and database files."""
-        if _dropped_file(event) is not None:
+        if dropped_file(event) is not None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Opens what was dropped."""
-        path = _dropped_file(event)
+        path = dropped_file(event)
         if path is None:
             return
         event.acceptProposedAction()
@@ -600,12 +594,3 @@ def _open_desk(store: Store | None) -> TrainingDesk:
     from subflow_app.core.trainings import open_desk
 
     return open_desk(store)
-
-
-def _dropped_file(event: QDropEvent) -> Path | None:
-    """The one scenario or database that is dragged."""
-    urls = event.mimeData().urls()
-    if len(urls) != 1 or not urls[0].isLocalFile():
-        return None
-    path = Path(urls[0].toLocalFile())
-    return path if path.suffix in (SCENARIO_SUFFIX, DATABASE_SUFFIX) or is_graph_file(path) else None

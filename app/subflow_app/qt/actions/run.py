@@ -74,7 +74,7 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, on: w.set_decisions_recorded(on),
         checkable=True,
     )
-    for speed, (_limit, text, icon_name, shortcut) in SPEEDS.items():
+    for speed, (limit, text, icon_name, shortcut) in SPEEDS.items():
         yield ActionSpec(
             f"run.speed_{speed}",
             text,
@@ -83,7 +83,7 @@ def rows() -> Iterator[ActionSpec]:
             else f"Let the run go at {text.lower()}, to watch it",
             icon_name,
             (shortcut,),
-            lambda w, _, speed=speed: w.set_speed(speed),  # type: ignore[misc]
+            lambda w, _, limit=limit: w.set_speed_limit(limit),  # type: ignore[misc]
             checkable=True,
             group="speed",
             is_on=speed == DEFAULT_SPEED,
