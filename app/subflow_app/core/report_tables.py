@@ -182,7 +182,8 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
     )
     rows = []
     for flow in flows:
-        for choice in (flow.controller, flow.scheduler):
+        # A flow with one path has a scheduler by name alone.
+        for choice in (flow.controller, flow.scheduler) if flow.kind == "mptcp" else (flow.controller,):
             told = [f"{key} = {_option_text(value)}" for key, value in choice.options.items()]
             if choice.policy is not None:
                 told.append(f"policy {choice.policy.name} (SHA-256 {choice.policy.content_hash[:16]}…)")

@@ -25,6 +25,8 @@ from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.history_panel import History
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.reporting import Reports
+from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
@@ -34,18 +36,20 @@ class Exports(QObject):
 
     written = Signal(object)  # Path of the file or folder
     failed = Signal(str)  # why, and what to do
+    told = Signal(str)  # what goes on
 
     def __init__(
         self,
         plots: PlotView,
         history: History,
+        shown: ShownRuns,
         database: DatabaseControl,
         preferences: Preferences,
         dialogs: Dialogs,
         workers: Workers,
         parent: QWidget,
     ) -> None:
-        """Exports what ``plots`` shows and what ``history`` has selected."""
+        """Exports what ``plots`` shows, which is ``shown``, and what ``history`` has selected."""
         super().__init__(parent)
         self._plots = plots
         self._history = history
@@ -54,6 +58,10 @@ class Exports(QObject):
         self.dialogs = dialogs
         self._workers = workers
         self._window = parent
+        self.reports = Reports(history, shown, database, preferences, dialogs, workers, parent)
+        self.reports.written.connect(self.written)
+        self.reports.failed.connect(self.failed)
+        self.reports.told.connect(self.told)
 
     def ask_figure(self) -> None:
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""

@@ -28,6 +28,7 @@ GLYPHS: dict[str, str] = {
     "database_copy": "ph.copy",
     "export_figure": "ph.image",
     "export_data": "ph.table",
+    "export_report": "ph.article",
     "quit": "ph.sign-out",
     "undo": "ph.arrow-u-up-left",
     "redo": "ph.arrow-u-up-right",

@@ -182,7 +182,7 @@ class MainWindow(QMainWindow):
         )
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.preferences, self.banners, self)
         self.exports = Exports(
-            self.plots, self.history, self.database, self.preferences, self.dialogs, self.workers, self
+            self.plots, self.history, self.shown, self.database, self.preferences, self.dialogs, self.workers, self
         )
 
     def _place_parts(self) -> None:
@@ -278,6 +278,7 @@ class MainWindow(QMainWindow):
         self.topology_files.failed.connect(self.notices.export_failed)
         self.exports.written.connect(self._on_exported)
         self.exports.failed.connect(self.notices.export_failed)
+        self.exports.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.unsaved.exported.connect(self._on_exported)
         self.unsaved.failed.connect(self.notices.action_failed)
         self.recovery.failed.connect(self.notices.recovery_failed)

@@ -50,6 +50,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "file.export_figure",
         "file.export_data",
+        "file.export_report",
         "-",
         "file.quit",
     ),
@@ -175,7 +176,7 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
 }
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
 QUEUE_MENU = SUBMENUS["Queue"][4:]
-HISTORY_MENU = MENUS["H&istory"][:-1]
+HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "file.export_report")
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",

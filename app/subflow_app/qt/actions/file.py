@@ -124,6 +124,15 @@ def rows() -> Iterator[ActionSpec]:
         has_plots,
     )
     yield ActionSpec(
+        "file.export_report",
+        "Export &report…",
+        "Write a report on the selected runs, or those shown: setup, figures, tables, seeds, how to run them again",
+        "export_report",
+        ("Ctrl+Shift+R",),
+        lambda w, _: w.exports.reports.ask_report(),
+        lambda s: s.has_store and (s.runs_selected > 0 or s.runs_shown > 0),
+    )
+    yield ActionSpec(
         "file.quit",
         "&Quit",
         "Close Subflow; a run that is going on is stopped and kept",

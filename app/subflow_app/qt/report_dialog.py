@@ -1,0 +1,140 @@
+"""Asks what a report is to hold: which figures, in which format, under which title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGridLayout,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr, trn
+from subflow_app.core.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
+from subflow_app.plots import PlotSpec
+from subflow_store import RunRow
+
+FORMATS: dict[ReportKind, str] = {
+    "pdf": "PDF — pages to print and to hand in",
+    "html": "HTML — one file for the browser",
+}
+_COLUMNS = 2
+_MOST_NAMES = 5
+
+
+class ReportDialog(QDialog):
+    """The choices; the file is asked for afterwards."""
+
+    def __init__(self, rows: Sequence[RunRow], plots: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
+        """Asks about a report on the runs of ``rows``; ``plots`` are those that these runs can have."""
+        super().__init__(parent)
+        self.setObjectName("report_dialog")
+        self.setWindowTitle(tr("Export report"))
+        self._plots = tuple(plots)
+        names = [tr("{name} (run {number})", name=row.name, number=row.id) for row in rows[:_MOST_NAMES]]
+        if len(rows) > _MOST_NAMES:
+            more = len(rows) - _MOST_NAMES
+            names.append(trn("and {count} more", "and {count} more", more))
+        about = QLabel(
+            trn(
+                "A report on {count} run: {names}.",
+                "A report on {count} runs: {names}.",
+                len(rows),
+                names=", ".join(names),
+            ),
+            self,
+        )
+        about.setObjectName("report_runs")
+        about.setWordWrap(True)
+        holds = QLabel(
+            tr(
+                "It holds the topology, all parameters, the figures chosen here, tables per flow, subflow and link, "
+                "seeds, versions, the exact scenario, and how to run it again."
+            ),
+            self,
+        )
+        holds.setWordWrap(True)
+        self.kind = QComboBox(self)
+        self.kind.setObjectName("report_format")
+        for kind, text in FORMATS.items():
+            self.kind.addItem(tr(text), kind)
+        self.page = QComboBox(self)
+        self.page.setObjectName("report_page")
+        for size, name in PAGE_SIZES.items():
+            self.page.addItem(name, size)
+        self.heading = QLineEdit(self)
+        self.heading.setObjectName("report_title")
+        self.heading.setPlaceholderText(rows[0].name if rows else "")
+        form = QFormLayout()
+        form.addRow(tr("&Title:"), self.heading)
+        form.addRow(tr("&Format:"), self.kind)
+        form.addRow(tr("&Pages:"), self.page)
+        self.boxes = [self._box(spec) for spec in self._plots]
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        export = buttons.addButton(tr("Export…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        export.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(about)
+        layout.addWidget(holds)
+        layout.addLayout(form)
+        layout.addWidget(self._group(), 1)
+        layout.addWidget(buttons)
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
+        self._on_kind_changed()
+        self.resize(560, 520)
+
+    @property
+    def chosen_kind(self) -> ReportKind:
+        """Format of the file."""
+        kind: ReportKind = self.kind.currentData()
+        return kind
+
+    @property
+    def chosen_page(self) -> PageSize:
+        """Size of the pages of a PDF."""
+        page: PageSize = self.page.currentData()
+        return page
+
+    @property
+    def chosen_plots(self) -> list[PlotSpec]:
+        """The figures, in the order of the plots."""
+        return [spec for spec, box in zip(self._plots, self.boxes, strict=True) if box.isChecked()]
+
+    def _group(self) -> QGroupBox:
+        grid = QGridLayout()
+        rows = -(-len(self.boxes) // _COLUMNS)
+        for number, box in enumerate(self.boxes):
+            grid.addWidget(box, number % rows, number // rows)
+        grid.setRowStretch(rows, 1)
+        inside = QWidget()
+        inside.setLayout(grid)
+        scroll = QScrollArea(self)
+        scroll.setObjectName("report_figures")
+        scroll.setWidget(inside)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        group = QGroupBox(tr("Figures"), self)
+        layout = QVBoxLayout(group)
+        layout.addWidget(scroll)
+        return group
+
+    def _box(self, spec: PlotSpec) -> QCheckBox:
+        box = QCheckBox(tr(spec.title), self)
+        box.setObjectName(f"report_plot_{spec.id}")
+        box.setChecked(spec.id in DEFAULT_PLOTS)
+        return box
+
+    def _on_kind_changed(self) -> None:
+        self.page.setEnabled(self.chosen_kind == "pdf")

@@ -1,0 +1,123 @@
+"""Reports of the window: asks what they are to hold, has them written, and says where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog, QWidget
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.figure_process import FigureProcess
+from subflow_app.core.language import tr
+from subflow_app.core.paths import file_stem
+from subflow_app.core.traces import StoredTraces
+from subflow_app.plots import PLOTS, PlotSpec
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.history_panel import History
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.report_dialog import FORMATS, ReportDialog
+from subflow_app.qt.shown_runs import ShownRuns
+from subflow_app.qt.workers import Workers
+from subflow_store import StoreError
+
+
+class Reports(QObject):
+    """Reports of one window."""
+
+    written = Signal(object)  # Path of the file
+    failed = Signal(str)  # why, and what to do
+    told = Signal(str)  # what goes on
+
+    def __init__(
+        self,
+        history: History,
+        shown: ShownRuns,
+        database: DatabaseControl,
+        preferences: Preferences,
+        dialogs: Dialogs,
+        workers: Workers,
+        parent: QWidget,
+    ) -> None:
+        """Reports on what ``history`` has selected, else on the stored runs among those that are ``shown``."""
+        super().__init__(parent)
+        self._history = history
+        self._shown = shown
+        self._database = database
+        self._preferences = preferences
+        self.dialogs = dialogs
+        self._workers = workers
+        self._window = parent
+
+    def ask_report(self) -> None:
+        """Asks what the report is to hold, then for its file, and has it written."""
+        store = self._database.store
+        numbers = [row.id for row in self._history.selected()] or sorted(self._shown.ids)
+        if store is None or not numbers:
+            self.failed.emit(
+                tr("A report is on stored runs: select some in the history, or wait until this one is stored.")
+            )
+            return
+        try:
+            rows = [store.run(number) for number in numbers]
+            traces = [StoredTraces(store, number) for number in numbers]
+            plots = [spec for spec in PLOTS if any(spec.is_in(each) for each in traces)]
+        except (AppError, StoreError) as error:
+            self.failed.emit(str(error))
+            return
+        dialog = ReportDialog(rows, plots, self._window)
+        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        if not is_accepted:
+            return
+        suffix = f".{dialog.chosen_kind}"
+        name = FORMATS[dialog.chosen_kind].split(" ")[0]
+        last = self._preferences.settings.last_export_directory
+        folder = Path(last) if last and Path(last).is_dir() else Path.home()
+        path = self.dialogs.save_path(
+            tr("Export report"), f"{name} (*{suffix})", folder / f"{file_stem(rows[0].name)}-report{suffix}"
+        )
+        if path is not None:
+            self.export_report(
+                path, numbers, dialog.chosen_plots, title=dialog.heading.text().strip(), page=dialog.chosen_page
+            )
+
+    def export_report(
+        self, path: Path, numbers: Sequence[int], plots: Sequence[PlotSpec], *, title: str = "", page: str = "a4"
+    ) -> None:
+        """Has the report on these runs written; tells how it went."""
+        store = self._database.store
+        if store is None:
+            return
+        process = FigureProcess()
+
+        def export() -> Path:
+            from subflow_app.core.figures import write_figure
+            from subflow_app.core.report import build_report, page_size, read_runs, report_kind
+
+            try:
+                kind = report_kind(path)
+                process.start()  # it gets warm while the runs are read
+                report = build_report(read_runs(store, numbers), plots=plots, title=title)
+                return write_figure(path, process.draw(replace(report, kind=kind, page=page_size(page))))
+            finally:
+                process.close()
+
+        self.told.emit(tr("Writing the report…"))
+        self._workers.start(
+            "export report", export, succeeded=self._on_written, failed=self._on_failed, cancel=process.close
+        )
+
+    def _on_written(self, path: Path) -> None:
+        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
+        self.told.emit("")
+        self.written.emit(path)
+
+    def _on_failed(self, error: Exception) -> None:
+        self.told.emit("")
+        if not isinstance(error, AppError | StoreError):
+            raise error
+        self.failed.emit(str(error))

@@ -1,0 +1,103 @@
+"""Reports of the window: of the selected runs, with the chosen figures, and a word when there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.report_dialog import ReportDialog
+
+
+@pytest.fixture
+def choose(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ReportDialog], None]], None]:
+    """Lets a function answer the next dialog."""
+
+    def answer_with(function: Callable[[ReportDialog], None]) -> None:
+        def answer(dialog: ReportDialog) -> int:
+            function(dialog)
+            return int(ReportDialog.DialogCode.Accepted)
+
+        monkeypatch.setattr(ReportDialog, "exec", answer)
+
+    return answer_with
+
+
+def test_report_on_the_selected_runs(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    choose: Callable[[Callable[[ReportDialog], None]], None],
+) -> None:
+    numbers = [run_once(), run_once()]
+    window.history.select(numbers)
+
+    def html(dialog: ReportDialog) -> None:
+        dialog.kind.setCurrentIndex(dialog.kind.findData("html"))
+        assert not dialog.page.isEnabled()
+        dialog.heading.setText("Lab 1")
+        for box in dialog.boxes:
+            box.setChecked(box.objectName() == "report_plot_cwnd")
+
+    choose(html)
+    dialogs.answer("save_path", tmp_path / "lab.html")
+
+    with qtbot.waitSignal(window.exports.written, timeout=60_000):
+        window.bar.trigger("file.export_report")
+
+    text = (tmp_path / "lab.html").read_text()
+    assert "<title>Lab 1</title>" in text
+    assert "Report on 2 runs" in text
+    assert "Congestion window, 2 runs" in text
+    assert "Throughput, 2 runs" not in text
+    assert str(tmp_path / "lab.html") in window.banners.text("export")
+    assert dialogs.asked[-1][1][2].name == "two-paths-report.html"
+    assert window.preferences.settings.last_export_directory == str(tmp_path)
+
+
+def test_report_on_the_run_that_is_shown_as_pdf(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    choose: Callable[[Callable[[ReportDialog], None]], None],
+) -> None:
+    run_once()
+    window.history.select([])
+    choose(lambda dialog: dialog.page.setCurrentIndex(dialog.page.findData("letter")))
+    dialogs.answer("save_path", tmp_path / "report.pdf")
+
+    with qtbot.waitSignal(window.exports.written, timeout=60_000):
+        window.bar.trigger("file.export_report")
+
+    # Letter is 8.5 in wide.
+    assert b"/MediaBox [ 0 0 612 792 ]" in (tmp_path / "report.pdf").read_bytes()
+
+
+def test_report_that_cannot_be_written_is_told(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    choose: Callable[[Callable[[ReportDialog], None]], None],
+) -> None:
+    run_once()
+    choose(lambda dialog: None)
+    for name, why in (("gone/x.pdf", "choose another folder"), ("x.docx", "reports are written as .html or .pdf")):
+        dialogs.answer("save_path", tmp_path / name)
+        with qtbot.waitSignal(window.exports.failed, timeout=60_000):
+            window.bar.trigger("file.export_report")
+        assert why in window.banners.text("export")
+    assert list(tmp_path.glob("x*")) == []
+
+
+def test_there_is_no_report_without_runs(window: MainWindow) -> None:
+    assert not window.bar["file.export_report"].isEnabled()
