@@ -29,6 +29,7 @@ class CurveFinder(QObject):
         self._history = history
         self._docks = docks
         plots.curve_clicked.connect(self._on_clicked)
+        plots.told.connect(self.told)
 
     def find_run(self) -> None:
         """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.

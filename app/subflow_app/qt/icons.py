@@ -89,6 +89,7 @@ GLYPHS: dict[str, str] = {
     "fit": "ph.corners-out",
     "zoom_reset": "ph.frame-corners",
     "legend": "ph.list-dashes",
+    "pop_out": "ph.arrow-square-out",
     "cursors": "ph.arrows-out-line-horizontal",
     "crosshair": "ph.crosshair-simple",
     "log": "ph.chart-line-up",

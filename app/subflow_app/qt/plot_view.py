@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
 from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.plotting.curve_id import CurveId
     from subflow_app.qt.plotting.legend import Legend
     from subflow_app.qt.plotting.plot_stack import PlotStack
+    from subflow_app.qt.plotting.popped_plot import PoppedPlot
 
 
 class PlotView(QWidget):
@@ -31,6 +32,7 @@ class PlotView(QWidget):
     menu_requested = Signal(QPoint)  # global position
     time_clicked = Signal(float)  # s
     curve_clicked = Signal(object)  # CurveId
+    told = Signal(str)  # why something was not done
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
         """An empty view; ``run_action`` is the button of its empty state."""
@@ -43,6 +45,7 @@ class PlotView(QWidget):
         self._runs: tuple[Traces, ...] = ()
         self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
         self._specs = self._wanted
+        self._popped: dict[str, PoppedPlot] = {}  # by plot id: in windows of their own
         self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the number that is chosen
         self._colours: dict[tuple[str, str], str] = {}  # that a person chose, by owner and kind, for this session
         self._legend_shown = True
@@ -129,9 +132,11 @@ class PlotView(QWidget):
         stack.set_pin(None)
         self._of_numbers.clear()
         try:
-            stack.show_runs(runs)
+            for each in self._stacks:
+                each.show_runs(runs)
         except Exception:
-            stack.show_runs(before)
+            for each in self._stacks:
+                each.show_runs(before)
             raise
         self._runs = tuple(runs)
         self._choose_specs()
@@ -141,7 +146,8 @@ class PlotView(QWidget):
     def refresh(self) -> None:
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
         if self._stack is not None and self._runs and self.isVisible():
-            self._stack.refresh()
+            for stack in self._stacks:
+                stack.refresh()
             self._update_span()
             if self._stack.cursor_s is None:
                 self._update_values(None)
@@ -214,7 +220,7 @@ class PlotView(QWidget):
 
     def names_of(self, curve: CurveId) -> tuple[str, str]:
         """Label of a curve, and name of its run."""
-        found = self._loaded().curves[curve]
+        found = next(stack.curves[curve] for stack in self._stacks if curve in stack.curves)
         return found.label, found.run_title
 
     def set_colour(self, curve: CurveId, colour: str) -> None:
@@ -223,12 +229,14 @@ class PlotView(QWidget):
             self._colours[curve.owner, curve.kind] = colour
         else:
             self._colours.pop((curve.owner, curve.kind), None)
-        self._loaded().set_colours(self._colours)
+        for stack in self._stacks:
+            stack.set_colours(self._colours)
 
     def reset_colours(self) -> None:
         """Gives all lines their own colours back."""
         self._colours.clear()
-        self._loaded().set_colours({})
+        for stack in self._stacks:
+            stack.set_colours({})
 
     @property
     def legend_model(self) -> LegendModel:
@@ -245,27 +253,27 @@ class PlotView(QWidget):
     def set_crosshair_shown(self, is_shown: bool) -> None:
         """Shows or hides the crosshair."""
         self._crosshair_shown = is_shown
-        if self._stack is not None:
-            self._stack.set_crosshair_shown(is_shown)
+        for stack in self._stacks:
+            stack.set_crosshair_shown(is_shown)
 
     def set_marks_shown(self, is_shown: bool) -> None:
         """Shows or hides losses, timeouts, actions of agents and link changes."""
         self._marks_shown = is_shown
-        if self._stack is not None:
-            self._stack.set_marks_shown(is_shown)
+        for stack in self._stacks:
+            stack.set_marks_shown(is_shown)
 
     def set_log(self, is_log: bool) -> None:
         """Logarithmic or linear values."""
         self._log = is_log
-        if self._stack is not None:
-            self._stack.set_log(is_log)
+        for stack in self._stacks:
+            stack.set_log(is_log)
 
     # ---- view ----
 
     def fit(self) -> None:
         """Shows everything."""
-        if self._stack is not None:
-            self._stack.fit()
+        for stack in self._stacks:
+            stack.fit()
 
     def zoom(self, steps: int) -> None:
         """Zooms time in (positive) or out."""
@@ -282,8 +290,9 @@ class PlotView(QWidget):
         """Recolours everything."""
         self._empty.apply_tokens(tokens)
         self._span.apply_tokens(tokens)
-        if self._stack is not None and self._legend is not None:
-            self._stack.apply_tokens(tokens)
+        if self._legend is not None:
+            for stack in self._stacks:
+                stack.apply_tokens(tokens)
             self._legend.apply_tokens(tokens)
 
     # ---- inside ----
@@ -297,15 +306,63 @@ class PlotView(QWidget):
         specs = tuple(self._of_numbers.get(spec.id, spec) for spec in had)
         if specs != self._specs:
             self._specs = specs
-            if self._stack is not None:
-                self._stack.set_specs(specs)
+            self._share_out()
+
+    @property
+    def _stacks(self) -> list[PlotStack]:
+        """The plots here, and those in windows of their own."""
+        return [] if self._stack is None else [self._stack, *(popped.stack for popped in self._popped.values())]
+
+    def _share_out(self) -> None:
+        """Gives each plot its place: those that are popped out and still shown stay there; some plot is always here."""
+        shown = {spec.id: spec for spec in self._specs}
+        for plot_id, popped in list(self._popped.items()):
+            if shown.get(plot_id) != popped.spec or self._popped.keys() >= shown.keys():
+                del self._popped[plot_id]
+                popped.close()
+        if self._stack is not None:
+            self._stack.set_specs([spec for spec in self._specs if spec.id not in self._popped])
+
+    # ---- windows of their own ----
+
+    @property
+    def popped_ids(self) -> tuple[str, ...]:
+        """Ids of the plots that have windows of their own."""
+        return tuple(self._popped)
+
+    def pop_out(self, plot_id: str = "") -> None:
+        """Gives a plot a window of its own: the one that the mouse was over last, if none is named."""
+        from subflow_app.qt.plotting.popped_plot import PoppedPlot
+
+        stack = self._loaded()
+        spec = next((plot.spec for plot in stack.plots if plot.spec.id == (plot_id or stack.pointed_id)), None)
+        if spec is None or len(stack.plots) < 2:
+            self.told.emit(tr("The last plot stays here: switch another one on first."))
+            return
+        popped = PoppedPlot(spec, stack, current_tokens(), self)
+        popped.returned.connect(self._on_returned)
+        popped.stack.menu_requested.connect(self.menu_requested)
+        popped.stack.time_clicked.connect(self.time_clicked)
+        popped.stack.curve_clicked.connect(self._on_curve_clicked)
+        self._popped[spec.id] = popped
+        self._share_out()
+        popped.show()
+
+    def return_all(self) -> None:
+        """Brings all plots back."""
+        for popped in list(self._popped.values()):
+            popped.close()
+
+    def _on_returned(self, plot_id: str) -> None:
+        if self._popped.pop(plot_id, None) is not None:
+            self._share_out()
 
     def _loaded(self) -> PlotStack:
         assert self._stack is not None
         return self._stack
 
     def _curve_ids(self) -> Sequence[CurveId]:
-        return tuple(self._stack.curves) if self._stack is not None else ()
+        return tuple(dict.fromkeys(key for stack in self._stacks for key in stack.curves))
 
     def _on_curve_clicked(self, curve: CurveId) -> None:
         if self._legend is not None:
@@ -314,12 +371,15 @@ class PlotView(QWidget):
 
     def _on_hidden_changed(self, hidden: frozenset[CurveId]) -> None:
         if self._stack is not None:
-            self._stack.set_hidden(hidden)
+            for stack in self._stacks:
+                stack.set_hidden(hidden)
             self._update_span()
 
     def _on_curves_changed(self) -> None:
         stack = self._loaded()
-        self._model.set_lines(stack.curves, [spec for spec in self._specs if spec.kind == TIME])
+        curves = {key: curve for each in reversed(self._stacks) for key, curve in each.curves.items()}
+        in_order = {key: curves[key] for each in self._stacks for key in each.curves}
+        self._model.set_lines(in_order, [plot.spec for each in self._stacks for plot in each.time_plots])
         self._update_values(stack.cursor_s)
         self._update_span()
 
@@ -333,6 +393,6 @@ class PlotView(QWidget):
 
     def _update_values(self, cursor_s: float | None) -> None:
         stack = self._loaded()
-        self._model.set_values(stack.values_at(cursor_s))
+        self._model.set_values([values for each in self._stacks for values in each.values_at(cursor_s)])
         if self._legend is not None:
             self._legend.set_time(cursor_s, stack.latest_time_s)

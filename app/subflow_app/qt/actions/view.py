@@ -112,6 +112,26 @@ def rows() -> Iterator[ActionSpec]:
             scope=Scope.PLOTS,
         )
     yield ActionSpec(
+        "view.pop_out",
+        translatable("&Pop out this plot"),
+        translatable("Give the plot under the mouse a window of its own; closing that brings it back"),
+        "pop_out",
+        ("P",),
+        lambda w, _: w.plots.pop_out(),
+        has_plots,
+        scope=Scope.PLOTS,
+    )
+    yield ActionSpec(
+        "view.return_plots",
+        translatable("Bring all plots &back"),
+        translatable("Close the windows of plots that were popped out, and show these here again"),
+        "plots",
+        ("Shift+P",),
+        lambda w, _: w.plots.return_all(),
+        has_plots,
+        scope=Scope.PLOTS,
+    )
+    yield ActionSpec(
         "view.find_curve_run",
         translatable("Find the r&un of this curve"),
         translatable("Open the history at the run of the curve that was clicked, or chosen in the legend"),

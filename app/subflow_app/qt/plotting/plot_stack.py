@@ -49,6 +49,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     cursor_moved = Signal(object)  # time under the mouse, s, or None
     time_clicked = Signal(float)  # s
     curve_clicked = Signal(object)  # CurveId
+    time_range_changed = Signal(float, float)  # first and last time in view, s
     curves_changed = Signal()  # other lines than before, not only more samples
     menu_requested = Signal(QPoint)  # global position
 
@@ -91,6 +92,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._line_width = 1.0
         self._cursor_s: float | None = None
         self._pin_s: float | None = None
+        self._pointed = ""
         self._duration_s = 1.0
         self.plots: list[StackedPlot] = []
         self.time_plots: list[TimePlot] = []
@@ -148,6 +150,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             if time_plot is not self.time_plots[0]:
                 time_plot.item.setXLink(self.time_plots[0].item)
         self.cursors.attach(self.time_plots)
+        if self.time_plots:
+            self.time_plots[0].view.sigXRangeChanged.connect(lambda *_: self.time_range_changed.emit(*self.time_range))
         self._share_height()
         self.apply_tokens(self._tokens)
         self._feed()
@@ -204,15 +208,20 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def show_like(self, other: PlotStack) -> None:
         """Shows what another stack of the same plots shows: runs, hidden lines, switches and ranges."""
-        self._marks_shown = other._marks_shown
-        self._chosen = other._chosen
+        self.take_switches(other)
         self.show_runs(other.runs)
         self.set_hidden(other.hidden)
-        self.set_log(other._log)
         self.set_time_range(*other.time_range)
         for plot, original in zip(self.time_plots, other.time_plots, strict=True):
             if not original.view.is_fitting_values:
                 plot.view.setYRange(*original.view.viewRange()[1], padding=0)
+
+    def take_switches(self, other: PlotStack) -> None:
+        """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
+        self._marks_shown = other._marks_shown
+        self._chosen = other._chosen
+        self._crosshair_shown = other._crosshair_shown
+        self.set_log(other._log)
 
     def set_head(self, head: LegendStrip) -> None:
         """Puts the legend of a paper figure above its plots."""
@@ -345,6 +354,19 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         if self.time_plots:
             self.time_plots[0].view.setXRange(low_s, high_s, padding=1e-6)
 
+    def follow_time(self, low_s: float, high_s: float) -> None:
+        """Shows the time that another stack shows; what differs by a rounding only stays, so that two can follow."""
+        shown_low_s, shown_high_s = self.time_range
+        least = 1e-4 * (high_s - low_s)
+        if self.time_plots and max(abs(low_s - shown_low_s), abs(high_s - shown_high_s)) > least:
+            self.time_plots[0].view.setXRange(low_s, high_s, padding=0.0)
+
+    @property
+    def pointed_id(self) -> str:
+        """Id of the plot that the mouse was over last; of the first one before."""
+        ids = [plot.spec.id for plot in self.plots]
+        return self._pointed if self._pointed in ids else next(iter(ids), "")
+
     def fit(self) -> None:
         """Shows all of the time and lets the values fit themselves again."""
         if not self.plots:
@@ -451,6 +473,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
+        self._pointed = under.spec.id if under is not None else self._pointed
         for plot in self._others:
             if isinstance(plot, XYPlot):
                 # Along the axis of a distribution the mouse reads values, as it does along time.

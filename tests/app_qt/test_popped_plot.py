@@ -1,0 +1,114 @@
+"""Plots in windows of their own: they follow the runs, the time and the legend, and come back when closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.popped_plot import PoppedPlot
+from subflow_app.qt.theme import DARK
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[PlotView]:
+    made = PlotView()
+    qtbot.addWidget(made)
+    made.resize(900, 600)
+    made.show()
+    made.show_runs([finished_traces()])
+    yield made
+    made.return_all()
+    made.show_runs([])
+
+
+def popped(view: PlotView, plot_id: str) -> PoppedPlot:
+    view.pop_out(plot_id)
+    return view._popped[plot_id]
+
+
+def here(view: PlotView) -> list[str]:
+    return [plot.spec.id for plot in view.stack.plots]
+
+
+def test_popped_plot_is_there_and_not_here_until_it_is_closed(view: PlotView) -> None:
+    window = popped(view, "cwnd")
+    assert here(view) == ["throughput", "rtt"]
+    assert window.windowTitle() == "Congestion window plot — Subflow"
+    assert [plot.spec.id for plot in window.stack.plots] == ["cwnd"]
+
+    window.close()
+    assert here(view) == ["throughput", "cwnd", "rtt"]
+    assert view.popped_ids == ()
+
+
+def test_time_is_linked_both_ways(view: PlotView) -> None:
+    window = popped(view, "cwnd")
+    view.stack.set_time_range(2.0, 4.0)
+    assert window.stack.time_range == pytest.approx((2.0, 4.0), abs=1e-3)
+    window.stack.set_time_range(5.0, 8.0)
+    assert view.stack.time_range == pytest.approx((5.0, 8.0), abs=1e-3)
+    window.stack.set_cursor(6.0)
+    assert view.stack.cursor_s == 6.0
+
+
+def test_popped_plot_follows_runs_legend_and_switches(view: PlotView) -> None:
+    window = popped(view, "cwnd")
+    view.show_runs([finished_traces(title="Another"), finished_traces(title="And another")])
+    assert len(window.stack.time_plots[0].curves) == 4
+    assert view.legend_model.columnCount() == 1 + 3  # a column of values for each plot, wherever it is
+
+    hidden = frozenset(list(view.stack.curves)[:1])
+    view.legend_model.set_hidden(hidden)
+    assert window.stack.hidden == hidden
+    view.set_log(True)
+    assert window.stack.is_log
+    view.set_colour(next(iter(window.stack.curves)), "#123456")
+    view.apply_tokens(DARK)
+    view.refresh()
+    window.grab()
+
+
+def test_switching_a_popped_plot_off_closes_its_window(view: PlotView) -> None:
+    popped(view, "cwnd")
+    view.set_plot_shown("cwnd", False)
+
+    assert view.popped_ids == ()
+    assert here(view) == ["throughput", "rtt"]
+
+
+def test_some_plot_is_always_here(view: PlotView) -> None:
+    told: list[str] = []
+    view.told.connect(told.append)
+    for plot_id in ("throughput", "cwnd", "rtt"):
+        view.pop_out(plot_id)
+    assert here(view) == ["rtt"]
+    assert "last plot stays" in told[0]
+
+    view.set_plot_shown("rtt", False)
+    assert len(here(view)) == 1
+    view.return_all()
+    assert here(view) == ["throughput", "cwnd"]
+
+
+def test_other_kinds_pop_out_too(view: PlotView) -> None:
+    view.set_plot_shown("rtt_cdf", True)
+    view.set_plot_shown("goodput_bars", True)
+    for plot_id in ("rtt_cdf", "goodput_bars"):
+        popped(view, plot_id).grab()
+
+    assert here(view) == ["throughput", "cwnd", "rtt"]
+
+
+def test_actions_pop_out_the_plot_under_the_mouse_and_bring_it_back(window: MainWindow) -> None:
+    window.plots.show_runs([finished_traces()])
+    window.plots.stack._pointed = "rtt"
+    window.plots.pop_out()
+    assert "rtt" in window.plots.popped_ids
+    window.plots.return_all()
+    assert not window.plots.popped_ids
+    window.plots.show_runs([])
