@@ -21,6 +21,7 @@ from subflow_app.core.language import ENGLISH, LANGUAGES
 from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.policies import app_catalog
 from subflow_app.core.recipes import load_recipe, recipe_names
+from subflow_app.core.run_query import help_lines
 from subflow_app.core.runs import RunState
 from subflow_app.core.templates import TEMPLATES
 from subflow_app.core.training import JobState
@@ -119,6 +120,8 @@ def _table_texts() -> Iterator[tuple[str, str]]:
     for gesture in GESTURES:
         for text in gesture:
             yield "gestures", text
+    for _written, tip in help_lines():
+        yield "search", tip
     for state in (*RunState, *JobState):
         yield "states", state.value
     for group in GROUPS:

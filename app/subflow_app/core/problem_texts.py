@@ -79,6 +79,15 @@ ERRORS = (
     translatable("{key} cannot be changed here without touching its surroundings; edit it in the text"),
     translatable("{key} cannot be set: a part of it is a plain value"),
     translatable("{key} does not exist"),
+    # Of searches.
+    translatable("{problem} (at character {place})"),
+    translatable('"{field}" lacks its value; to search for this text, put it in quotes'),
+    translatable("a closing quote is missing"),
+    translatable('"{field}" is text: write {form}'),
+    translatable("{condition}: a number is needed, with its unit if it has one, e.g. 80ms"),
+    translatable("{condition}: allowed are {what}"),
+    translatable("days are turned round by a minus: {form}"),
+    translatable('there is no field "{field}"; did you mean {guess}?'),
     # Of exports.
     translatable("no curve is visible, so there is no data to export: switch one on in the legend"),
     translatable("run {run} has no such traces to export"),

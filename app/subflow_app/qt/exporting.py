@@ -156,7 +156,7 @@ class Exports(QObject):
 
     def ask_data(self) -> None:
         """Asks for a file and writes the data of the visible curves to it."""
-        path = self.dialogs.save_path("Export data", CSV_FILTER, self._suggested(".csv"))
+        path = self.dialogs.save_path(tr("Export data"), tr(CSV_FILTER), self._suggested(".csv"))
         if path is not None:
             self.export_data(path)
 
@@ -170,7 +170,7 @@ class Exports(QObject):
         if len(rows) != 1 or store is None:
             return
         row = rows[0]
-        folder = self.dialogs.folder("Export run to a new folder in", self._folder())
+        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._folder())
         if folder is None:
             return
         target = folder / f"{file_stem(row.name)}-run{row.id}"

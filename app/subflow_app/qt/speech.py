@@ -66,7 +66,8 @@ class _DockingTexts(QTranslator):
 
     def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:
         """Qt asks for everything here; what is not the docking system's is left to the others."""
-        return tr(source) if context.startswith("ads::") and source in DOCKING_TEXTS else None
+        is_docking = context.startswith("ads::") or context == "QObject"
+        return tr(source) if is_docking and source in DOCKING_TEXTS else None
 
     def isEmpty(self) -> bool:
         """Not empty: Qt would not ask."""

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
+from subflow_app.core.problem_texts import problem_text
 from subflow_app.core.run_query import Completion, QueryError, Vocabulary, complete_query, help_lines, parse_query
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
@@ -145,10 +146,11 @@ class SearchField(QWidget):
     def _show_error(self) -> None:
         self._error_timer.stop()
         problem = self._problem
-        self.error.setText("" if problem is None else str(problem))
+        told = "" if problem is None else problem_text(str(problem))
+        self.error.setText(told)
         self.error.setVisible(problem is not None)
         # What assistive technology reads on the field itself.
-        self.line.setAccessibleDescription("" if problem is None else str(problem))
+        self.line.setAccessibleDescription(told)
         if self._tokens is not None:
             self.apply_tokens(self._tokens)
 

@@ -273,7 +273,7 @@ class RunTable(QAbstractTableModel):
             return tr("without tags") if self._grouping == "tag" else NOTHING
         if self._grouping == "seed":
             return tr("seed {seed}", seed=group.label)
-        return group.label
+        return tr(group.label) if self._grouping == "status" else group.label
 
     def _mean(self, group: RunGroup, shown: RunColumn) -> str:
         key = (group.label, shown.key)
@@ -295,6 +295,8 @@ class RunTable(QAbstractTableModel):
             return fmt.moment(row.started_at)
         if shown.key == NOTE:
             return " ".join(row.note.split())
+        if shown.key == STATUS:
+            return tr(row.status)
         return shown.text(self._value(row, shown))
 
     def _icon_of(self, row: RunRow, shown: RunColumn) -> QIcon | None:
