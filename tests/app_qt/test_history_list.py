@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
 
 from subflow_app.core.run_groups import RunGroup
+from subflow_app.qt.history_panel.comparison_dialog import ComparisonDialog
 from subflow_app.qt.history_panel.key_dialog import KeyDialog
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.widgets.tag_line import TagLine
@@ -278,6 +279,36 @@ def test_searches_are_saved_by_name_and_forgotten(
     assert window.preferences.settings.saved_searches == {}
     bar._show_help()
     assert "goodput" in window.dialogs.told[0][1]  # type: ignore[attr-defined] # scripted ones
+
+
+def test_runs_are_compared_side_by_side(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int], tmp_path: Path
+) -> None:
+    window.history.select(runs[:1])
+    assert not window.bar["history.compare"].isEnabled()
+    window.history.select(runs[:2])
+    window.bar.trigger("history.compare")
+    qtbot.waitUntil(lambda: window.findChild(ComparisonDialog) is not None)
+    dialog = window.findChild(ComparisonDialog)
+    assert isinstance(dialog, ComparisonDialog)
+    model = dialog.model
+
+    shown = {str(model.index(row, 0).data()): str(model.index(row, 2).data()) for row in range(model.rowCount())}
+    # The newer run is listed first, and the others are compared with it.
+    assert shown["links.wifi.loss, %"] == "≠ 0.00"
+    assert shown["Goodput, Mbit/s"] == "1.000  (-50.0 %)"
+    assert "Scenario" not in shown
+    dialog.equal.setChecked(True)
+    assert model.rowCount() > len(shown)
+
+    dialog.copy()
+    assert "links.wifi.loss" in QApplication.clipboard().text()
+    dialogs.answer("save_path", tmp_path / "compared.csv", tmp_path)
+    dialog.export()
+    assert (tmp_path / "compared.csv").read_text().startswith("kind,name,unit")
+    dialog.export()
+    assert "Not written" in dialog.told.text()
+    dialog.close()
 
 
 def test_known_tags_are_offered_while_one_is_typed(qtbot: QtBot) -> None:

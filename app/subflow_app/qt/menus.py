@@ -146,6 +146,7 @@ MENUS: dict[str, tuple[str, ...]] = {
     "H&istory": (
         "history.open",
         "history.overlay",
+        "history.compare",
         "history.clear_overlay",
         "-",
         "history.rename",

@@ -42,6 +42,16 @@ def rows() -> Iterator[ActionSpec]:
         Scope.HISTORY,
     )
     yield ActionSpec(
+        "history.compare",
+        "Co&mpare…",
+        "Show the selected runs side by side: parameters that differ, and figures with their differences",
+        "compare",
+        ("Ctrl+Shift+M",),
+        lambda w, _: w.history.compare_selected(),
+        lambda s: s.runs_selected > 1,
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
         "history.clear_overlay",
         "&Clear overlay",
         "Show only the first of the runs in the plots",

@@ -55,6 +55,7 @@ class History(QWidget):
         self.setObjectName("history_view")
         self._undo_stack = undo_stack
         self.dialogs = dialogs
+        self._workers = workers
         self._store: Store | None = None
         self._kept: set[int] | None = None  # what to select once the list is read
         self._model = RunTable(self)
@@ -149,6 +150,18 @@ class History(QWidget):
     def set_shown(self, run_ids: frozenset[int]) -> None:
         """Marks the runs that the plots show."""
         self._model.set_shown(run_ids)
+
+    def compare_selected(self) -> None:
+        """Shows the selected runs side by side, in a window of its own."""
+        store, rows = self._store, self.selected()
+        if store is None or len(rows) < 2:
+            return
+        self._workers.start(
+            "compare runs",
+            lambda: [store.run(row.id) for row in rows],
+            succeeded=self._show_comparison,
+            failed=self._on_comparison_failed,
+        )
 
     def start_search(self) -> None:
         """Puts the cursor into the search field."""
@@ -339,6 +352,19 @@ class History(QWidget):
     def _on_read_failed(self, error: StoreError) -> None:
         # What was listed stays: it is what is known, and selected runs may be in memory still.
         self._count.setText(tr("Not read"))
+        self.failed.emit(error)
+
+    def _show_comparison(self, runs: Sequence[RunRow]) -> None:
+        # Not at the top: only few sessions compare.
+        from subflow_app.qt.history_panel.comparison_dialog import ComparisonDialog
+
+        dialog = ComparisonDialog(runs, self.dialogs, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
+
+    def _on_comparison_failed(self, error: Exception) -> None:
+        if not isinstance(error, StoreError):
+            raise error
         self.failed.emit(error)
 
     def _keep_selection(self) -> None:
