@@ -36,6 +36,7 @@ from subflow_store.errors import (
 IN_MEMORY = ":memory:"
 
 _HEADER = b"SQLite format 3\0"
+_LOOK_INTERVAL_S = 0.5  # a look at the file costs little, but reading a run reads a hundred times
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
 
 
@@ -71,6 +72,8 @@ class Database:
         self._readers_lock = threading.Lock()
         self._is_open = True
         self.write_connection: sa.Connection | None = None
+        self._file: tuple[int, int] | None = None
+        self._looked_at = 0.0
         with self.translated():
             if self.path is None:
                 self._open_in_memory()
@@ -78,6 +81,8 @@ class Database:
                 self._open_for_reading(self.path)
             else:
                 self._open_for_writing(self.path)
+        if self.path is not None:
+            self._file = _identity(self.path)
 
     # Opening
 
@@ -181,8 +186,32 @@ class Database:
             with self.write_lock, self.translated():
                 yield self._reader()
         else:
+            self.check_file()
             with self.translated():
                 yield self._reader()
+
+    def check_file(self, *, at_most_every_s: float = _LOOK_INTERVAL_S) -> None:
+        """See whether the file is still where it was opened.
+
+        SQLite would not notice: a file that was deleted or replaced is still read and written through the open
+        descriptor, and what is written there is gone with the program.
+
+        Raises:
+            StoreMissing: if it is gone, or another one is in its place.
+        """
+        if self._file is None or self.path is None or time.monotonic() - self._looked_at < at_most_every_s:
+            return
+        found = _identity(self.path)
+        if found == self._file:
+            self._looked_at = time.monotonic()
+            return
+        raise StoreMissing(
+            "the file is gone: it was deleted, renamed, or its drive was disconnected"
+            if found is None
+            else "another file has taken its place since it was opened",
+            path=self.label,
+            way_on="Put it back and try again, or choose another file; runs that are in memory can be saved there.",
+        )
 
     def _reader(self) -> Reader:
         thread = threading.current_thread()
@@ -309,6 +338,15 @@ def provide_folder(path: Path) -> None:
         raise kind(f"its folder cannot be made ({error.strerror})", path=str(path), way_on=_ELSEWHERE) from error
     if not os.access(path.parent, os.W_OK):
         raise StoreReadOnly("its folder cannot be written", path=str(path), way_on=_ELSEWHERE)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells the file at a path from any other; None if there is none, or its drive does not answer."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def unused_sibling(path: Path) -> Path:

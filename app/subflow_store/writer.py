@@ -122,6 +122,7 @@ class Writer:
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
         """A write transaction: committed at the end, rolled back on an error, which leaves as StoreError."""
+        self._database.check_file(at_most_every_s=0.0)
         with self._database.write_lock, self._database.translated(), self._connection.begin():
             # At once for writing: a transaction that begins by reading could not wait for another writer later on.
             self._connection.exec_driver_sql("BEGIN IMMEDIATE")

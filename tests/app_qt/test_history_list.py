@@ -20,6 +20,7 @@ from subflow_app.qt.history_panel.key_dialog import KeyDialog
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.widgets.tag_line import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
+from subflow_store.database import Database
 
 
 def fill(store: Store) -> list[int]:
@@ -382,6 +383,45 @@ def test_a_store_that_cannot_be_read_leaves_the_list_and_says_why(
     assert "reading failed" in window.banners.text("history")
     window.history.reload()
     assert window.history._count.text() == "6 runs"
+
+
+def test_a_database_that_vanishes_is_told_with_ways_on_and_the_list_stays(
+    window: MainWindow, runs: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
+    path = window.database.path
+    assert path is not None
+    away = path.rename(path.with_name("away.db"))
+
+    search(window, "tag:paper")
+    assert len(names(window)) == 6
+    assert "the file is gone" in window.banners.text("history")
+    assert window.history._count.text() == "Not read"
+
+    away.rename(path)
+    window.banners.press("history", "Try again")
+    assert names(window) == ["run 0"]
+    assert window.history._count.text() == "1 run"
+
+
+def test_a_run_that_ends_when_its_database_has_vanished_can_be_saved_elsewhere(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    path = window.database.path
+    assert path is not None
+    path.rename(path.with_name("away.db"))
+
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+
+    assert "the file is gone" in window.banners.text("not_stored")
+    assert "complete in memory" in window.banners.text("not_stored")
+    dialogs.answer("database_path", tmp_path / "other.db")
+    with qtbot.waitSignal(window.unsaved.saved):
+        window.banners.press("not_stored", "Save to another database…")
+    with qtbot.waitSignal(window.database.opened):
+        window.banners.press("saved", "Use this database")
+    assert [run.status for run in window.history.runs()] == ["finished"]
 
 
 def test_runs_of_a_read_only_store_have_no_notes_to_write(

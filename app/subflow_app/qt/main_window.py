@@ -265,7 +265,9 @@ class MainWindow(QMainWindow):
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
         self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
         self.history.selection_changed.connect(self.update_actions)
-        self.history.failed.connect(self.notices.history_failed)
+        self.history.failed.connect(
+            lambda error: self.notices.list_failed(error, self.database.ask_open, self.history.reload)
+        )
         self.history.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.history.deleted.connect(self._on_runs_deleted)
         self.train.selection_changed.connect(self.update_actions)

@@ -86,6 +86,11 @@ class Notices:
         """Stored runs could not be read or changed."""
         self._banners.show_banner("history", "error", error_text(error))
 
+    def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
+        """The list of runs could not be read, or a run not be changed; what is listed stays."""
+        ways = [Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
+        self._banners.show_banner("history", "error", error_text(error), ways)
+
     def deleted(self, what: str, undo: Callable[[], None]) -> None:
         """Runs were deleted."""
         self._banners.show_banner("deleted", "info", tr("Deleted {what}.", what=what), [Way(tr("Undo"), undo)])

@@ -1,0 +1,98 @@
+"""Files that go away, are replaced, or break while they are open: said with a way on, and nothing is lost silently."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start
+
+from subflow_store import Store, StoreCorrupt, StoreError, StoreLocked, StoreMissing, database, open_store
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows does not let go of an open file")
+
+
+@pytest.fixture(autouse=True)
+def _looks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database.Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
+
+
+def test_a_deleted_file_is_noticed_by_reading_and_by_writing(file_store: Store, path: Path) -> None:
+    run_id = record(file_store)
+    path.unlink()
+    for use in (file_store.runs, lambda: file_store.rename(run_id, "lost?"), lambda: file_store.run(run_id)):
+        with pytest.raises(StoreMissing, match=r"the file is gone.*Put it back and try again"):
+            use()
+
+
+def test_a_renamed_file_works_again_once_it_is_back(file_store: Store, path: Path) -> None:
+    run_id = record(file_store)
+    moved = path.rename(path.with_name("moved.db"))
+    with pytest.raises(StoreMissing, match="the file is gone"):
+        file_store.set_note(run_id, "not now")
+    moved.rename(path)
+    file_store.set_note(run_id, "now")
+    assert file_store.run(run_id).note == "now"
+
+
+def test_a_file_that_took_its_place_is_not_taken_for_it(file_store: Store, path: Path) -> None:
+    record(file_store)
+    other = path.with_name("other.db")
+    open_store(other).close()
+    other.replace(path)
+    with pytest.raises(StoreMissing, match="another file has taken its place"):
+        file_store.runs()
+
+
+def test_a_run_whose_file_goes_away_tells_so_and_does_not_write_into_nothing(file_store: Store, path: Path) -> None:
+    run = file_store.start_run(start(), COLUMNS)
+    run.append(0, ramp(10))
+    path.unlink()
+    with pytest.raises(StoreMissing):
+        run.finish("finished", SUMMARY, "0")
+
+
+def test_a_damaged_page_of_the_list_is_told_and_the_store_can_be_closed(path: Path) -> None:
+    with open_store(path) as store:
+        for _ in range(200):
+            record(store, ramp(1, 1))
+    content = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(path)) as connection:
+        root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'run'").fetchone()[0]
+    content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
+    path.write_bytes(content)
+    with pytest.raises(StoreCorrupt, match=r"damaged.*Put a backup copy in its place"):
+        open_store(path).runs()
+
+
+def test_a_truncated_file_is_told(path: Path) -> None:
+    with open_store(path) as store:
+        for _ in range(50):
+            record(store, ramp(1, 1))
+    path.write_bytes(path.read_bytes()[: 4096 * 9])
+    with pytest.raises(StoreCorrupt):
+        open_store(path, read_only=True).value_keys()
+
+
+def test_reading_goes_on_while_another_process_writes_and_writing_says_what_is_in_the_way(path: Path) -> None:
+    with open_store(path, busy_timeout_s=0.01) as store, closing(sqlite3.connect(path)) as other:
+        run_id = record(store)
+        other.execute("BEGIN IMMEDIATE")
+        assert [run.id for run in store.runs()] == [run_id]
+        with pytest.raises(StoreLocked, match="another program has kept it locked"):
+            store.rename(run_id, "later")
+        other.rollback()
+        store.rename(run_id, "later")
+
+
+def test_a_folder_that_goes_away_is_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "drive"
+    with open_store(folder / "runs.db") as store:
+        folder.rename(tmp_path / "unmounted")
+        with pytest.raises(StoreError, match="the file is gone"):
+            store.runs()
+        (tmp_path / "unmounted").rename(folder)
+        assert store.runs() == []
