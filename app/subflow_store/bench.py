@@ -12,6 +12,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
+from subflow_store.conditions import TAG, Condition
 from subflow_store.schema import CHUNK_SAMPLES
 from subflow_store.store import Store
 from subflow_store.values import ColumnSpec, RunRow, RunStart
@@ -28,6 +30,8 @@ SAMPLE_INTERVAL_S = 0.01
 SUBFLOWS = ("download/1", "download/2")
 REPEATS = 8
 LISTED_RUNS = 500
+HISTORY_RUNS = 5000
+"""Runs of the database whose list, queries and columns are measured: what a few years of work leave behind."""
 
 _UNITS = {
     "cwnd_pkts": "pkt",
@@ -86,8 +90,15 @@ def run_store_benchmark() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="subflow-bench-", ignore_cleanup_errors=True) as folder:
         store = _measure_store(Path(folder, "store.db"), block)
         reference = _measure_reference(Path(folder, "reference.db"), block)
+        store |= _measure_history(Path(folder, "history.db"))
     return {
-        "workload": {"samples": int(block.size), "columns": block.shape[1], "repeats": REPEATS, "runs": LISTED_RUNS},
+        "workload": {
+            "samples": int(block.size),
+            "columns": block.shape[1],
+            "repeats": REPEATS,
+            "runs": LISTED_RUNS,
+            "history_runs": HISTORY_RUNS,
+        },
         "store": store,
         "reference": reference,
         "ratio": {name: store[name] / value for name, value in reference.items()},
@@ -156,6 +167,42 @@ def _measure_store(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
             store.start_run(_START, columns()[:1]).finish("finished", _SUMMARY, "0123456789abcdef")
         figures["list_runs_ms"] = _best_ms(store.runs)
     return figures
+
+
+def _measure_history(path: Path) -> dict[str, float]:
+    """Listing and searching thousands of runs with tags, notes, three flows and four directions of links each."""
+    random = np.random.default_rng(1)
+    controllers, tags = ("lia", "olia", "balia", "cubic"), ("fairness", "paper", "baseline")
+    with Store(path) as store:
+        for number in range(HISTORY_RUNS):
+            controller = controllers[number % len(controllers)]
+            text = f'[links.wifi]\nrate = "8Mbit/s"\nloss = "{number % 5}%"\n[flows.a]\ncontroller = "{controller}"\n'
+            start = replace(_START, name=f"run {number}", scenario_text=text, controllers=controller, seed=number % 20)
+            flows = [
+                {"name": name, "goodput_bps": float(random.normal(3e6, 5e5)), "mean_rtt_s": 0.09, "loss_ratio": 0.01}
+                for name in ("a", "b", "c")
+            ]
+            links = [
+                {"name": name, "direction": direction, "utilisation": float(random.random()), "drops_queue": 3}
+                for name in ("wifi", "lte")
+                for direction in ("forward", "reverse")
+            ]
+            run = store.start_run(start, [])
+            run.finish("finished", {**_SUMMARY, "flows": flows, "links": links}, "0123456789abcdef")
+            store.add_tag(run.run_id, tags[number % len(tags)])
+            if number % 7 == 0:
+                store.set_note(run.run_id, "with the new cable")
+        recorded = Condition("flows.*.goodput_bps", ">", 3e6, is_recorded=True)
+        return {
+            "list_history_ms": _best_ms(store.runs),
+            "search_word_ms": _best_ms(lambda: store.runs(search="olia")),
+            "search_tag_ms": _best_ms(lambda: store.runs([Condition(TAG, "=", "paper")])),
+            "search_figure_ms": _best_ms(lambda: store.runs([recorded])),
+            "search_parameter_ms": _best_ms(
+                lambda: store.runs([Condition("links.wifi.loss", "=", 0.02, is_recorded=True)])
+            ),
+            "read_column_ms": _best_ms(lambda: store.values("flows.a.goodput_bps")),
+        }
 
 
 def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, float]:

@@ -11,9 +11,10 @@ from subflow_store import bench
 def test_the_benchmark_compares_store_and_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "REPEATS", 1)
     monkeypatch.setattr(bench, "LISTED_RUNS", 3)
+    monkeypatch.setattr(bench, "HISTORY_RUNS", 4)
     figures = bench.run_store_benchmark()
     # 2 subflows x 10 signals x 20,000 samples.
-    assert figures["workload"] == {"samples": 400_000, "columns": 20, "repeats": 1, "runs": 3}
+    assert figures["workload"] == {"samples": 400_000, "columns": 20, "repeats": 1, "runs": 3, "history_runs": 4}
     for side in ("store", "reference"):
         assert all(value > 0 for value in figures[side].values())
         # Uncompressed these are 1.6 MB; noisy signals compress little, the others nearly to nothing.
