@@ -380,3 +380,10 @@ def test_mean_goodput_is_of_the_time_after_the_warm_up() -> None:
     bars = PLOTS_BY_ID["goodput_bars"].all_bars([duel([9, 9, 1, 3], [0, 0, 2, 2], warmup_s=2.0)])
 
     assert [(bar.category, bar.mean) for bar in bars] == [("a", 2.0), ("b", 2.0)]
+
+
+@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.id)
+def test_plot_that_some_run_lacks_says_what_it_takes(plot: PlotSpec) -> None:
+    datagrams = finished_traces(make_scenario(make_flow("noise", "cbr", ("lte",))))
+
+    assert plot.is_in(datagrams) or plot.needs

@@ -183,3 +183,22 @@ def test_colours_follow_the_theme(view: PlotView) -> None:
 def test_every_kind_is_over_time_or_named(view: PlotView) -> None:
     assert all(spec.x_text for spec in PLOTS if spec.bars is None)
     assert {spec.x_text for spec in PLOTS if spec.kind == TIME} == {"Time (s)"}
+
+
+def test_plot_that_no_run_has_says_why(view: PlotView) -> None:
+    view.set_plot_shown("jain", True)
+    show(view, "cwnd", "jain", runs=[finished_traces(make_scenario(make_flow("cross", "tcp", ("wifi",))))])
+    assert view._left_out.text().startswith("No Fairness over time plot: no run shown has two tcp or mptcp flows")
+    assert view._left_out.isVisible()
+
+    show(view, "cwnd", "jain")
+    assert not view._left_out.isVisible()
+
+
+def test_another_screen_keeps_plots_right(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
+    show(view, "cwnd", "goodput_bars")
+    monkeypatch.setattr(view.stack, "devicePixelRatioF", lambda: 2.0)
+    view.stack._on_screen_changed()
+    view.grab()
+
+    assert {item.opts["pen"].widthF() for item in view.stack.time_plots[0].curves.values()} == {2.0}

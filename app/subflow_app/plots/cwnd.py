@@ -21,4 +21,5 @@ PLOT = PlotSpec(
     scale=1.0,
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
+    needs="a tcp or mptcp flow",
 )

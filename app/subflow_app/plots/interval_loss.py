@@ -22,4 +22,5 @@ PLOT = PlotSpec(
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
     group=INTERVALS,
+    needs="a controller that sends by monitor intervals",
 )

@@ -22,4 +22,5 @@ PLOT = PlotSpec(
     columns=((FLOW, _COLUMN),),
     curves=curves,
     group=CONNECTION,
+    needs="an mptcp flow with several paths",
 )

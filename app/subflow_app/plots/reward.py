@@ -23,4 +23,5 @@ PLOT = PlotSpec(
     from_zero=False,
     is_signed=True,
     group=AGENTS,
+    needs="a learning agent",
 )

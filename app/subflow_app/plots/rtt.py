@@ -22,4 +22,5 @@ PLOT = PlotSpec(
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
     from_zero=False,
+    needs="a tcp or mptcp flow",
 )

@@ -300,6 +300,7 @@ def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> Plot
         curves=partial(agent_curves, numbers=numbers),
         from_zero=False,
         is_signed=True,
+        needs="a learning agent",
         group=AGENTS,
         numbers=numbers,
     )

@@ -24,4 +24,5 @@ PLOT = PlotSpec(
     from_zero=False,
     is_signed=True,
     group=INTERVALS,
+    needs="a controller that sends by monitor intervals",
 )

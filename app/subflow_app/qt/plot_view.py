@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QPalette
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SeriesKey, Traces
@@ -73,6 +73,12 @@ class PlotView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
+        self._left_out = QLabel(self)
+        self._left_out.setObjectName("plots_left_out")
+        self._left_out.setWordWrap(True)
+        self._left_out.setContentsMargins(8, 3, 8, 3)
+        self._left_out.hide()
+        layout.addWidget(self._left_out)
 
     def load(self) -> None:
         """Imports pyqtgraph and builds the plots: in the first idle moment, or with the first run if earlier."""
@@ -290,6 +296,7 @@ class PlotView(QWidget):
         """Recolours everything."""
         self._empty.apply_tokens(tokens)
         self._span.apply_tokens(tokens)
+        self._left_out.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
         if self._legend is not None:
             for stack in self._stacks:
                 stack.apply_tokens(tokens)
@@ -303,10 +310,23 @@ class PlotView(QWidget):
     def _choose_specs(self) -> None:
         """Shows the plots that are wanted and have something to show; the first of all if that is none."""
         had = tuple(spec for spec in self._wanted if not self._runs or self._have(spec)) or PLOTS[:1]
+        self._say_left_out()
         specs = tuple(self._of_numbers.get(spec.id, spec) for spec in had)
         if specs != self._specs:
             self._specs = specs
             self._share_out()
+
+    def _say_left_out(self) -> None:
+        """Says which plots are switched on and still not there, and what a run would need for them."""
+        missing = [spec for spec in self._wanted if self._runs and not self._have(spec)]
+        self._left_out.setVisible(bool(missing))
+        lines = [
+            tr("No {plot} plot: no run shown has {needs}.", plot=tr(spec.title), needs=tr(spec.needs))
+            if spec.needs
+            else tr("No {plot} plot: no run shown has its data.", plot=tr(spec.title))
+            for spec in missing
+        ]
+        self._left_out.setText("\n".join(lines))
 
     @property
     def _stacks(self) -> list[PlotStack]:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtGui import QFont, QKeyEvent, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
@@ -93,6 +93,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._cursor_s: float | None = None
         self._pin_s: float | None = None
         self._pointed = ""
+        self._handle: QWindow | None = None
         self._duration_s = 1.0
         self.plots: list[StackedPlot] = []
         self.time_plots: list[TimePlot] = []
@@ -526,6 +527,18 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for plot in self._others:
             if isinstance(plot, BarPlot):
                 plot.set_width()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follows the window to screens of other resolutions."""
+        super().showEvent(event)
+        handle = self.window().windowHandle()
+        if handle is not None and handle is not self._handle:
+            self._handle = handle
+            handle.screenChanged.connect(self._on_screen_changed)
+
+    def _on_screen_changed(self) -> None:
+        self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
+        self._share_height()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
