@@ -442,3 +442,9 @@ def test_plots_of_all_kinds_stand_in_one_figure() -> None:
         "Smoothed RTT (ms)",
         "one run each: no interval",
     ]
+
+
+def test_runs_of_the_same_name_are_numbered_in_the_legend() -> None:
+    figure = drawn_plan([THROUGHPUT], [finished_traces(title=title) for title in ("LIA", "OLIA", "LIA")])
+
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-3:] == ["LIA (1)", "OLIA", "LIA (2)"]

@@ -38,8 +38,8 @@ ReportKind = Literal["html", "pdf"]
 REPORT_KINDS: tuple[ReportKind, ...] = ("html", "pdf")
 
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt", "queue")
-# As wide as the text of a page.
-_FIGURE_STYLE = DEFAULT_STYLE.sized(168.0, 60.0)
+# As wide as the text of a page; with markers, because reports are printed without colours too.
+_FIGURE_STYLE = replace(DEFAULT_STYLE.sized(168.0, 60.0), has_markers=True)
 _LONGEST_LEGEND_NAME = 24
 
 MOST_RUNS = 50
