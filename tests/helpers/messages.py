@@ -182,7 +182,7 @@ def catalogue_text(before: str, messages: Messages) -> str:
     """What a catalogue holds that has these texts and the translations and remarks of the one before."""
     known = read_po(before)
     parts = [_head(before).rstrip() + "\n"]
-    for key in sorted(messages.places, key=lambda key: (key[0].casefold(), key)):
+    for key in sorted(messages.places, key=lambda key: (key[0].casefold(), key[0], key[1] or "")):
         parts.append(_entry(key, sorted(messages.places[key]), known))
     return "\n".join(parts)
 

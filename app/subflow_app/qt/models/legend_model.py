@@ -241,7 +241,7 @@ def line_text(curve: Curve) -> str:
     """What a line is called below its flow: its path, or "total"."""
     _, separator, rest = curve.label.partition(" · ")
     if separator:
-        return tr(rest) if curve.kind == "total" else rest
+        return tr("total") if curve.kind == "total" else rest
     return tr("all") if curve.kind in ("flow", "total") else curve.label
 
 
