@@ -269,7 +269,7 @@ def _legend(plan: FigurePlan, groups: Sequence[Sequence[Line]]) -> tuple[list[Ar
         more = len(handles) - _MOST_LEGEND_ENTRIES + 1
         handles = [*handles[: _MOST_LEGEND_ENTRIES - 1], Line2D([], [], linestyle="none", gid=f"and {more} more")]
     if len(runs) > 1:
-        handles += list(runs.values())
+        handles += [runs[number] for number in sorted(runs)]
     if len(experiments) > 1:
         handles += experiments
     letters = int(style.width_mm / MM_PER_INCH / _letter_in(style, style.small_pt))
