@@ -142,7 +142,8 @@ class StackedPlot:
         if self._tokens is not None and not self._paper:
             name = Span(title_of(self.spec), self._tokens.text, bold=True)
             # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
-            is_named = self.spec.kind == TIME or self.spec.y_label == self.spec.title
+            has_unit = self.spec.kind == TIME and bool(self.spec.unit)
+            is_named = has_unit or self.spec.y_label == self.spec.title
             axis = tr(self.spec.unit) if is_named else axis_of(self.spec)
             self.title.set_spans([name, Span(f"  {axis}", self._tokens.muted_text), *self._readout])
 
