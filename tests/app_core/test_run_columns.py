@@ -70,7 +70,7 @@ def test_runs_are_sorted_by_several_columns_and_what_is_missing_comes_last_when_
 
 
 def test_runs_are_sorted_by_recorded_values_of_both_kinds() -> None:
-    recorded = {"links.wifi.loss": {1: 0.02, 2: 0.1, 3: "bursts"}}
+    recorded: dict[str, dict[int, float | str | None]] = {"links.wifi.loss": {1: 0.02, 2: 0.1, 3: "bursts"}}
     rows = [run(number) for number in (4, 3, 2, 1)]
     assert [row.id for row in sorted_runs(rows, [(column("links.wifi.loss"), False)], recorded)] == [4, 1, 2, 3]
 

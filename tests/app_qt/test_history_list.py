@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
 
@@ -130,7 +130,9 @@ def test_names_and_values_are_completed_while_typing(window: MainWindow, runs: l
     field._on_completion_chosen("paper")
 
     assert window.history.search.text() == "tag:paper "
-    field._completer.popup().hide()
+    popup = field._completer.popup()
+    assert popup is not None
+    popup.hide()
 
 
 def test_groups_have_counts_and_means_and_fold(window: MainWindow, runs: list[int]) -> None:
@@ -275,7 +277,7 @@ def test_searches_are_saved_by_name_and_forgotten(
     assert names(window) == ["run 5", "run 4"]
 
     bar._fill_saved()
-    forget = next(a.menu() for a in bar.saved_menu.actions() if a.menu() is not None)
+    forget = next(menu for action in bar.saved_menu.actions() if isinstance(menu := action.menu(), QMenu))
     forget.actions()[0].trigger()
     assert window.preferences.settings.saved_searches == {}
     bar._show_help()
@@ -343,7 +345,7 @@ def slow(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[thread
 
     def waiting(self: Store, *arguments: object, **others: object) -> list[RunRow]:
         gate.acquire()
-        return original(self, *arguments, **others)  # type: ignore[arg-type] # as they came
+        return original(self, *arguments, **others)
 
     monkeypatch.setattr("subflow_store.store.Store.runs", waiting)
     window.history.reader.patience_ms = 1

@@ -106,7 +106,7 @@ COLUMNS: tuple[RunColumn, ...] = (
         translatable("Jain's fairness index of the flows: 1 is equal shares"),
         lambda r: r.jain,
     ),
-    RunColumn(STARTED, translatable("Started"), widest="yesterday 09:12", of=lambda r: r.started_at.timestamp()),
+    RunColumn(STARTED, translatable("Started"), widest="28 Nov 2026 09:12", of=lambda r: r.started_at.timestamp()),
     RunColumn(TAGS, translatable("Tags"), widest="baseline, fair", of=lambda r: ", ".join(r.tags)),
     RunColumn(NOTE, translatable("Note"), widest="Double-click to write", of=lambda r: r.note),
 )

@@ -52,7 +52,7 @@ class ComparisonModel(QAbstractTableModel):
         """Which run a column is."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self.runs):
             return None
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             if section == 0:
                 return tr("Parameter or figure")
             run = self.runs[section - 1]
@@ -70,7 +70,7 @@ class ComparisonModel(QAbstractTableModel):
             font = QFont()
             font.setBold(True)
             return font
-        if role == Qt.ItemDataRole.TextAlignmentRole and number >= 0 and line.column.is_number:
+        if role == Qt.ItemDataRole.TextAlignmentRole and number >= 0 and not isinstance(line.values[number], str):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
             kind = tr("Parameter") if line.kind == PARAMETER else tr("Figure")
