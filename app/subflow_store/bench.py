@@ -193,16 +193,16 @@ def _measure_history(path: Path) -> dict[str, float]:
             if number % 7 == 0:
                 store.set_note(run.run_id, "with the new cable")
         recorded = Condition("flows.*.goodput_bps", ">", 3e6, is_recorded=True)
-        return {
-            "list_history_ms": _best_ms(store.runs),
-            "search_word_ms": _best_ms(lambda: store.runs(search="olia")),
-            "search_tag_ms": _best_ms(lambda: store.runs([Condition(TAG, "=", "paper")])),
-            "search_figure_ms": _best_ms(lambda: store.runs([recorded])),
-            "search_parameter_ms": _best_ms(
-                lambda: store.runs([Condition("links.wifi.loss", "=", 0.02, is_recorded=True)])
-            ),
-            "read_column_ms": _best_ms(lambda: store.values("flows.a.goodput_bps")),
+        questions: dict[str, Callable[[], object]] = {
+            "list_history": store.runs,
+            "search_word": lambda: store.runs(search="olia"),
+            "search_tag": lambda: store.runs([Condition(TAG, "=", "paper")]),
+            "search_figure": lambda: store.runs([recorded]),
+            "search_parameter": lambda: store.runs([Condition("links.wifi.loss", "=", 0.02, is_recorded=True)]),
+            "read_column": lambda: store.values("flows.a.goodput_bps"),
         }
+        # CPU time of the reading thread: nobody waits for it but for the processor.
+        return {f"{name}_cpu_ms": _best_ms(ask, time.thread_time) for name, ask in questions.items()}
 
 
 def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
@@ -272,10 +272,10 @@ def _insert_figures(insert: Callable[[], None]) -> dict[str, float]:
     return best
 
 
-def _best_ms(operation: Callable[[], object]) -> float:
+def _best_ms(operation: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
     best = float("inf")
     for _ in range(REPEATS):
-        start = time.perf_counter()
+        start = clock()
         operation()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return 1e3 * best
