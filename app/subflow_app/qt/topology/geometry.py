@@ -142,6 +142,14 @@ def choose_place(
 
     Other labels and nodes weigh more than lines.
     """
+    places = list(places)
+    area = QRectF()
+    for place in places:
+        area = area.united(place)
+    # Most of a large network is out of reach of all these places: looked at once, not once for each of them.
+    obstacles = [obstacle for obstacle in obstacles if area.intersects(obstacle)]
+    # A level line has bounds without height, which intersect nothing.
+    lines = [line for line in lines if area.intersects(line.bounds.adjusted(-1, -1, 1, 1))]
     best, best_cost = QRectF(), math.inf
     for rank, place in enumerate(places):
         cost = rank * _RANK_COST

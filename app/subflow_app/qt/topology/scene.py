@@ -25,6 +25,7 @@ from subflow_sim.scenario import Note
 _MARGIN = 4000.0
 _LABEL_GAP = 7.0
 _ROOM = 120.0
+_MOST_LABELLED_ANEW = 60
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
@@ -154,7 +155,7 @@ class TopologyScene(QGraphicsScene):
 
     def show_picture(self, picture: TopologyPicture | None) -> None:
         """Show another picture; items of the same name stay, so that a selection and the eye keep their place."""
-        self._picture = picture
+        before, self._picture = self._picture, picture
         nodes = picture.places if picture else {}
         links = picture.links if picture else {}
         self._keep_only(self._nodes, nodes)
@@ -164,7 +165,7 @@ class TopologyScene(QGraphicsScene):
         if picture:
             self._show_nodes(picture)
             self._show_links(picture)
-            self._place_labels(links)
+            self._place_labels(_links_to_label(before, picture))
         self._lay_preview()
         self.setSceneRect(self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
         known = {item.key for item in (*self._nodes.values(), *self._links.values(), *self._notes.values())}
@@ -377,6 +378,18 @@ class TopologyScene(QGraphicsScene):
             owners = frozenset(p.owner for p in self._picture.paths.values() if p.flow in flows or p.owner in flows)
         for link in self._links.values():
             link.dim_except(owners)
+
+
+def _links_to_label(before: TopologyPicture | None, now: TopologyPicture) -> list[str]:
+    """Return the links whose labels look for a place: all of a small picture, else those that are not as before."""
+    if before is None or len(now.links) <= _MOST_LABELLED_ANEW:
+        return list(now.links)
+    moved = {name for name, place in now.places.items() if before.places.get(name) != place}
+    return [
+        name
+        for name, content in now.links.items()
+        if before.links.get(name) != content or not moved.isdisjoint(content.link.ends)
+    ]
 
 
 def _ring(number: int) -> list[tuple[int, int]]:
