@@ -18,6 +18,7 @@ from pathlib import Path
 from subflow_agents.registry import agents
 from subflow_app.core.form import label_of
 from subflow_app.core.language import ENGLISH, LANGUAGES
+from subflow_app.core.paper_styles import LEGENDS, STYLES
 from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.policies import app_catalog
 from subflow_app.core.recipes import load_recipe, recipe_names
@@ -31,7 +32,7 @@ from subflow_app.core.training_metrics import TRAINING_PLOTS
 from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.action_spec import Scope
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import PANELS, SPEEDS
+from subflow_app.qt.actions.choices import PANELS, SPEEDS, WORKSPACES
 from subflow_app.qt.help_dialogs import GESTURES
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_sim.agent_steps import EPOCH_FIGURES
@@ -113,8 +114,12 @@ def _table_texts() -> Iterator[tuple[str, str]]:
         yield "menus", title
     for _name, (title, *_more) in PANELS.items():
         yield "panels", title
+    for title, *_more in WORKSPACES.values():
+        yield "workspaces", title
     for _limit, text, *_more in SPEEDS.values():
         yield "speeds", text
+    for text in (*LEGENDS.values(), *(style.title for style in STYLES)):
+        yield "paper styles", text
     for scope in Scope:
         yield "scopes", scope.value
     for gesture in GESTURES:
@@ -130,6 +135,7 @@ def _table_texts() -> Iterator[tuple[str, str]]:
         yield f"plot {plot.id}", plot.title
         yield f"plot {plot.id}", plot.y_label
         yield f"plot {plot.id}", plot.unit
+        yield f"plot {plot.id}", plot.needs
         if plot.x is not None:
             yield f"plot {plot.id}", plot.x.label
             yield f"plot {plot.id}", plot.x.unit

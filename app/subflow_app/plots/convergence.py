@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.language import translatable
 from subflow_app.core.traces import FLOW, Traces
 from subflow_app.plots.bars import Bar, flow_bars
 from subflow_app.plots.spec import (
@@ -28,7 +29,7 @@ _SHARE = 4  # the share is the mean of the last quarter of its life
 
 def bars(runs: Sequence[Traces]) -> list[Bar]:
     """A bar per flow and experiment: s from its first byte that arrives."""
-    return flow_bars(runs, transport_colours, convergence_times, note="not converged")
+    return flow_bars(runs, transport_colours, convergence_times, note=translatable("not converged"))
 
 
 def convergence_times(traces: Traces) -> Mapping[str, float]:

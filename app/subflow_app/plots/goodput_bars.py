@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from subflow_app.core.language import translatable
 from subflow_app.core.traces import FLOW, Traces
 from subflow_app.plots.bars import Bar, flow_bars
 from subflow_app.plots.spec import STATISTICS, PlotSpec, mean_rates, no_curves, transport_colours
@@ -13,7 +14,9 @@ _COLUMN = "goodput_bps"
 
 def bars(runs: Sequence[Traces]) -> list[Bar]:
     """A bar per flow and experiment, bit/s of payload after the warm-up."""
-    return flow_bars(runs, transport_colours, lambda traces: mean_rates(traces, _COLUMN), note="no samples")
+    return flow_bars(
+        runs, transport_colours, lambda traces: mean_rates(traces, _COLUMN), note=translatable("no samples")
+    )
 
 
 PLOT = PlotSpec(

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
 from subflow_app.core.figure_plan import FigureKind, FigurePlan
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.paper_styles import (
     DPI_RANGE,
     HEIGHT_RANGE_MM,
@@ -39,9 +39,9 @@ from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
 
 FORMATS: dict[FigureKind, str] = {
-    "pdf": "PDF — vector, for papers",
-    "svg": "SVG — vector, for the web and for editing",
-    "png": "PNG — pixels, for slides",
+    "pdf": translatable("PDF — vector, for papers"),
+    "svg": translatable("SVG — vector, for the web and for editing"),
+    "png": translatable("PNG — pixels, for slides"),
 }
 # Of a figure as shown, mm.
 _SHOWN_SIZE = (170.0, 150.0)
@@ -56,7 +56,7 @@ class FigureDialog(QDialog):
         self.setObjectName("figure_dialog")
         self.setWindowTitle(tr("Export figure"))
         self._source = source
-        self.style_box = self._combo("figure_style", {AS_SHOWN: "As shown"})
+        self.style_box = self._combo("figure_style", {AS_SHOWN: translatable("As shown")})
         for style in STYLES:
             self.style_box.addItem(tr(style.title), style.id)
         self.style_box.addItem(tr("Another size…"), CUSTOM)
@@ -70,7 +70,10 @@ class FigureDialog(QDialog):
         self.dpi.setRange(*DPI_RANGE)
         self.dpi.setSuffix(tr(" px per inch"))
         self.plots = [self._plot_box(plot.id, plot.title) for plot in source.plan.plots]
-        self.files = self._combo("figure_files", {True: "One, plots on top of each other", False: "One for each plot"})
+        self.files = self._combo(
+            "figure_files",
+            {True: translatable("One, plots on top of each other"), False: translatable("One for each plot")},
+        )
         self.legend = self._combo("figure_legend", LEGENDS)
         self.heading = QLineEdit(self)
         self.heading.setObjectName("figure_title")

@@ -19,14 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, trn
+from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.plots import PlotSpec
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {
-    "pdf": "PDF — pages to print and to hand in",
-    "html": "HTML — one file for the browser",
+    "pdf": translatable("PDF — pages to print and to hand in"),
+    "html": translatable("HTML — one file for the browser"),
 }
 _COLUMNS = 2
 _MOST_NAMES = 5
