@@ -55,7 +55,7 @@ class Documents(QObject):
         """The same in the language of the window; :attr:`name` is also stored, with trainings."""
         if self._doc.path is None and self._name.endswith(_OF_EXAMPLE):
             return tr("{name} (example)", name=self._name.removesuffix(_OF_EXAMPLE))
-        return self.name if self._doc.path else tr(self._name)
+        return tr(_UNTITLED) if self.name == _UNTITLED else self.name
 
     @property
     def is_modified(self) -> bool:
