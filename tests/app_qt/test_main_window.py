@@ -16,8 +16,9 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.settings import load_settings
 from subflow_app.qt import commands
-from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.actions.choices import DEFAULT_WORKSPACE, PANELS
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.workspaces import ARRANGEMENTS
 
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
@@ -185,17 +186,28 @@ def test_file_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_pat
     qtbot.waitUntil(lambda: window.documents.doc.path == path)
 
 
-def test_other_files_are_not_taken(window: MainWindow, tmp_path: Path) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
-    enter = QDragEnterEvent(
-        QPoint(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    )
-    enter.ignore()
+def test_other_files_are_refused_with_what_can_be_dropped(window: MainWindow, tmp_path: Path) -> None:
+    before = window.documents.doc
+    (tmp_path / "folder").mkdir()
 
-    window.dragEnterEvent(enter)
+    window.drops.open([tmp_path / "picture.png", tmp_path / "folder"])
 
-    assert not enter.isAccepted()
+    assert window.documents.doc is before
+    assert "picture.png" in window.banners.text("file")
+    assert ".toml" in window.banners.text("file")
+    assert "folder is a folder" in window.banners.text("file")
+
+
+def test_of_several_scenarios_one_opens_and_the_others_are_at_hand(window: MainWindow, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one.toml", "two.toml", "three.toml")]
+    for file in files:
+        file.write_text(TWO_PATHS)
+
+    window.drops.open(files)
+
+    assert window.documents.doc.path == files[0]
+    assert window.preferences.settings.recent_files == tuple(map(str, files))
+    assert "2 further scenarios" in window.banners.text("file")
 
 
 # ---- layout ----
@@ -203,14 +215,16 @@ def test_other_files_are_not_taken(window: MainWindow, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", PANELS)
 def test_panels_close_and_come_back(window: MainWindow, name: str) -> None:
+    is_default = window.docks.is_open(name)
+    window.docks.set_open(name, True)
     window.bar.trigger(f"view.{name}")
     assert not window.docks.is_open(name)
     assert not window.bar[f"view.{name}"].isChecked()
 
     window.bar.trigger("view.reset_layout")
 
-    assert window.docks.is_open(name)
-    assert window.bar[f"view.{name}"].isChecked()
+    assert window.docks.is_open(name) == is_default
+    assert window.bar[f"view.{name}"].isChecked() == is_default
 
 
 def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindow) -> None:
@@ -261,7 +275,9 @@ def test_window_state_that_is_damaged_is_ignored(qtbot: QtBot, qapp: QApplicatio
     window = make_window(qapp, tmp_path)
     window.show()
 
-    assert all(window.docks.is_open(name) for name in PANELS)
+    assert {name for name in PANELS if window.docks.is_open(name)} == {
+        place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places
+    }
     close_window(qtbot, window)
 
 

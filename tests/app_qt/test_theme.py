@@ -94,7 +94,7 @@ def test_high_contrast_of_the_desktop_is_followed(qapp: QApplication, monkeypatc
     assert theme.current_tokens() is LIGHT
 
     monkeypatch.setattr(theme, "system_wants_contrast", lambda: True)
-    qapp.styleHints().accessibility().contrastPreferenceChanged.emit(Qt.ContrastPreference.HighContrast)
+    theme._accessibility()[1].contrastPreferenceChanged.emit(Qt.ContrastPreference.HighContrast)
 
     assert theme.current_tokens() is CONTRAST
     applied.set_mode("dark")

@@ -84,6 +84,10 @@ class Settings:
         """The settings with this language, one of `LANGUAGE_CHOICES`."""
         return replace(self, language=language)
 
+    def with_welcome(self) -> Settings:
+        """The settings of somebody who has seen the welcome."""
+        return replace(self, is_welcomed=True)
+
     def with_decisions(self, is_recorded: bool) -> Settings:
         """The settings with decisions recorded or not."""
         return replace(self, record_decisions=is_recorded)
@@ -108,6 +112,10 @@ class Settings:
     def with_figure(self, choice: Mapping[str, Any]) -> Settings:
         """The settings with this as the way in which figures were exported last."""
         return replace(self, figure=dict(choice))
+
+    def without_recent_files(self) -> Settings:
+        """The settings with no recent file."""
+        return replace(self, recent_files=())
 
     def without_recent_file(self, path: str | Path) -> Settings:
         """The settings without this file, e.g. because it is gone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 import signal
 import socket
 import sys
@@ -28,6 +29,8 @@ from PySide6.QtWidgets import QApplication
 from subflow_app import __version__
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO
+from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.core.settings import load_settings
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.speech import choose_language
 from subflow_app.qt.theme import MODES, Theme, ThemeMode
@@ -54,6 +57,10 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
         Exit code of the program.
     """
     _start_log()
+    # Read by Qt when the application is made, hence before there are preferences.
+    scale = load_settings().scale_percent
+    if scale != 100:
+        os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
     application = make_application(sys.argv[:1])
     # Imported here: building the window's modules costs more than the application, which has an icon to show first.
     from subflow_app.qt.main_window import MainWindow
@@ -71,7 +78,7 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
     watcher = prepared(window) if prepared is not None else None
     window.show()
     signals = _Signals(window)
-    _AfterFirstPaint(window)
+    _AfterFirstPaint(window, welcomes=scenario_path is None)
     code = application.exec()
     signals.release()
     del watcher
@@ -103,17 +110,23 @@ def _window_icon() -> QIcon:
 class _AfterFirstPaint(QObject):
     """Lets the window load the rest once it has been painted: plots and database take longer than all before."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: MainWindow, *, welcomes: bool) -> None:
         super().__init__(window)
         self._window = window
+        self._welcomes = welcomes
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Waits for the first paint, then is not asked any more."""
         if event.type() == QEvent.Type.Paint:
             watched.removeEventFilter(self)
-            QTimer.singleShot(0, self._window, self._window.load)
+            QTimer.singleShot(0, self, self._load)
         return False
+
+    def _load(self) -> None:
+        self._window.load()
+        if self._welcomes:
+            self._window.window_dialogs.show_welcome_once()
 
 
 class _BugReports(QObject):
@@ -180,6 +193,7 @@ def _start_log() -> None:
     if root.handlers:
         return
     root.setLevel(logging.INFO)
+    root.addHandler(SESSION_LOG)
     to_screen = logging.StreamHandler()
     to_screen.setLevel(logging.WARNING)
     to_screen.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))

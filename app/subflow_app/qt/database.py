@@ -101,14 +101,17 @@ class DatabaseControl(QObject):
                 failed=self._on_copy_failed,
             )
 
-    def ask_purge(self) -> None:
+    def ask_purge(self, *, asks: bool = True) -> None:
         """Removes all deleted runs for good, if the person means it."""
         store = self._store
-        if store is not None and self.dialogs.confirm(
-            tr("Remove deleted runs"),
-            tr("Remove all deleted runs for good?"),
-            tr("Their disk space is freed. They cannot be brought back, not even by undo."),
-            tr("Remove for good"),
+        if store is not None and (
+            not asks
+            or self.dialogs.confirm(
+                tr("Remove deleted runs"),
+                tr("Remove all deleted runs for good?"),
+                tr("Their disk space is freed. They cannot be brought back, not even by undo."),
+                tr("Remove for good"),
+            )
         ):
             self._workers.start(
                 "purge database", store.purge_deleted, succeeded=self.purged.emit, failed=self._on_purge_failed

@@ -21,7 +21,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 
 
 class Side(Enum):
@@ -161,6 +161,10 @@ class Docks(QObject):
         takes_keys = (part for part in inside if part.focusPolicy() & Qt.FocusPolicy.TabFocus and part.isEnabled())
         first = next((part for part in takes_keys if part.isVisibleTo(content)), content)
         first.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def contains(self, name: str, widget: QWidget) -> bool:
+        """Whether a widget is part of a panel."""
+        return bool(self._panels[name].dock.isAncestorOf(widget))
 
     def close_panel(self, name: str) -> None:
         """Closes a panel, if it is open."""

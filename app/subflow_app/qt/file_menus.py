@@ -6,18 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.resources import SCENARIO_SUFFIX, scenario_names
+from subflow_app.core.resources import scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import Tokens
-from subflow_app.qt.topology_files import is_graph_file
 
-DATABASE_SUFFIX = ".db"
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"
 RECENT = "Open &recent"
@@ -55,6 +52,19 @@ class FileMenus(QObject):
     def _fill_recent(self) -> None:
         files = self._preferences.settings.recent_files
         self._fill(self._recent, [(Path(file).name, file, self._documents.open) for file in files])
+        for action, file in zip(self._recent.actions(), files, strict=False):
+            if not Path(file).exists():
+                action.setEnabled(False)
+                action.setText(tr("{file} (gone)", file=action.text()))
+        if files:
+            self._recent.addSeparator()
+            clear = self._recent.addAction(icon("clear"), tr("&Clear list"))
+            clear.setObjectName("clear_recent")
+            clear.setStatusTip(tr("Forget the files that were opened last; the files stay"))
+            clear.triggered.connect(self._clear_recent)
+
+    def _clear_recent(self) -> None:
+        self._preferences.change(self._preferences.settings.without_recent_files())
 
     def _fill(self, menu: QMenu, entries: Sequence[tuple[str, str, Callable[[str], bool]]]) -> None:
         menu.clear()
@@ -64,12 +74,3 @@ class FileMenus(QObject):
             action.triggered.connect(lambda _checked=False, go=go, argument=argument: go(argument))
         if not entries:
             menu.addAction(tr("None yet")).setEnabled(False)
-
-
-def dropped_file(event: QDropEvent) -> Path | None:
-    """The one scenario or database that is dragged."""
-    urls = event.mimeData().urls()
-    if len(urls) != 1 or not urls[0].isLocalFile():
-        return None
-    path = Path(urls[0].toLocalFile())
-    return path if path.suffix in (SCENARIO_SUFFIX, DATABASE_SUFFIX) or is_graph_file(path) else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QUndoGroup, QUndoStack
-from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
@@ -21,18 +21,19 @@ from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.agent_panel import AgentPanel
-from subflow_app.qt.command_palette import CommandPalette
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
-from subflow_app.qt.file_menus import DATABASE_SUFFIX, FileMenus, dropped_file
-from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
+from subflow_app.qt.file_drops import FileDrops
+from subflow_app.qt.file_menus import FileMenus
+from subflow_app.qt.help_panel import HelpPanel
 from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
+from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, QUEUE_MENU, TRAINING_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
@@ -48,13 +49,14 @@ from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
-from subflow_app.qt.topology_files import TopologyFiles, is_graph_file
+from subflow_app.qt.topology_files import TopologyFiles
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.session import DeskMaker, TrainingSession
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.widgets.run_status import RunStatus
+from subflow_app.qt.window_dialogs import WindowDialogs
 from subflow_app.qt.window_state import WindowStateFile
 from subflow_app.qt.workers import Workers
 from subflow_sim.errors import SimError
@@ -144,6 +146,8 @@ class MainWindow(QMainWindow):
         self.history = History(self.history_stack, self.dialogs, self.workers, self.preferences)
         self.agent = AgentPanel([self.bar[f"agent.{step}"] for step in ("first", "previous", "next", "last")])
         self.run_status = RunStatus()
+        self.log, self.help = LogPanel(), HelpPanel()
+        self.window_dialogs = WindowDialogs(self)
         self.runs = RunControl(self.workers, self)
         self.shown = ShownRuns(self.plots, self)
         self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
@@ -181,6 +185,7 @@ class MainWindow(QMainWindow):
             self,
         )
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.preferences, self.banners, self)
+        self.drops = FileDrops(self.documents, self.database, self.topology_files, self.notices, self.preferences, self)
         self.exports = Exports(
             self.plots, self.history, self.shown, self.database, self.preferences, self.dialogs, self.workers, self
         )
@@ -194,6 +199,8 @@ class MainWindow(QMainWindow):
             "agent": self.agent,
             "train": self.train,
             "queue": self.queue,
+            "log": self.log,
+            "help": self.help,
         }
         self.panels = PanelLayout(self, self.banners, self.plots, panels)
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
@@ -284,6 +291,8 @@ class MainWindow(QMainWindow):
         self.unsaved.exported.connect(self._on_exported)
         self.unsaved.failed.connect(self.notices.action_failed)
         self.recovery.failed.connect(self.notices.recovery_failed)
+        self.log.unseen_changed.connect(self.status_buttons.show_warnings)
+        self.status_buttons.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
         self.preferences.not_saved.connect(self.notices.settings_failed)
         self.workspaces.changed.connect(lambda name: self.bar.set_on(f"view.workspace_{name}", True))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
@@ -381,18 +390,13 @@ class MainWindow(QMainWindow):
             self.docks.set_open("inspector", True)
             self.inspector.focus_problem(self.documents.doc.problems[0])
 
-    def show_palette(self) -> None:
-        """Finds by typing."""
-        self.inspector.commit_pending()
-        _open(CommandPalette(self))
-
-    def show_shortcuts(self) -> None:
-        """Lists the shortcuts."""
-        _open(ShortcutsDialog(self))
-
-    def show_about(self) -> None:
-        """Says what Subflow is."""
-        _open(AboutDialog(self.database.path, self))
+    def _may_end_run(self) -> bool:
+        return not self.preferences.settings.confirm_closing_run or self.dialogs.confirm(
+            tr("A run goes on"),
+            tr("End the run and close Subflow?"),
+            tr("What was simulated so far is kept."),
+            tr("End and close"),
+        )
 
     def close_at_once(self) -> None:
         """Closes without asking, as the program is ended from outside; the next start offers unsaved changes."""
@@ -528,6 +532,8 @@ class MainWindow(QMainWindow):
             self.train,
             self.live,
             self.queue,
+            self.log,
+            self.help,
             self.banners,
             self.run_status,
             self.status_buttons,
@@ -537,23 +543,12 @@ class MainWindow(QMainWindow):
     # ---- Qt ----
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Takes scenario and database files."""
-        if dropped_file(event) is not None:
-            event.acceptProposedAction()
+        """Takes files."""
+        self.drops.enter(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Opens what was dropped."""
-        path = dropped_file(event)
-        if path is None:
-            return
-        event.acceptProposedAction()
-        # After the drop: the question about unsaved changes must not hold up the program it comes from.
-        open_file: Callable[[Path], object] = self.documents.open
-        if is_graph_file(path):
-            open_file = self.topology_files.import_file
-        elif path.suffix == DATABASE_SUFFIX:
-            open_file = self.database.open
-        QTimer.singleShot(0, self, lambda: open_file(path))
+        self.drops.drop(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
@@ -561,6 +556,9 @@ class MainWindow(QMainWindow):
         if not self._closes_when_ended and not (
             self.queue_session.may_close() and self.training_session.may_close() and self.documents.may_discard()
         ):
+            event.ignore()
+            return
+        if self.runs.is_running and not self._closes_when_ended and not self._may_end_run():
             event.ignore()
             return
         if self.runs.is_running:
@@ -577,6 +575,7 @@ class MainWindow(QMainWindow):
         self._state_file.save_speed_limit(self.speed_limit)
         self._state_file.save_history(self.history.state())
         self.recovery.close(keeps_changes=self._closes_unasked)
+        self.log.close_log()
         self.closing.emit()
         self.trainings.close()
         self.workers.finish_all()
@@ -585,11 +584,6 @@ class MainWindow(QMainWindow):
         # A stack that is destroyed with commands in it still tells its listeners, half of which are gone by then.
         self.document_stack.clear()
         event.accept()
-
-
-def _open(dialog: QDialog) -> None:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
 
 
 def _open_desk(store: Store | None) -> TrainingDesk:

@@ -62,6 +62,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.export_data",
         "file.export_report",
         "-",
+        "file.settings",
+        "-",
         "file.quit",
     ),
     "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
@@ -164,7 +166,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.delete",
         "history.purge",
     ),
-    "&Help": ("help.palette", "help.shortcuts", "help.about"),
+    "&Help": ("help.panel", "help.welcome", "-", "help.palette", "help.shortcuts", "help.about"),
 }
 
 # Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.

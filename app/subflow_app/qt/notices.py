@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from subflow_app.core.language import tr, trn
@@ -45,6 +45,11 @@ class Notices:
         self._banners.show_banner(
             "export", "info", tr("Written: {path}", path=path), [Way(tr("Open folder"), open_folder)]
         )
+
+    def settings_later(self, labels: Sequence[str]) -> None:
+        """Settings take effect at the next start."""
+        text = tr("At the next start of Subflow: {settings}.", settings=", ".join(labels))
+        self._banners.show_banner("settings", "info", text)
 
     def settings_failed(self, text: str) -> None:
         """The settings could not be saved."""

@@ -12,10 +12,11 @@ from subflow_app.qt.theme import Tokens
 
 
 class StatusButtons(QObject):
-    """Two buttons behind the state of the run."""
+    """Three buttons behind the state of the run."""
 
     problems_clicked = Signal()
     database_clicked = Signal()
+    warnings_clicked = Signal()
 
     def __init__(self, bar: QStatusBar, run_status: QWidget) -> None:
         """Fills the bar; ``run_status`` comes first."""
@@ -29,16 +30,26 @@ class StatusButtons(QObject):
         self._database.setObjectName("database_button")
         self._database.setStatusTip(tr("Keep runs in another database file from now on"))
         self._database.clicked.connect(self.database_clicked)
-        for button in (self._problems, self._database):
+        self._warnings = QToolButton(bar)
+        self._warnings.setObjectName("warnings_button")
+        self._warnings.setStatusTip(tr("Open the log, which has warnings that nobody has looked at"))
+        self._warnings.clicked.connect(self.warnings_clicked)
+        self._warnings.hide()
+        for button in (self._warnings, self._problems, self._database):
             button.setAutoRaise(True)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        for widget in (run_status, self._problems, self._database):
+        for widget in (run_status, self._warnings, self._problems, self._database):
             bar.addPermanentWidget(widget)
 
     def show_problems(self, count: int) -> None:
         """Says how many problems the scenario has; nothing if it has none."""
         self._problems.setVisible(count > 0)
         self._problems.setText(trn("{count} problem", "{count} problems", count))
+
+    def show_warnings(self, count: int) -> None:
+        """Says how many warnings of the log nobody has looked at; nothing if there are none."""
+        self._warnings.setVisible(count > 0)
+        self._warnings.setText(trn("{count} warning", "{count} warnings", count))
 
     def show_database(self, database: DatabaseControl) -> None:
         """Says where runs are kept."""
@@ -52,5 +63,6 @@ class StatusButtons(QObject):
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the icons."""
+        self._warnings.setIcon(icon("warning", tokens.warning))
         self._problems.setIcon(icon("error", tokens.error))
         self._database.setIcon(icon("database", tokens.muted_text))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtGui import QAccessibilityHints, QColor, QGuiApplication, QPalette, QStyleHints
 from PySide6.QtWidgets import QApplication, QToolTip
 
 ThemeMode = Literal["light", "dark", "contrast", "system"]
@@ -231,6 +232,11 @@ QPushButton {{ background: {t.button}; border: 1px solid {t.border}; border-radi
 QPushButton:hover {{ background: {t.button_hover}; }}
 QPushButton:focus, QPushButton:default {{ border: 2px solid {t.accent}; }}
 QPushButton:disabled {{ color: {t.border}; }}
+QComboBox {{ border: 1px solid {t.border}; border-radius: 3px; padding: 2px 4px; }}
+QComboBox:focus {{ border: 2px solid {t.accent}; }}
+QCheckBox::indicator {{ width: 12px; height: 12px; border: 1px solid {t.text}; background: {t.base}; }}
+QCheckBox::indicator:checked {{ background: {t.accent}; }}
+QCheckBox:focus {{ color: {t.accent}; }}
 QMenu {{ background: {t.window}; border: 1px solid {t.border}; }}
 QMenu::item:selected {{ background: {t.highlight}; color: {t.highlighted_text}; }}
 QMenu::item:disabled {{ color: {t.border}; }}
@@ -264,7 +270,7 @@ class Theme(QObject):
             application.setStyle("Fusion")
         hints = application.styleHints()
         hints.colorSchemeChanged.connect(self._on_system_changed)
-        hints.accessibility().contrastPreferenceChanged.connect(self._on_system_changed)
+        _accessibility()[1].contrastPreferenceChanged.connect(self._on_system_changed)
         self._apply()
 
     @property
@@ -318,7 +324,14 @@ def system_is_dark() -> bool:
 
 def system_wants_contrast() -> bool:
     """Whether the desktop asks for high contrast."""
-    return QGuiApplication.styleHints().accessibility().contrastPreference() == Qt.ContrastPreference.HighContrast
+    return _accessibility()[1].contrastPreference() == Qt.ContrastPreference.HighContrast
+
+
+@cache
+def _accessibility() -> tuple[QStyleHints, QAccessibilityHints]:
+    # WORKAROUND(PySide6 6.11.2): the second one passes for deleted once Python lets go of the first.
+    hints = QGuiApplication.styleHints()
+    return hints, hints.accessibility()
 
 
 def _of_system() -> Tokens:

@@ -62,6 +62,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("queue", Side.TAB, "history"),
             Place("agent", Side.TAB, "inspector"),
             Place("train", Side.TAB, "plots"),
+            Place("log", Side.TAB, "history"),
         ),
         columns=(0, 1),
         rows={"topology": (0.42, 0.58), "plots": (0.74, 0.26)},
@@ -85,10 +86,12 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
     "lab": Arrangement(
         (
             Place("topology", Side.LEFT),
+            Place("help", Side.BOTTOM, "topology"),
             Place("inspector", Side.TAB, "topology"),
+            Place("history", Side.BOTTOM, "plots"),
         ),
         columns=(0, 1),
-        front=("topology",),
+        rows={"topology": (0.45, 0.55), "plots": (0.78, 0.22)},
     ),
 }
 

@@ -19,6 +19,8 @@ PANELS = {
     "agent": ("Agent", "agent", "Ctrl+4"),
     "train": ("Train", "train", "Ctrl+5"),
     "queue": ("Queue", "queue", "Ctrl+6"),
+    "log": ("Log", "log_panel", "Ctrl+8"),
+    "help": ("Help", "help", "Ctrl+9"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).

@@ -133,6 +133,14 @@ def rows() -> Iterator[ActionSpec]:
         lambda s: s.has_store and (s.runs_selected > 0 or s.runs_shown > 0),
     )
     yield ActionSpec(
+        "file.settings",
+        "Se&ttings…",
+        "Choose theme, language, what runs keep, and what is asked",
+        "settings",
+        ("Ctrl+,",),
+        lambda w, _: w.window_dialogs.show_settings(),
+    )
+    yield ActionSpec(
         "file.quit",
         "&Quit",
         "Close Subflow; a run that is going on is stopped and kept",

@@ -10,12 +10,28 @@ from subflow_app.qt.action_spec import ActionSpec
 def rows() -> Iterator[ActionSpec]:
     """The Help menu."""
     yield ActionSpec(
+        "help.panel",
+        "&Help on this panel",
+        "Explain the panel that has the keyboard",
+        "help",
+        ("F1",),
+        lambda w, _: w.window_dialogs.show_help(),
+    )
+    yield ActionSpec(
+        "help.welcome",
+        "&Welcome",
+        "Show the three ways into the program: demo, first lab, new topology",
+        "welcome",
+        ("Ctrl+Alt+W",),
+        lambda w, _: w.window_dialogs.show_welcome(),
+    )
+    yield ActionSpec(
         "help.palette",
         "Command &palette…",
         "Find anything that can be done or opened by typing a few letters",
         "search",
         ("Ctrl+K", "Ctrl+Shift+P"),
-        lambda w, _: w.show_palette(),
+        lambda w, _: w.window_dialogs.show_palette(),
     )
     yield ActionSpec(
         "help.shortcuts",
@@ -23,7 +39,7 @@ def rows() -> Iterator[ActionSpec]:
         "List all shortcuts and mouse gestures",
         "shortcuts",
         ("Ctrl+/",),
-        lambda w, _: w.show_shortcuts(),
+        lambda w, _: w.window_dialogs.show_shortcuts(),
     )
     yield ActionSpec(
         "help.about",
@@ -31,5 +47,5 @@ def rows() -> Iterator[ActionSpec]:
         "Version, licences and where files are kept",
         "about",
         ("Shift+F1",),
-        lambda w, _: w.show_about(),
+        lambda w, _: w.window_dialogs.show_about(),
     )

@@ -126,6 +126,6 @@ def rows() -> Iterator[ActionSpec]:
         "Free the disk space of all deleted runs; they cannot be brought back then",
         "purge",
         ("Ctrl+Shift+Del",),
-        lambda w, _: w.database.ask_purge(),
+        lambda w, _: w.database.ask_purge(asks=w.preferences.settings.confirm_purge),
         lambda s: s.can_write and not s.is_running,
     )

@@ -1,0 +1,125 @@
+"""The settings that a person chooses in the dialog, each in one row: what it is called, what it does, what it may be.
+
+A setting that comes along needs a field in ``settings`` and its row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from subflow_app.core.language import LANGUAGES, SYSTEM
+from subflow_app.core.settings import (
+    SAMPLE_INTERVAL_RANGE_S,
+    SCALE_RANGE_PERCENT,
+    Settings,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingSpec:
+    """One row of the dialog.
+
+    Attributes:
+        key: field of `Settings`.
+        section: what it belongs to.
+        label: what it is called.
+        tip: what it does, in a sentence.
+        kind: how it is edited.
+        choices: value -> text, of a ``choice``.
+        bounds: lowest and highest value of a ``number`` or a ``whole``.
+        unit: of a number, as it is shown.
+        is_for_next_start: whether it takes effect when the program starts next.
+    """
+
+    key: str
+    section: str
+    label: str
+    tip: str
+    kind: Literal["choice", "switch", "number", "whole"]
+    choices: Mapping[str, str] = field(default_factory=dict)
+    bounds: tuple[float, float] = (0, 0)
+    unit: str = ""
+    is_for_next_start: bool = False
+
+
+SETTINGS: tuple[SettingSpec, ...] = (
+    SettingSpec(
+        "theme",
+        "Appearance",
+        "Theme",
+        "Colours of the window; System is light, dark or high contrast as the desktop says.",
+        "choice",
+        choices={"system": "System", "light": "Light", "dark": "Dark", "contrast": "High contrast"},
+    ),
+    SettingSpec(
+        "language",
+        "Appearance",
+        "Language",
+        "Language of the window; the command line and what is stored stay English.",
+        "choice",
+        choices={SYSTEM: "System", **LANGUAGES},
+        is_for_next_start=True,
+    ),
+    SettingSpec(
+        "scale_percent",
+        "Appearance",
+        "Size",
+        "Size of everything in the window, of what the desktop says.",
+        "whole",
+        bounds=SCALE_RANGE_PERCENT,
+        unit=" %",
+        is_for_next_start=True,
+    ),
+    SettingSpec(
+        "sample_interval_s",
+        "Runs",
+        "Sample interval",
+        "Simulated time between two samples of the traces of a new run; finer ones store more.",
+        "number",
+        bounds=SAMPLE_INTERVAL_RANGE_S,
+        unit=" s",
+    ),
+    SettingSpec(
+        "record_decisions",
+        "Runs",
+        "Record decisions",
+        "Keep with new runs why controllers and schedulers did what they did; such a run stores much more.",
+        "switch",
+    ),
+    SettingSpec(
+        "autosave",
+        "Files",
+        "Keep unsaved changes for recovery",
+        "After a crash the next start offers the changes that no file has.",
+        "switch",
+    ),
+    SettingSpec(
+        "confirm_closing_run",
+        "Questions",
+        "Ask before closing ends a run",
+        "Closing the window stops a run that is going on; what was simulated is kept either way.",
+        "switch",
+    ),
+    SettingSpec(
+        "confirm_purge",
+        "Questions",
+        "Ask before deleted runs are removed for good",
+        "Runs that are removed for good cannot be brought back.",
+        "switch",
+    ),
+)
+
+
+def defaults(settings: Settings) -> Settings:
+    """The settings with every row at its default; recent files, folders and the database stay."""
+    fresh = Settings()
+    return replace(settings, **{spec.key: getattr(fresh, spec.key) for spec in SETTINGS})
+
+
+def for_next_start(before: Settings, after: Settings) -> tuple[SettingSpec, ...]:
+    """The changes that take effect when the program starts next."""
+    return tuple(
+        spec for spec in SETTINGS if spec.is_for_next_start and getattr(before, spec.key) != getattr(after, spec.key)
+    )

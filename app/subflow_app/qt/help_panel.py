@@ -1,0 +1,47 @@
+"""Help on the panel that has the keyboard, and the texts of labs: short pages in ``assets/help``, one per panel."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
+
+from subflow_app.core.errors import ResourceError
+from subflow_app.core.language import tr
+from subflow_app.core.resources import resource_path
+from subflow_app.qt.theme import Tokens
+
+START_PAGE = "help"
+FIRST_LAB = "lab-1"
+
+
+class HelpPanel(QWidget):
+    """Shows one page; links go to other pages or to the browser."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Shows what help there is."""
+        super().__init__(parent)
+        self.setObjectName("help_panel")
+        self.page = ""
+        self.browser = QTextBrowser(self)
+        self.browser.setObjectName("help_text")
+        self.browser.setAccessibleName(tr("Help"))
+        self.browser.setOpenLinks(False)
+        self.browser.document().setDocumentMargin(12)
+        self.browser.anchorClicked.connect(lambda url: self.show_page(url.path()))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.browser)
+        self.setFocusProxy(self.browser)
+        self.show_page(START_PAGE)
+
+    def show_page(self, name: str) -> None:
+        """Shows the page of a panel, or of a lab; the start page if there is none such."""
+        try:
+            path = resource_path(f"help/{name}.md")
+        except ResourceError:
+            name, path = START_PAGE, resource_path(f"help/{START_PAGE}.md")
+        self.page = name
+        self.browser.setMarkdown(path.read_text(encoding="utf-8"))
+
+    def apply_tokens(self, _tokens: Tokens) -> None:
+        """Draws links in the colours of the theme."""
+        self.show_page(self.page)

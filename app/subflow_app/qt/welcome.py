@@ -1,0 +1,142 @@
+"""The welcome of the first start: three doors into the program, and the files that were opened last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr, translatable
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import current_tokens
+
+_FILES_SHOWN = 4
+_WIDTH, _ICON = 500, 26
+
+# Name -> (title, what is behind it, icon).
+DOORS = {
+    "demo": (
+        translatable("See the demo"),
+        translatable("A phone between Wi-Fi and LTE: press Run and watch two paths share one download."),
+        "run",
+    ),
+    "lab": (
+        translatable("First lab: a sawtooth"),
+        translatable("One TCP flow, one bottleneck, and the most famous curve of congestion control, explained."),
+        "example",
+    ),
+    "new": (
+        translatable("Draw a new topology"),
+        translatable("Place hosts and links, choose a controller, and see what it makes of them."),
+        "topology",
+    ),
+}
+
+
+class WelcomeDialog(QDialog):
+    """Three doors; Escape leaves what is open as it is."""
+
+    door_chosen = Signal(str)
+    file_chosen = Signal(str)
+
+    def __init__(self, recent_files: Sequence[str], parent: QWidget | None = None) -> None:
+        """Offers the doors and these files, those that are still there."""
+        super().__init__(parent)
+        self.setObjectName("welcome_dialog")
+        self.setWindowTitle(tr("Welcome to Subflow"))
+        self.setMinimumWidth(540)
+        tokens = current_tokens()
+        title = QLabel(tr("Welcome to Subflow"), self)
+        font = title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.6)
+        font.setBold(True)
+        title.setFont(font)
+        about = QLabel(tr("Draw a network, pick congestion controllers, run them, and read what happens."), self)
+        about.setWordWrap(True)
+        about.setStyleSheet(f"color: {tokens.muted_text};")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 20, 24, 16)
+        layout.setSpacing(8)
+        layout.addWidget(title)
+        layout.addWidget(about)
+        layout.addSpacing(8)
+        self.doors: dict[str, _Door] = {}
+        for name, (text, behind, icon_name) in DOORS.items():
+            door = _Door(tr(text), tr(behind), icon_name, tokens.accent, self)
+            door.setObjectName(f"door_{name}")
+            door.clicked.connect(lambda _checked=False, name=name: self._choose(name))
+            self.doors[name] = door
+            layout.addWidget(door)
+        files = [file for file in recent_files if Path(file).exists()][:_FILES_SHOWN]
+        self.files: list[_Door] = []
+        if files:
+            line = QFrame(self)
+            line.setFrameShape(QFrame.Shape.HLine)
+            layout.addWidget(line)
+            layout.addWidget(QLabel(tr("Opened last"), self))
+        for file in files:
+            link = _Door(Path(file).name, str(Path(file).parent), "recent", tokens.muted_text, self)
+            link.clicked.connect(lambda _checked=False, file=file: self._open(file))
+            self.files.append(link)
+            layout.addWidget(link)
+        again = QLabel(tr("The Help menu brings this back, and has help on every panel (F1)."), self)
+        again.setWordWrap(True)
+        again.setStyleSheet(f"color: {tokens.muted_text};")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        layout.addStretch(1)
+        layout.addWidget(again)
+        layout.addWidget(buttons)
+        self.doors["demo"].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _choose(self, name: str) -> None:
+        self.accept()
+        self.door_chosen.emit(name)
+
+    def _open(self, file: str) -> None:
+        self.accept()
+        self.file_chosen.emit(file)
+
+
+class _Door(QPushButton):
+    """A wide button with an icon, a title and what is behind it."""
+
+    def __init__(self, title: str, behind: str, icon_name: str, colour: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.title = title
+        self.setAccessibleName(title)
+        self.setAccessibleDescription(behind)
+        self.setAutoDefault(True)
+        picture, name, about = QLabel(self), QLabel(title, self), QLabel(behind, self)
+        picture.setPixmap(icon(icon_name, colour).pixmap(_ICON, _ICON))
+        font = name.font()
+        font.setBold(True)
+        name.setFont(font)
+        about.setWordWrap(True)
+        about.setStyleSheet(f"color: {current_tokens().muted_text};")
+        grid = QGridLayout(self)
+        grid.setContentsMargins(14, 9, 14, 9)
+        grid.setHorizontalSpacing(14)
+        grid.setVerticalSpacing(2)
+        grid.addWidget(picture, 0, 0, 2, 1)
+        grid.addWidget(name, 0, 1)
+        grid.addWidget(about, 1, 1)
+        grid.setColumnStretch(1, 1)
+        for label in (picture, name, about):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFixedHeight(grid.heightForWidth(_WIDTH))
+
+    def sizeHint(self) -> QSize:
+        """As wide as a line of text is comfortable."""
+        return QSize(_WIDTH, self.height())

@@ -1,0 +1,107 @@
+"""The dialogs of the window that no other part owns: palette, settings, welcome and help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QApplication, QDialog
+
+from subflow_app.core.language import tr
+from subflow_app.core.resources import DEMO_SCENARIO
+from subflow_app.core.setting_specs import for_next_start
+from subflow_app.core.settings import Settings
+from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.command_palette import CommandPalette
+from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
+from subflow_app.qt.help_panel import FIRST_LAB, START_PAGE
+from subflow_app.qt.settings_dialog import SettingsDialog
+from subflow_app.qt.theme import MODES
+from subflow_app.qt.welcome import WelcomeDialog
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+_LAB_SCENARIO = "reno-sawtooth"
+
+
+class WindowDialogs(QObject):
+    """Opens them, and does what was chosen in them."""
+
+    def __init__(self, window: MainWindow) -> None:
+        """The dialogs of ``window``."""
+        super().__init__(window)
+        self._window = window
+
+    def show_palette(self) -> None:
+        """Finds by typing."""
+        self._window.inspector.commit_pending()
+        _open(CommandPalette(self._window))
+
+    def show_shortcuts(self) -> None:
+        """Lists the shortcuts."""
+        _open(ShortcutsDialog(self._window))
+
+    def show_about(self) -> None:
+        """Says what Subflow is."""
+        _open(AboutDialog(self._window.database.path, self._window))
+
+    def show_settings(self) -> None:
+        """Lets the person choose."""
+        window = self._window
+        dialog = SettingsDialog(window.preferences.settings, str(window.database.path or tr("none is open")), window)
+        dialog.chosen.connect(self.change_settings)
+        dialog.database_wanted.connect(lambda: window.bar.trigger("file.open_database"))
+        _open(dialog)
+
+    def change_settings(self, settings: Settings) -> None:
+        """Puts other settings in force, now or, where that is so, says that it is at the next start."""
+        window = self._window
+        later = for_next_start(window.preferences.settings, settings)
+        window.preferences.change(settings)
+        window.theme.set_mode(next(mode for mode in MODES if mode == settings.theme))
+        window.bar.set_on(f"view.theme_{settings.theme}", True)
+        window.bar.set_on("run.record_decisions", settings.record_decisions)
+        if later:
+            window.notices.settings_later([tr(spec.label) for spec in later])
+
+    def show_welcome_once(self) -> None:
+        """Welcomes at the first start."""
+        if not self._window.preferences.settings.is_welcomed:
+            self.show_welcome()
+
+    def show_welcome(self) -> None:
+        """Offers the ways into the program."""
+        preferences = self._window.preferences
+        preferences.change(preferences.settings.with_welcome())
+        dialog = WelcomeDialog(preferences.settings.recent_files, self._window)
+        dialog.door_chosen.connect(self.open_door)
+        dialog.file_chosen.connect(self._window.documents.open)
+        _open(dialog)
+
+    def open_door(self, name: str) -> None:
+        """Goes through one of the doors of the welcome: ``"demo"``, ``"lab"`` or ``"new"``."""
+        window = self._window
+        if name == "demo" and window.documents.open_example(DEMO_SCENARIO):
+            window.workspaces.show("run")
+            window.toggle_run()
+        elif name == "lab" and window.documents.open_example(_LAB_SCENARIO):
+            window.workspaces.show("lab")
+            window.help.show_page(FIRST_LAB)
+            window.docks.set_open("help", True)
+        elif name == "new" and window.documents.new():
+            window.workspaces.show("design")
+
+    def show_help(self) -> None:
+        """Shows help on the panel that has the keyboard."""
+        window = self._window
+        focused = QApplication.focusWidget()
+        names = [name for name in PANELS if focused is not None and window.docks.contains(name, focused)]
+        on_plots = focused is not None and window.plots.isAncestorOf(focused)
+        window.help.show_page(names[0] if names else "plots" if on_plots else START_PAGE)
+        window.docks.set_open("help", True)
+
+
+def _open(dialog: QDialog) -> None:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
