@@ -15,6 +15,7 @@ from tests.helpers.window import TWO_PATHS, make_window
 
 from subflow_app.core.arrange import EDGES
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.topology.label_item import LabelItem
 
 PLACED = TWO_PATHS.replace("[nodes.client]", "[nodes.client]\nat = [0, 0]").replace(
     "[nodes.server]", "[nodes.server]\nat = [613, 90]\n[nodes.third]\nat = [211, 300] # here"
@@ -127,3 +128,20 @@ def test_switches_of_the_canvas_are_kept(qtbot: QtBot, qapp: QApplication, tmp_p
     assert not second.bar["arrange.timeline"].isChecked()
     assert not second.topology.strip.isVisible()
     close_window(qtbot, second)
+
+
+def test_labels_of_a_large_picture_are_placed_where_they_are_in_view(window: MainWindow) -> None:
+    window.documents.open_text(grid(8), "grid")
+    canvas, scene = window.topology.canvas, window.topology.scene
+    canvas.resize(500, 400)
+    canvas.set_zoom(1.0)
+    canvas.centerOn(scene.node_positions()["n0-0"])
+    labels = [item for item in scene.items() if isinstance(item, LabelItem)]
+    view = canvas.mapToScene(canvas.viewport().rect()).boundingRect()
+    shown = [label for label in labels if not label.is_crowded_out]
+    assert 0 < len(shown) < len(labels)
+    assert any(view.intersects(label.sceneBoundingRect()) for label in shown)
+    # The others come when they are looked at.
+    canvas.centerOn(scene.node_positions()["n7-7"])
+    assert len([label for label in labels if not label.is_crowded_out]) > len(shown)
+    canvas.grab()

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core import bench_training
+from subflow_app.core import bench_canvas, bench_training
+from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_sim import bench, bench_batch, bench_instructions, bench_learning
 
 
@@ -101,6 +102,26 @@ def test_store_is_compared_with_plain_sqlite(subflow: Subflow, monkeypatch: pyte
         ["insert_ms", "9.000", "4.500", "2.00"],
         ["list_ms", "1.000", "–", "–"],
     ]
+
+
+def test_the_canvas_tells_what_a_frame_costs(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = (
+        bench_canvas.CanvasFigure("open", "open the file and draw it", 2500.0, is_frame=False),
+        bench_canvas.CanvasFigure("pan_all", "pan, everything in view", 20.0, is_frame=True),
+    )
+    monkeypatch.setattr(bench_canvas, "measure_canvas", lambda: figures)
+
+    document = subflow("bench", "canvas", "--json").document
+    assert document["canvas"]["figures"]["pan_all"]["fps"] == 50
+    out = subflow("bench", "canvas").out
+    assert "400 nodes and 700 links" in out
+    assert [line.split()[-2:] for line in out.splitlines() if "view" in line] == [["20.0", "50"]]
+
+
+def test_the_mesh_of_the_canvas_is_a_scenario() -> None:
+    doc = ScenarioDoc(bench_canvas.mesh_text())
+    assert doc.problems == ()
+    assert (len(doc.data["nodes"]), len(doc.data["links"])) == (400, 700)
 
 
 def test_a_workload_is_really_measured(subflow: Subflow) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 STORE = "store"
 START = "start"
 PLOTS = "plots"
+CANVAS = "canvas"
 
 
 def bench(
@@ -23,7 +24,7 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[WORKLOAD...]",
-            help="Which; left out: all of the simulator's. `store` is the store's, `start` and `plots` the window's.",
+            help="Which; left out: all of the simulator's. `store` is the store's; start, plots, canvas the window's.",
         ),
     ] = None,
     instructions: Annotated[
@@ -39,7 +40,8 @@ def bench(
 ) -> None:
     """Measure packets per CPU-second for each named workload.
 
-    Besides the simulator's: `store` is the database, `start` how the window starts, `plots` how fast it draws curves.
+    Besides the simulator's: `store` is the database, `start` how the window starts, `plots` how fast it draws curves,
+    `canvas` how fluid a topology of 400 nodes is.
 
     With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
     which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
@@ -52,9 +54,15 @@ def bench(
     from subflow_sim.bench_batch import BATCH
     from subflow_sim.bench_instructions import has_valgrind
 
+    others = {
+        STORE: (_store_document, _print_store),
+        START: (_start_document, _print_start),
+        PLOTS: (_plots_document, _print_plots),
+        CANVAS: (_canvas_document, _print_canvas),
+    }
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
-        if name not in (allowed := (*WORKLOADS, BATCH, STORE, START, PLOTS)):
+        if name not in (allowed := (*WORKLOADS, BATCH, *others)):
             raise InputError(f'there is no workload "{name}"; allowed are {", ".join(allowed)}')
     if instructions and not has_valgrind():
         raise InputError("--instructions: valgrind is not installed")
@@ -63,27 +71,14 @@ def bench(
     ]
     if BATCH in names:
         documents.append(_batch_document())
-    store_document = _store_document() if STORE in names else None
-    start_document = _start_document() if START in names else None
-    plots_document = _plots_document() if PLOTS in names else None
+    found = {name: measure() for name, (measure, _print) in others.items() if name in names}
     if as_json:
-        document: dict[str, Any] = {"workloads": documents}
-        if start_document is not None:
-            document[START] = start_document
-        if store_document is not None:
-            document[STORE] = store_document
-        if plots_document is not None:
-            document[PLOTS] = plots_document
-        print_json(document)
+        print_json({"workloads": documents, **found})
         return
     if documents:
         _print_workloads(documents)
-    if store_document is not None:
-        _print_store(store_document)
-    if start_document is not None:
-        _print_start(start_document)
-    if plots_document is not None:
-        _print_plots(plots_document)
+    for name, document in found.items():
+        others[name][1](document)
 
 
 def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool) -> None:
@@ -269,3 +264,24 @@ def _print_plots(document: dict[str, Any]) -> None:
     )
     title = f"Processor time of {document['curves']} curves of {count_text(document['samples'])} samples"
     print_tables(TextTable(f"{title} (target {document['target_ms']:.1f} ms)", columns, rows))
+
+
+def _canvas_document() -> dict[str, Any]:
+    from subflow_app.core.bench_canvas import LINKS, NODES, TARGET_FPS, measure_canvas
+
+    print_note("measuring the canvas ...")
+    figures = measure_canvas()
+    named = {figure.name: asdict(figure) | ({"fps": figure.fps} if figure.is_frame else {}) for figure in figures}
+    return {"nodes": NODES, "links": LINKS, "target_fps": TARGET_FPS, "figures": named}
+
+
+def _print_canvas(document: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+
+    columns = (TextColumn("What is done", is_number=False), TextColumn("CPU", "ms"), TextColumn("Frames", "per s"))
+    rows = tuple(
+        (figure["description"], f"{figure['cpu_ms']:.1f}", f"{figure['fps']:.0f}" if "fps" in figure else NOTHING)
+        for figure in document["figures"].values()
+    )
+    title = f"A topology of {document['nodes']} nodes and {document['links']} links"
+    print_tables(TextTable(f"{title} (target {document['target_fps']:g} frames per s)", columns, rows))

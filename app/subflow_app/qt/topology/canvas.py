@@ -118,6 +118,7 @@ class TopologyCanvas(QGraphicsView):
         # Scroll bars take whole pixels, which the eye forgives where it would not forgive drifting.
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
+        self._tell_view()
         self._scene.set_zoom(zoom)
         self.zoom_changed.emit(self.zoom)
 
@@ -194,10 +195,21 @@ class TopologyCanvas(QGraphicsView):
             zoom = max(zoom, _LEAST_ZOOM)
             self.setTransform(QTransform.fromScale(zoom, zoom))
             self.centerOn(content.center())
+            self._tell_view()
             # Labels that are enlarged for this zoom may reach further out.
             if not self._scene.set_zoom(zoom):
                 break
         self.zoom_changed.emit(self.zoom)
+
+    def _tell_view(self) -> None:
+        # A scene that is being destroyed lets go of its view, which then scrolls once more.
+        if self.scene() is not None:
+            self._scene.set_view(self.mapToScene(self.viewport().rect()).boundingRect())
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Place what comes into view."""
+        super().scrollContentsBy(dx, dy)
+        self._tell_view()
 
     def _to_scene(self, position: QPointF) -> QPointF:
         inverse, _ = self.viewportTransform().inverted()
@@ -527,6 +539,7 @@ class TopologyCanvas(QGraphicsView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep everything in view as long as the person has not chosen a view of their own."""
         super().resizeEvent(event)
+        self._tell_view()
         if self._keeps_fitting:
             self._fit_now()
 

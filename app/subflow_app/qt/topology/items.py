@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
@@ -23,6 +23,7 @@ LANE_PITCH = 5.5
 _CORNER = 9.0
 _MOST_LANE_WIDTH = 44.0
 _NAME_ZOOM = 0.18
+_DETAIL_ZOOM = 0.35
 _LEAST_NAME_ZOOM = 0.72
 _MOST_NAME_SCALE = 3.5
 _UTILISATION_STEPS = 24
@@ -90,6 +91,10 @@ class NodeItem(CanvasItem):
         super().__init__(f"nodes.{name}", look)
         self.name = name
         self.is_router = is_router
+        self.is_one_of_many = False
+        self._name_size = QSizeF()
+        self._bounds = QRectF()
+        self._measure()
         self.setZValue(20)
 
     def outline(self) -> QPainterPath:
@@ -104,13 +109,22 @@ class NodeItem(CanvasItem):
 
     def name_rect(self, scale: float = 1.0) -> QRectF:
         """Return where the name stands when its letters are enlarged so much."""
+        width = self._name_size.width() * scale
+        return QRectF(-width / 2, NODE_RADIUS + 5, width, self._name_size.height() * scale)
+
+    def set_look(self, look: Look) -> None:
+        """Draw it in other colours and fonts from now on."""
+        super().set_look(look)
+        self._measure()
+
+    def _measure(self) -> None:
         metrics = QFontMetricsF(self.look.bold)
-        width = (metrics.horizontalAdvance(self.name) + 10) * scale
-        return QRectF(-width / 2, NODE_RADIUS + 5, width, (metrics.height() + 2) * scale)
+        self._name_size = QSizeF(metrics.horizontalAdvance(self.name) + 10, metrics.height() + 2)
+        self._bounds = QRectF(-38, -38, 76, 76).united(self.name_rect(_MOST_NAME_SCALE))
 
     def boundingRect(self) -> QRectF:
         """Return everything that is drawn, the glow of a selected node and the name at its largest included."""
-        return QRectF(-38, -38, 76, 76).united(self.name_rect(_MOST_NAME_SCALE))
+        return self._bounds
 
     def shape(self) -> QPainterPath:
         """Return what a click hits: the figure and its name."""
@@ -127,9 +141,13 @@ class NodeItem(CanvasItem):
         """Draw it."""
         tokens = self.look.tokens
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        is_plain = not (self._is_chosen or self._is_hovered)
+        if is_plain and self.is_one_of_many and zoom < _DETAIL_ZOOM:
+            self._paint_from_afar(painter)
+            return
         outline = self.outline()
         painter.setPen(Qt.PenStyle.NoPen)
-        if self._is_chosen or self._is_hovered:
+        if not is_plain:
             glow = QColor(tokens.accent)
             glow.setAlpha(70 if self._is_chosen else 32)
             painter.setPen(QPen(glow, 9))
@@ -144,6 +162,15 @@ class NodeItem(CanvasItem):
         self._paint_glyph(painter, QColor(tokens.accent if self._is_chosen else tokens.node_border))
         if zoom >= _NAME_ZOOM or self._is_chosen or self._is_hovered:
             self._paint_name(painter, _name_scale(zoom))
+
+    def _paint_from_afar(self, painter: QPainter) -> None:
+        """Draw one of many: a figure of a few pixels, whose name would cover its neighbours."""
+        painter.setPen(QPen(QColor(self.look.tokens.node_border), 5.0))
+        painter.setBrush(QColor(self.look.tokens.node_fill))
+        if self.is_router:
+            painter.drawEllipse(QPointF(0, 0), NODE_RADIUS, NODE_RADIUS)
+        else:
+            painter.drawRect(QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS))
 
     def _paint_name(self, painter: QPainter, scale: float) -> None:
         """Draw the name; seen from afar its letters shrink less than the picture, so that it can still be read."""

@@ -38,6 +38,7 @@ class LabelItem(CanvasItem):
         self._queue_share: float | None = None
         self._is_compact = False
         self._is_crowded_out = False
+        self._sizes: dict[bool, QSizeF] = {}
         self.setZValue(30)
 
     @property
@@ -56,10 +57,24 @@ class LabelItem(CanvasItem):
 
     def set_caption(self, caption: LinkCaption, event_count: int) -> None:
         """Say something else."""
+        if caption == self._caption and event_count == self._event_count:
+            return
         self.prepareGeometryChange()
+        self._sizes.clear()
         self._caption = caption
         self._event_count = event_count
         self.update()
+
+    def set_look(self, look: Look) -> None:
+        """Draw it in other colours and fonts from now on."""
+        self._sizes.clear()
+        super().set_look(look)
+
+    def crowd_out(self) -> None:
+        """Be drawn no more, until room is found."""
+        if not self._is_crowded_out:
+            self._is_crowded_out = True
+            self.update()
 
     def place(self, at: QPointF, *, compact: bool, scale: float, crowded_out: bool) -> None:
         """Stand somewhere, in one line or two, enlarged, or out of the way."""
@@ -131,6 +146,9 @@ class LabelItem(CanvasItem):
 
     def _own_size(self, *, compact: bool) -> QSizeF:
         """Return the size before it is enlarged, in whole units, so that the frame falls on pixels at 100 %."""
+        found = self._sizes.get(compact)
+        if found is not None:
+            return QSizeF(found)
         bold, small = QFontMetricsF(self.look.bold), QFontMetricsF(self.look.small)
         caption = self._caption
         width = bold.horizontalAdvance(caption.name) + self._gap() + small.horizontalAdvance(caption.speed)
@@ -138,7 +156,9 @@ class LabelItem(CanvasItem):
         if not compact:
             width = max(width, small.horizontalAdvance(caption.buffer))
             height += small.height() + 1
-        return QSizeF(math.ceil(width + 2 * self._PADDING.width()), math.ceil(height + 2 * self._PADDING.height()))
+        size = QSizeF(math.ceil(width + 2 * self._PADDING.width()), math.ceil(height + 2 * self._PADDING.height()))
+        self._sizes[compact] = size
+        return QSizeF(size)
 
     def _gap(self) -> float:
         return QFontMetricsF(self.look.small).horizontalAdvance("  ") + 2

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QPointF, QRectF, QSizeF, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
@@ -14,16 +14,17 @@ from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
 from subflow_app.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
 from subflow_app.qt.topology.captions import describe_link, link_caption
-from subflow_app.qt.topology.geometry import LinkCurve, choose_place, label_places, link_curve
+from subflow_app.qt.topology.geometry import link_curve
 from subflow_app.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem
 from subflow_app.qt.topology.label_item import LabelItem, label_scale
+from subflow_app.qt.topology.label_room import LabelRoom
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.note_item import NoteItem
 from subflow_app.qt.topology.preview import PreviewItem, Ribbon
 from subflow_sim.scenario import Note
 
 _MARGIN = 4000.0
-_LABEL_GAP = 7.0
+_MANY_NODES = 60
 _ROOM = 120.0
 _MOST_LABELLED_ANEW = 60
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
@@ -42,6 +43,7 @@ class TopologyScene(QGraphicsScene):
         self._nodes: dict[str, NodeItem] = {}
         self._links: dict[str, LinkItem] = {}
         self._labels: dict[str, LabelItem] = {}
+        self._room = LabelRoom(self._nodes, self._links, self._labels)
         self._notes: dict[str, NoteItem] = {}
         self._chosen: tuple[str, ...] = ()
         self._queue_limits: dict[str, float] = {}
@@ -49,7 +51,7 @@ class TopologyScene(QGraphicsScene):
         self._ribbons: tuple[Ribbon, ...] = ()
         self._preview = PreviewItem()
         self.addItem(self._preview)
-        # Few items that move a lot: keeping the index in order costs more than it finds.
+        # Items that move a lot: keeping an index in order costs more than it finds.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setBackgroundBrush(QColor(look.tokens.base))
 
@@ -203,6 +205,10 @@ class TopologyScene(QGraphicsScene):
         self._place_labels(self._links)
         return True
 
+    def set_view(self, view: QRectF) -> None:
+        """Take notice of what is in view: labels of large pictures are placed when they come into it."""
+        self._room.show(view)
+
     def set_labels_shown(self, shown: bool) -> None:
         """Draw the labels of links or leave them out, as small pictures do."""
         for label in self._labels.values():
@@ -286,6 +292,7 @@ class TopologyScene(QGraphicsScene):
                 item = NodeItem(name, is_router=is_router, look=self._look)
                 self._nodes[name] = item
                 self.addItem(item)
+            item.is_one_of_many = len(picture.places) > _MANY_NODES
             item.setPos(x, y)
             kind = tr("Router") if is_router else tr("Host")
             item.setToolTip(f"{kind} {name}")
@@ -330,43 +337,7 @@ class TopologyScene(QGraphicsScene):
         self._labels[content.link.name].set_caption(link_caption(content.link, *arrows), len(content.events))
 
     def _place_labels(self, names: Iterable[str]) -> None:
-        """Find room for labels, one after the other; those that are not named stay where they are."""
-        # Links that subflows take come first: where room is scarce, theirs are the labels to see.
-        names = sorted(names, key=lambda name: -self._links[name].lane_count)
-        waiting = set(names)
-        obstacles = [item.obstacle(self._zoom) for item in self._nodes.values()]
-        for name, label in self._labels.items():
-            if name not in waiting and not label.is_crowded_out:
-                obstacles.append(QRectF(label.pos(), label.size))
-        curves = [link.curve for link in self._links.values() if link.curve]
-        for name in names:
-            place = self._find_room(self._links[name], self._labels[name], obstacles, curves)
-            if place is not None:
-                obstacles.append(place)
-
-    def _find_room(
-        self, link: LinkItem, label: LabelItem, obstacles: Sequence[QRectF], curves: Sequence[LinkCurve]
-    ) -> QRectF | None:
-        """Place a label, in one line if two do not fit; returns what it covers, None if it found no room."""
-        curve = link.curve
-        if curve is None:
-            return None
-        scale = label_scale(self._zoom)
-
-        def best(*, compact: bool) -> tuple[QRectF, bool]:
-            size = label.size_as(compact=compact, scale=scale) + QSizeF(4, 4)
-            return choose_place(label_places(curve, link.half_width + _LABEL_GAP, size), obstacles, curves)
-
-        full, full_is_free = best(compact=False)
-        short, short_is_free = (full, True) if full_is_free else best(compact=True)
-        # At full size a label may cover something rather than be missing; seen from afar it would cover too much.
-        crowded_out = not short_is_free and scale > 1
-        compact = short_is_free and not full_is_free
-        place = short if compact else full
-        # Whole units keep the frame on pixels.
-        at = QPointF(round(place.x() + 2), round(place.y() + 2))
-        label.place(at, compact=compact, scale=scale, crowded_out=crowded_out)
-        return None if crowded_out else place
+        self._room.place(names, self._zoom)
 
     def _show_chosen(self) -> None:
         chosen = set(self._chosen)

@@ -1,0 +1,125 @@
+"""Does with a large topology what a person does, and tells what each frame costs as one line of JSON.
+
+    python -m subflow_app.qt.topology.canvas_probe
+
+`subflow bench canvas` runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+
+from PySide6.QtCore import QEvent, QPoint, QPointF
+from PySide6.QtGui import QUndoStack
+from PySide6.QtWidgets import QApplication
+
+from subflow_app.core.bench_canvas import CanvasFigure, mesh_text
+from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.qt.app import make_application
+from subflow_app.qt.topology.gestures import MoveGesture, PanGesture
+from subflow_app.qt.topology.view import TopologyView
+
+_SIZE = (1200, 800)
+_FRAMES = 40
+
+
+def main() -> None:
+    """Measures everything."""
+    application = make_application([])
+    text = mesh_text()
+    figures: list[CanvasFigure] = []
+    stack = QUndoStack()
+    started = time.process_time()
+    view = TopologyView(ScenarioDoc(text), stack)
+    view.resize(*_SIZE)
+    view.show()
+    QApplication.processEvents()
+    figures.append(_once("open", "open the file and draw it", started))
+    canvas = view.canvas
+    figures.append(_frames("pan_all", "pan, everything in view", lambda: _pan(view)))
+    canvas.set_zoom(0.5)
+    figures.append(_frames("pan_half", "pan at 50 %", lambda: _pan(view)))
+    canvas.set_zoom(1.0)
+    figures.append(_frames("pan_full", "pan at 100 %", lambda: _pan(view)))
+    figures.append(_frames("zoom", "zoom in and out with the wheel", lambda: _zoom(view)))
+    view.fit()
+    QApplication.processEvents()
+    figures.append(_frames("drag_all", "drag a node, everything in view", lambda: _drag(view)))
+    canvas.set_zoom(0.5)
+    figures.append(_frames("drag_half", "drag a node at 50 %", lambda: _drag(view)))
+    started = time.process_time()
+    view.arranging.lay_out()
+    QApplication.processEvents()
+    figures.append(_once("lay_out", "lay everything out by forces", started))
+    stack.clear()
+    # An application must not go before its windows.
+    view.deleteLater()
+    application.sendPostedEvents(view, QEvent.Type.DeferredDelete)
+    sys.stdout.write(json.dumps([asdict(figure) for figure in figures]) + "\n")
+
+
+def _once(name: str, description: str, started: float) -> CanvasFigure:
+    return CanvasFigure(name, description, (time.process_time() - started) * 1000, is_frame=False)
+
+
+def _frames(name: str, description: str, make: Callable[[], Callable[[int], None]]) -> CanvasFigure:
+    step = make()
+    step(0)  # the first frame fills caches, as the one before a drag does
+    took = []
+    for number in range(1, _FRAMES + 1):
+        started = time.process_time()
+        step(number)
+        took.append((time.process_time() - started) * 1000)
+    return CanvasFigure(name, description, statistics.mean(took), is_frame=True)
+
+
+def _paint(view: TopologyView) -> None:
+    # Everything that is waiting to be drawn, as the next frame of the screen would.
+    QApplication.processEvents()
+    QApplication.sendEvent(view, QEvent(QEvent.Type.UpdateRequest))
+
+
+def _pan(view: TopologyView) -> Callable[[int], None]:
+    middle = view.canvas.viewport().rect().center()
+    gesture = PanGesture(view.canvas, middle)
+
+    def step(number: int) -> None:
+        gesture.move(middle + QPoint(7 * (number % 20), 4 * (number % 20)))
+        _paint(view)
+
+    return step
+
+
+def _zoom(view: TopologyView) -> Callable[[int], None]:
+    middle = QPointF(view.canvas.viewport().rect().center())
+
+    def step(number: int) -> None:
+        share = abs(number % 20 - 10) / 10
+        view.canvas.set_zoom(0.1 + 1.4 * share, middle)
+        _paint(view)
+
+    return step
+
+
+def _drag(view: TopologyView) -> Callable[[int], None]:
+    canvas, scene = view.canvas, view.scene
+    centre = canvas.mapToScene(canvas.viewport().rect().center())
+    positions = scene.node_positions()
+    name = min(positions, key=lambda each: (positions[each] - centre).manhattanLength())
+    start = canvas.mapFromScene(positions[name])
+    gesture = MoveGesture(canvas, scene, [name], start, lambda _places: None, name)
+
+    def step(number: int) -> None:
+        gesture.move(start + QPoint(5 * (number % 20), 3 * (number % 20)))
+        _paint(view)
+
+    return step
+
+
+if __name__ == "__main__":
+    main()
