@@ -27,7 +27,6 @@ RECENT_FILES_KEPT = 10
 SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
 # Below, text is too small to read; above, panels no longer fit the screens that need it.
 SCALE_RANGE_PERCENT = (50, 300)
-MOST_PARALLEL_RUNS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,6 @@ class Settings:
         figure: how figures were exported last, see `figure_choice`.
         database: database in use; empty for the default one.
         autosave: whether unsaved changes are kept for the case of a crash.
-        parallel_runs: how many runs go on at once, at most; 0 for as many as there are processors.
         confirm_closing_run: whether closing the window during a run asks first.
         confirm_purge: whether removing deleted runs for good asks first.
         is_welcomed: whether the welcome of the first start was shown.
@@ -63,7 +61,6 @@ class Settings:
     figure: Mapping[str, Any] = field(default_factory=dict)
     database: str = ""
     autosave: bool = True
-    parallel_runs: int = 0
     confirm_closing_run: bool = False
     confirm_purge: bool = True
     is_welcomed: bool = False
@@ -180,7 +177,6 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
         "record_decisions": _is_switch,
         "autosave": _is_switch,
-        "parallel_runs": lambda value: _is_whole(value, 0, MOST_PARALLEL_RUNS),
         "confirm_closing_run": _is_switch,
         "confirm_purge": _is_switch,
         "is_welcomed": _is_switch,
