@@ -23,6 +23,7 @@ from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind, run_names
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
+from subflow_app.qt.plotting.sliced_feed import SlicedFeed
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
@@ -33,7 +34,10 @@ from subflow_app.qt.theme import Tokens
 _ZOOM_STEP = 1.25
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 _OTHERS_MS = 400
+# More curves than this are fed in slices of time.
+_MOST_CURVES_AT_ONCE = 200
 _Drawn = TypeVar("_Drawn", Curve, Bar)
+_Plot = TypeVar("_Plot", TimePlot, XYPlot)
 _HIT_PX = 8.0  # how far from a curve a click still means it
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
 _KEY_STEP = 0.01
@@ -104,6 +108,9 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._others_timer.setSingleShot(True)
         self._others_timer.setInterval(_OTHERS_MS)
         self._others_timer.timeout.connect(self._feed_others)
+        self._sliced = SlicedFeed(self)
+        self._sliced.done.connect(self._on_fed)
+        self._is_stale = False  # samples came while some waited for their turn
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -267,13 +274,32 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def _feed(self) -> None:
         self._curves = {}
+        self._sliced.clear()
+        self._is_stale = False
         self._feed_over_time()
         self._feed_others()
 
     def _feed_over_time(self) -> None:
-        self._feed_curves(self.time_plots)
+        if self._sliced.is_busy:
+            # The pictures drop a frame, the samples are all there for the next.
+            self._is_stale = True
+            return
+        fed = self._note_curves(self.time_plots)
         self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
-        self._feed_marks()
+        if self._paper or len(fed) <= _MOST_CURVES_AT_ONCE:
+            for plot in self.time_plots:
+                plot.feed([curve for each, curve in fed if each is plot])
+            self._feed_marks()
+            return
+        self._sliced.start(fed, self.plots if self._marks_shown else (), self._mark_plot, self.time_plots)
+
+    def _mark_plot(self, plot: StackedPlot) -> None:
+        plot.set_marks([run.marks() for run in self._runs], self._colours)
+
+    def _on_fed(self) -> None:
+        if self._is_stale:
+            self._is_stale = False
+            self._feed_over_time()
 
     def _feed_others(self) -> None:
         self._feed_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
@@ -281,16 +307,24 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             if isinstance(plot, BarPlot):
                 plot.feed_bars([self._in_chosen_colour(bar) for bar in plot.spec.all_bars(self._runs)])
 
-    def _feed_curves(self, plots: Sequence[TimePlot | XYPlot]) -> None:
+    def _feed_curves(self, plots: Sequence[XYPlot]) -> None:
+        fed = self._note_curves(plots)
+        for plot in plots:
+            plot.feed([curve for each, curve in fed if each is plot])
+
+    def _note_curves(self, plots: Sequence[_Plot]) -> list[tuple[_Plot, Curve]]:
+        """The curves of plots, which the legend gets to know."""
+        fed = []
         for plot in plots:
             overlaid = [self._in_chosen_colour(curve) for curve in plot.spec.overlay(self._runs)]
-            plot.feed(overlaid)
+            fed += [(plot, curve) for curve in overlaid]
             for curve in overlaid:
                 key = curve_id(curve)
                 # The curve over time is the line to the legend; another stands in where there is none.
                 if key not in self._curves or isinstance(plot, TimePlot):
                     self._curves[key] = curve
         self._colours = {key: curve.colour for key, curve in self._curves.items()}
+        return fed
 
     def _fit_line_width(self, sample_count: int) -> None:
         """On a screen of fine pixels a line of one is a hair; two cost seven times as much, so few samples only."""
