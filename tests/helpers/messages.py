@@ -24,6 +24,7 @@ from subflow_app.core.policies import app_catalog
 from subflow_app.core.recipes import load_recipe, recipe_names
 from subflow_app.core.run_query import help_lines
 from subflow_app.core.runs import RunState
+from subflow_app.core.setting_specs import SETTINGS
 from subflow_app.core.templates import TEMPLATES
 from subflow_app.core.training import JobState
 from subflow_app.core.training_draft import PARAMS as TRAINING_PARAMS
@@ -118,6 +119,9 @@ def _table_texts() -> Iterator[tuple[str, str]]:
         yield "workspaces", title
     for _limit, text, *_more in SPEEDS.values():
         yield "speeds", text
+    for setting in SETTINGS:
+        for text in (setting.section, setting.label, setting.tip, *setting.choices.values()):
+            yield f"setting {setting.key}", text
     for text in (*LEGENDS.values(), *(style.title for style in STYLES)):
         yield "paper styles", text
     for scope in Scope:

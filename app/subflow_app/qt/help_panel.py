@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import ResourceError
-from subflow_app.core.language import tr
+from subflow_app.core.language import ENGLISH, current_language, tr
 from subflow_app.core.resources import resource_path
 from subflow_app.qt.theme import Tokens
 
@@ -36,12 +38,18 @@ class HelpPanel(QWidget):
     def show_page(self, name: str) -> None:
         """Shows the page of a panel, or of a lab; the start page if there is none such."""
         try:
-            path = resource_path(f"help/{name}.md")
+            path = _page_path(name)
         except ResourceError:
-            name, path = START_PAGE, resource_path(f"help/{START_PAGE}.md")
+            name, path = START_PAGE, _page_path(START_PAGE)
         self.page = name
         self.browser.setMarkdown(path.read_text(encoding="utf-8"))
 
     def apply_tokens(self, _tokens: Tokens) -> None:
         """Draws links in the colours of the theme."""
         self.show_page(self.page)
+
+
+def _page_path(name: str) -> Path:
+    """English pages are in the folder itself, those of other languages in folders below."""
+    code = current_language()
+    return resource_path(f"help/{name}.md" if code == ENGLISH else f"help/{code}/{name}.md")
