@@ -34,8 +34,7 @@ from subflow_app.qt.theme import Tokens
 _ZOOM_STEP = 1.25
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 _OTHERS_MS = 400
-# More curves than this are fed in slices of time.
-_MOST_CURVES_AT_ONCE = 200
+_MOST_CURVES_AT_ONCE = 200  # more are fed in slices of time
 _Drawn = TypeVar("_Drawn", Curve, Bar)
 _Plot = TypeVar("_Plot", TimePlot, XYPlot)
 _HIT_PX = 8.0  # how far from a curve a click still means it
@@ -109,8 +108,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._others_timer.setInterval(_OTHERS_MS)
         self._others_timer.timeout.connect(self._feed_others)
         self._sliced = SlicedFeed(self)
-        self._sliced.done.connect(self._on_fed)
         self._is_stale = False  # samples came while some waited for their turn
+        self._sliced.done.connect(self._on_fed)
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -275,7 +274,6 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _feed(self) -> None:
         self._curves = {}
         self._sliced.clear()
-        self._is_stale = False
         self._feed_over_time()
         self._feed_others()
 
@@ -284,33 +282,29 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             # The pictures drop a frame, the samples are all there for the next.
             self._is_stale = True
             return
+        self._is_stale = False
         fed = self._note_curves(self.time_plots)
         self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
         if self._paper or len(fed) <= _MOST_CURVES_AT_ONCE:
-            for plot in self.time_plots:
-                plot.feed([curve for each, curve in fed if each is plot])
+            for plot, curve in fed:
+                plot.feed([curve])
             self._feed_marks()
             return
-        self._sliced.start(fed, self.plots if self._marks_shown else (), self._mark_plot, self.time_plots)
-
-    def _mark_plot(self, plot: StackedPlot) -> None:
-        plot.set_marks([run.marks() for run in self._runs], self._colours)
+        marks = [run.marks() for run in self._runs] if self._marks_shown else []
+        marked = self.plots if self._marks_shown else ()
+        self._sliced.start(fed, marked, lambda plot: plot.set_marks(marks, self._colours), self.time_plots)
 
     def _on_fed(self) -> None:
         if self._is_stale:
-            self._is_stale = False
             self._feed_over_time()
 
     def _feed_others(self) -> None:
-        self._feed_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
+        fed = self._note_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
         for plot in self._others:
             if isinstance(plot, BarPlot):
                 plot.feed_bars([self._in_chosen_colour(bar) for bar in plot.spec.all_bars(self._runs)])
-
-    def _feed_curves(self, plots: Sequence[XYPlot]) -> None:
-        fed = self._note_curves(plots)
-        for plot in plots:
-            plot.feed([curve for each, curve in fed if each is plot])
+            else:
+                plot.feed([curve for each, curve in fed if each is plot])
 
     def _note_curves(self, plots: Sequence[_Plot]) -> list[tuple[_Plot, Curve]]:
         """The curves of plots, which the legend gets to know."""
