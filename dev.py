@@ -49,6 +49,8 @@ ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
 CORE_STAMP = VENV / "subflow-core.stamp"
 UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at work
 
+# Commands that are modules of the tests.
+MODULES = {"golden": "tests.golden.update", "translate": "tests.helpers.messages"}
 DEMO = Path("assets/scenarios/demo.toml")
 DEMO_EXPORT = Path("subflow-demo")
 
@@ -527,13 +529,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    handed_on = {
-        "run": "subflow",
-        "bench": "subflow bench",
-        "golden": "tests.golden.update",
-        "translate": "tests.helpers.messages",
-    }
-    for name, job in handed_on.items():
+    for name, job in {"run": "subflow", "bench": "subflow bench", **MODULES}.items():
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
     testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
@@ -549,7 +545,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
     """Parts the command line into the words for dev.py and those it hands on."""
-    if words and words[0] in ("run", "bench", "golden", "translate"):
+    if words and words[0] in ("run", "bench", *MODULES):
         return words[:1], words[1:]
     cut = words.index("--") if "--" in words else len(words)
     return words[:cut], words[cut + 1 :]
@@ -584,12 +580,11 @@ def main() -> int:
             return fuzz(options.what, options.seconds)
         if options.command == "fmt":
             return fmt()
-        if options.command in ("bench", "golden", "translate"):
+        if options.command in ("bench", *MODULES):
             set_up()
             if options.command != "bench":
                 os.chdir(ROOT)  # where Python finds the package `tests`
-            jobs = {"golden": "tests.golden.update", "translate": "tests.helpers.messages"}
-            job = ["subflow_app", "bench"] if options.command == "bench" else [jobs[options.command]]
+            job = ["subflow_app", "bench"] if options.command == "bench" else [MODULES[options.command]]
             hand_over(PYTHON, "-m", *job, *rest)
         if options.command == "setup":
             set_up(for_tests=True, anew=True, cuda=options.cuda)
