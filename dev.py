@@ -49,10 +49,9 @@ ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
 CORE_STAMP = VENV / "subflow-core.stamp"
 UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at work
 
-# Commands that are modules of the tests.
-MODULES = {"golden": "tests.golden.update", "translate": "tests.helpers.messages"}
 DEMO = Path("assets/scenarios/demo.toml")
 DEMO_EXPORT = Path("subflow-demo")
+MODULES = {"bench": "subflow_app bench", "golden": "tests.golden.update", "translate": "tests.helpers.messages"}
 
 # What Qt's wheels leave to the system: for the offscreen platform, for X11, and a font, without which text is blank.
 QT_PACKAGES = (
@@ -529,7 +528,7 @@ def arguments_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, job in {"run": "subflow", "bench": "subflow bench", **MODULES}.items():
+    for name, job in {"run": "subflow", **MODULES}.items():
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
     testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
@@ -545,7 +544,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
     """Parts the command line into the words for dev.py and those it hands on."""
-    if words and words[0] in ("run", "bench", *MODULES):
+    if words and words[0] in ("run", *MODULES):
         return words[:1], words[1:]
     cut = words.index("--") if "--" in words else len(words)
     return words[:cut], words[cut + 1 :]
@@ -580,12 +579,11 @@ def main() -> int:
             return fuzz(options.what, options.seconds)
         if options.command == "fmt":
             return fmt()
-        if options.command in ("bench", *MODULES):
+        if options.command in MODULES:
             set_up()
             if options.command != "bench":
                 os.chdir(ROOT)  # where Python finds the package `tests`
-            job = ["subflow_app", "bench"] if options.command == "bench" else [MODULES[options.command]]
-            hand_over(PYTHON, "-m", *job, *rest)
+            hand_over(PYTHON, "-m", *MODULES[options.command].split(), *rest)
         if options.command == "setup":
             set_up(for_tests=True, anew=True, cuda=options.cuda)
         if options.command == "clean":
