@@ -1,0 +1,223 @@
+"""A person who has only the window: draws T-10b from nothing, runs LIA and OLIA, reads fairness, exports.
+
+    QT_SCALE_FACTOR=2 python -m tests.helpers.journey FOLDER
+
+Everything goes through what a person has: mouse and keys on the canvas, fields of the inspector, actions. It leaves
+pictures of the window on its way in FOLDER, with the figure (PDF) and the data (CSV); look at them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from PySide6.QtCore import QElapsedTimer, QPoint, QPointF, QSize, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from tests.helpers.inspector import choice_editor, choose, type_text
+from tests.helpers.window import ScriptedDialogs, make_window
+
+from subflow_app.qt.export_dialog import FigureDialog
+from subflow_app.qt.main_window import MainWindow
+
+SIZE = QSize(1400, 900)
+THEMES = ("light", "dark", "contrast")
+
+# Places on the canvas; routers are drawn after the hosts, and all are called as the window calls them.
+HOSTS = {
+    "h1": (-400, -200),  # a TCP over the upper bottleneck
+    "h2": (-400, 0),  # the multipath sender
+    "h3": (-400, 200),  # a TCP over the lower one
+    "h4": (400, -200),
+    "h5": (400, 0),
+    "h6": (400, 200),
+}
+ROUTERS = {"r1": (-140, -100), "r2": (140, -100), "r3": (-140, 100), "r4": (140, 100)}
+BOTTLENECKS = (("r1", "r2"), ("r3", "r4"))
+ACCESS = (
+    ("h1", "r1"),
+    ("h2", "r1"),
+    ("h2", "r3"),
+    ("h3", "r3"),
+    ("r2", "h4"),
+    ("r2", "h5"),
+    ("r4", "h5"),
+    ("r4", "h6"),
+)
+FLOWS = (("h2", "h5", "mptcp"), ("h1", "h4", "tcp"), ("h3", "h6", "tcp"))
+_TIMEOUT_MS = 60_000
+
+
+class Journey:
+    """The stations of the way, in their order; each leaves the window where the next begins."""
+
+    def __init__(self, window: MainWindow, dialogs: ScriptedDialogs, folder: Path) -> None:
+        self.window = window
+        self.dialogs = dialogs
+        self.folder = folder
+        self.run_ids: dict[str, int] = {}
+
+    def draw(self) -> None:
+        """Hosts, routers, links and flows on an empty canvas."""
+        window = self.window
+        window.bar.trigger("file.new_empty")
+        window.bar.trigger("view.workspace_design")
+        QApplication.processEvents()
+        canvas = window.topology.canvas
+        window.activateWindow()
+        canvas.setFocus()
+        # The canvas is as large as the drawing will be: a person zooms out for that, or not.
+        while canvas.zoom > 0.75:
+            window.bar.trigger("view.zoom_out")
+        for key, places in ((Qt.Key.Key_H, HOSTS), (Qt.Key.Key_R, ROUTERS)):
+            QTest.keyClick(canvas, key)
+            for place in places.values():
+                QTest.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=self._pixel(*place))
+        QTest.keyClick(canvas, Qt.Key.Key_L)
+        for first, second in (*BOTTLENECKS, *ACCESS):
+            self._pull(first, second)
+        self._set("links.l1", {"rate": "5Mbit/s", "delay": "60ms"})
+        self._set("links.l2", {"rate": "5Mbit/s", "delay": "60ms"})
+        for number in range(3, 3 + len(ACCESS)):
+            self._set(f"links.l{number}", {"rate": "1Gbit/s", "delay": "0ms", "queue": "1000pkt"})
+        canvas.setFocus()
+        QTest.keyClick(canvas, Qt.Key.Key_T)
+        for source, destination, kind in FLOWS:
+            self._pull(source, destination)
+            dialog = window.drawing.flows.dialog
+            assert dialog is not None
+            dialog.kind.setCurrentText(kind)
+            dialog.kind.activated.emit(dialog.kind.currentIndex())
+            if kind == "mptcp":
+                self.picture("1-paths")
+                self.picture("1-flow", dialog)
+            dialog.accept_button.click()
+            # Without a screen there is no window manager that gives the window the keys back.
+            window.activateWindow()
+            canvas.setFocus()
+        QTest.keyClick(canvas, Qt.Key.Key_V)
+        self._set("", {"name": "T-10b by hand", "duration": "120s", "warmup": "20s"})
+        self.picture("2-drawn")
+
+    def run(self, controller: str) -> None:
+        """The multipath flow under this controller, to the end."""
+        window = self.window
+        choose(choice_editor(window.inspector, "flows.f1.controller"), controller)
+        window.bar.trigger("view.workspace_run")
+        window.bar.trigger("run.speed_express")
+        window.bar.trigger("run.toggle")
+        self.wait_for(lambda: not window.runs.is_running and window.database.store is not None)
+        self.wait_for(lambda: len(window.history.runs()) == len(self.run_ids) + 1)
+        self.run_ids[controller] = window.history.runs()[0].id
+        self.picture(f"3-{controller}")
+
+    def compare(self) -> None:
+        """Both runs over each other: throughput, Jain's index over time, and a bar of it for each run."""
+        window = self.window
+        window.bar.trigger("view.workspace_analyse")
+        window.history.select(list(self.run_ids.values()))
+        window.bar.trigger("history.open")
+        for plot in ("cwnd", "rtt"):
+            window.bar.trigger(f"view.plot_{plot}")
+        for plot in ("jain", "fairness_bars"):
+            window.bar.trigger(f"view.plot_{plot}")
+        for theme in THEMES:
+            window.bar.trigger(f"view.theme_{theme}")
+            self.picture(f"4-fairness-{theme}")
+        window.bar.trigger(f"view.theme_{THEMES[0]}")
+
+    def export(self) -> tuple[Path, Path]:
+        """A figure as wide as a column of an IEEE paper, and the data behind it."""
+        window = self.window
+        figure, data = self.folder / "fairness.pdf", self.folder / "fairness.csv"
+        self.dialogs.answer("save_path", figure, data)
+        written: list[object] = []
+        window.exports.written.connect(written.append)
+        # The dialog is modal: what a person does in it is done from its event loop.
+        QTimer.singleShot(0, window, self._choose_column)
+        window.bar.trigger("file.export_figure")
+        self.wait_for(lambda: len(written) == 1)
+        window.bar.trigger("file.export_data")
+        self.wait_for(lambda: len(written) == 2)
+        return figure, data
+
+    def picture(self, name: str, widget: QWidget | None = None) -> None:
+        """What the window, or a dialog in front of it, looks like now."""
+        for _ in range(5):
+            QApplication.processEvents()
+        (widget or self.window).grab().save(str(self.folder / f"{name}.png"))
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Lets the window work until the condition holds.
+
+        Raises:
+            TimeoutError: if it does not within a minute.
+        """
+        clock = QElapsedTimer()
+        clock.start()
+        while not condition():
+            QTest.qWait(5)
+            if clock.elapsed() > _TIMEOUT_MS:
+                raise TimeoutError("the window did not get there")
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _choose_column(self) -> None:
+        dialog = QApplication.activeModalWidget()
+        if not isinstance(dialog, FigureDialog) or not dialog.isVisible():
+            QTimer.singleShot(10, self.window, self._choose_column)
+            return
+        dialog.style_box.setCurrentIndex(dialog.style_box.findData("ieee"))
+        dialog.kind.setCurrentIndex(dialog.kind.findData("pdf"))
+        self.wait_for(lambda: dialog.preview.is_up_to_date)
+        self.picture("5-figure", dialog)
+        dialog.export_button.click()
+
+    def _set(self, part: str, values: Mapping[str, str]) -> None:
+        for key, text in values.items():
+            type_text(self.window.inspector, f"{part}.{key}" if part else key, text)
+
+    def _pixel(self, x: float, y: float) -> QPoint:
+        return self.window.topology.canvas.mapFromScene(QPointF(x, y))
+
+    def _pull(self, first: str, second: str) -> None:
+        canvas = self.window.topology.canvas
+        start, end = (
+            canvas.mapFromScene(self.window.topology.scene.centre_of(f"nodes.{name}")) for name in (first, second)
+        )
+        QTest.mousePress(canvas.viewport(), Qt.MouseButton.LeftButton, pos=start)
+        for share in (0.1, 0.5, 1.0):
+            QTest.mouseMove(canvas.viewport(), start + (end - start) * share)
+        QTest.mouseRelease(canvas.viewport(), Qt.MouseButton.LeftButton, pos=end)
+
+
+def main(folder: Path) -> None:
+    """The whole way, in a window of its own."""
+    from subflow_app.qt.app import make_application
+
+    folder.mkdir(parents=True, exist_ok=True)
+    application = make_application([])
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["XDG_DATA_HOME"] = scratch
+        dialogs = ScriptedDialogs()
+        window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db", dialogs=dialogs)
+        window.resize(SIZE)
+        window.show()
+        window.load()
+        journey = Journey(window, dialogs, folder)
+        journey.wait_for(lambda: not window.database.is_opening)
+        journey.draw()
+        journey.run("lia")
+        journey.run("olia")
+        journey.compare()
+        journey.export()
+        window.close_at_once()
+
+
+if __name__ == "__main__":
+    # Before Qt reads it: the pictures shall not depend on this machine's screen.
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    main(Path(sys.argv[1]))
