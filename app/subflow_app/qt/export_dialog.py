@@ -214,6 +214,8 @@ class FigureDialog(QDialog):
     def _combo(self, name: str, items: Mapping[Any, str]) -> QComboBox:
         combo = QComboBox(self)
         combo.setObjectName(name)
+        # From the start, not on first show: the form takes its width before.
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for data, text in items.items():
             combo.addItem(tr(text), data)
         return combo
