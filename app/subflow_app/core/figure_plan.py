@@ -5,7 +5,6 @@ A plan holds no function and no trace, so that it can be sent to the process tha
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -197,18 +196,7 @@ def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
         names = " or ".join(spec.title.lower() for spec in specs)
         needs = " and ".join(dict.fromkeys(spec.needs for spec in specs if spec.needs))
         raise InputError(f"no run has what the {names} figure shows{f': it takes {needs}' if needs else ''}")
-    plan = FigurePlan(tuple(plots), (0.0, max(traces.duration_s for traces in runs)))
-    return plan.with_run_names(distinct_names([traces.title for traces in runs]))
-
-
-def distinct_names(names: Sequence[str]) -> list[str]:
-    """The names, with numbers behind those that occur more than once: a legend has to tell them apart."""
-    count, seen = Counter(names), Counter[str]()
-    numbered = []
-    for name in names:
-        seen[name] += 1
-        numbered.append(name if count[name] == 1 else f"{name} ({seen[name]})")
-    return numbered
+    return FigurePlan(tuple(plots), (0.0, max(traces.duration_s for traces in runs)))
 
 
 def figure_kind(path: PurePath) -> FigureKind:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from subflow_app.core.palette import ColourKey
+from subflow_app.core.run_names import run_names
 from subflow_app.core.traces import Traces
 
 # Share of a category that its bars take; the rest keeps categories apart.
@@ -24,7 +25,7 @@ class Bar:
         kind: ``"flow"``, or ``"all"`` for what is of no single flow.
         colour: turn it into a hex value with `palette.hex_colour`.
         run: position of the first of its runs in the overlay; bars of other experiments have another.
-        run_title: name of that run.
+        run_title: name of the experiment.
         values: one number per run that has one, SI, in the order of the runs.
         mean: of `values`; NaN if there are none, and then there is no bar to draw.
         ci95: half the width of the 95 % interval of the mean, by Student's t; NaN for fewer than two values.
@@ -46,15 +47,11 @@ class Bar:
 class Group:
     """Runs of one experiment: they differ in their seed alone."""
 
-    def __init__(self, first: int, runs: Sequence[Traces]) -> None:
-        """``first`` is the position of the first of these runs in the overlay."""
+    def __init__(self, title: str, first: int, runs: Sequence[Traces]) -> None:
+        """``title`` tells it from the others; ``first`` is the position of its first run in the overlay."""
+        self.title = title
         self.first = first
         self.runs = tuple(runs)
-
-    @property
-    def title(self) -> str:
-        """Name of the experiment: that of its first run."""
-        return self.runs[0].title
 
 
 BarsOf = Callable[[Sequence[Traces]], list[Bar]]
@@ -65,7 +62,11 @@ def repetitions(runs: Sequence[Traces]) -> list[Group]:
     members: dict[str, list[int]] = {}
     for index, traces in enumerate(runs):
         members.setdefault(traces.condition, []).append(index)
-    return [Group(indices[0], [runs[index] for index in indices]) for indices in members.values()]
+    titles = run_names([runs[indices[0]] for indices in members.values()])
+    return [
+        Group(title, indices[0], [runs[index] for index in indices])
+        for title, indices in zip(titles, members.values(), strict=True)
+    ]
 
 
 def make_bar(

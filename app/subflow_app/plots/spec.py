@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core import palette
 from subflow_app.core.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
+from subflow_app.core.run_names import run_names
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots.bars import Bar, BarsOf
 
@@ -31,7 +32,7 @@ class Curve:
             order. None: the samples stand at `time_s`. A curve over another quantity need not have times: a
             distribution has none, a phase plot has that of each point.
         run: position of the run in an overlay, from 0; turn it into a dash pattern with `palette.dash`.
-        run_title: name of that run.
+        run_title: name of that run, which no other run has that is shown with it.
     """
 
     label: str
@@ -177,8 +178,8 @@ class PlotSpec:
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
         """Curves of several runs in one plot: run k carries `run` = k, and with it dash pattern k."""
         return [
-            replace(curve, run=index, run_title=traces.title)
-            for index, traces in enumerate(runs)
+            replace(curve, run=index, run_title=name)
+            for index, (name, traces) in enumerate(zip(run_names(runs), runs, strict=True))
             for curve in self.curves(traces)
         ]
 

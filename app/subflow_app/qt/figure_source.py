@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from subflow_app.core.figure_choice import AS_SHOWN, FigureChoice
-from subflow_app.core.figure_plan import FigurePlan, distinct_names, plot_data
+from subflow_app.core.figure_plan import FigurePlan, plot_data
 from subflow_app.core.figure_process import FigureProcess
 from subflow_app.plots import TIME
 from subflow_app.qt.workers import Workers
@@ -63,8 +63,7 @@ def shown_plan(shown: PlotStack) -> FigurePlan:
     low_s, high_s = shown.time_range
     # The window can show a bit of nothing before the start and after the end.
     end_s = max((run.duration_s for run in shown.runs), default=high_s)
-    plan = FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
-    return plan.with_run_names(distinct_names([run.title for run in shown.runs]))
+    return FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
 
 
 def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | None:

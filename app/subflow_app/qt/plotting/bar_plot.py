@@ -24,7 +24,8 @@ from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import PlotViewBox
 from subflow_app.qt.theme import Tokens
 
-_HEADROOM = 1.15  # for the numbers above the bars
+# Room for the numbers above the bars: beside the height of their letters, px, and at most so much of the plot.
+_GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4
 _BEAM = 0.3  # of the width of a bar
 # Bars of the k-th experiment of an overlay are this solid, of 255, and have an outline with the dash of its curves.
 _FILLS = (235, 150, 80, 45)
@@ -69,8 +70,10 @@ class BarPlot(StackedPlot):
         tops += [value for bar in shown for value in bar.values]
         top = max([*tops, self.spec.ceiling or 0.0]) * self.spec.scale
         categories = len(bar_places(shown).categories)
+        # The number above the highest bar takes the same height whatever that of the plot is.
+        above = min(_MOST_ABOVE, (QFontMetricsF(self._font).height() + _GAP_ABOVE) / max(self.view.height(), 1.0))
         self.view.setRange(
-            xRange=(-0.5, max(categories, 1) - 0.5), yRange=(0.0, top * _HEADROOM if top > 0 else 1.0), padding=0
+            xRange=(-0.5, max(categories, 1) - 0.5), yRange=(0.0, top / (1.0 - above) if top > 0 else 1.0), padding=0
         )
 
     def apply_tokens(self, tokens: Tokens) -> None:
@@ -134,9 +137,10 @@ class BarPlot(StackedPlot):
         names = [metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, room) for name in categories]
         self.item.getAxis("bottom").setTicks([list(enumerate(names))])
 
-    def set_width(self) -> None:
-        """Gives the names of the categories the room that there is now."""
+    def take_room(self) -> None:
+        """Gives the names below and the numbers above the bars the room that there is now."""
         self._name_categories(bar_places(self.shown_bars()).categories)
+        self.fit_values()
 
     def _words(self, shown: Sequence[Bar]) -> list[Span]:
         """What the error bars are, and which fill is of which experiment."""

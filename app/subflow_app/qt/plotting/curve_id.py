@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -28,12 +27,5 @@ def line_kind(kind: str) -> str:
 
 
 def run_names(curves: Iterable[Curve]) -> dict[int, str]:
-    """A name per run of an overlay, by position; runs of the same name are numbered in the order of their dashes."""
-    titles = {curve.run: curve.run_title for curve in curves}
-    count = Counter(titles.values())
-    seen: Counter[str] = Counter()
-    names = {}
-    for run, title in sorted(titles.items()):
-        seen[title] += 1
-        names[run] = title if count[title] == 1 else f"{title} ({seen[title]})"
-    return names
+    """The name of each run of an overlay, by position."""
+    return dict(sorted({curve.run: curve.run_title for curve in curves}.items()))

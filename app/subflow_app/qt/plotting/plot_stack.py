@@ -554,7 +554,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             layout.setRowFixedHeight(2 * row + 1, height + (axis if row in with_axis else 0.0))
         for plot in self._others:
             if isinstance(plot, BarPlot):
-                plot.set_width()
+                plot.take_room()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Follows the window to screens of other resolutions."""

@@ -1,0 +1,46 @@
+"""What runs are called where several of them are shown together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from subflow_app.core.traces import Traces
+
+
+def run_names(runs: Sequence[Traces]) -> list[str]:
+    """A name for each run that tells it from the others, which a legend, a dash or a bar has to do.
+
+    Runs of the same name, e.g. of a scenario that was run again with another controller, are told apart by the
+    controllers of the flows in which they differ, and numbered where that is not enough.
+
+    Args:
+        runs: in the order of their dashes.
+    """
+    titles = Counter(traces.title for traces in runs)
+    names = []
+    for traces in runs:
+        alike = [other for other in runs if other.title == traces.title]
+        differing = _controllers_of_their_own(traces, alike) if titles[traces.title] > 1 else []
+        names.append(f"{traces.title}: {', '.join(differing)}" if differing else traces.title)
+    return _numbered(names)
+
+
+def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:
+    """Controllers of the flows that have not the same one in all of these runs, each once."""
+    return list(
+        dict.fromkeys(
+            controller
+            for flow, controller in traces.controllers.items()
+            if any(other.controllers.get(flow) != controller for other in alike)
+        )
+    )
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    count, seen = Counter(names), Counter[str]()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(name if count[name] == 1 else f"{name} ({seen[name]})")
+    return numbered
