@@ -294,7 +294,7 @@ class MainWindow(QMainWindow):
         self.log.unseen_changed.connect(self.status_buttons.show_warnings)
         self.status_buttons.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
         self.preferences.not_saved.connect(self.notices.settings_failed)
-        self.workspaces.changed.connect(lambda name: self.bar.set_on(f"view.workspace_{name}", True))
+        self.workspaces.changed.connect(self._on_workspace_changed)
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -452,6 +452,11 @@ class MainWindow(QMainWindow):
         self.setWindowModified(self.documents.is_modified)
         self.status_buttons.show_problems(len(self.documents.doc.problems))
         self.update_actions()
+
+    def _on_workspace_changed(self, name: str) -> None:
+        self.bar.set_on(f"view.workspace_{name}", True)
+        # The room for the picture is another: what was zoomed to may be out of it.
+        QTimer.singleShot(0, self.topology, self.topology.fit)
 
     def _on_topology_activated(self, key: str) -> None:
         if key.startswith("notes."):
