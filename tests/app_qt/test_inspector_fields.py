@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, choice_editor, choose, doc_of, row, show_inspector, text_editor, type_text
 
 from subflow_app.qt.inspector import Inspector
-from subflow_app.qt.inspector.editors import FlagEditor, PairEditor
+from subflow_app.qt.inspector.editors import FlagEditor, PairEditor, TextEditor
 
 
 @pytest.fixture
@@ -307,3 +307,15 @@ def test_the_wheel_changes_no_choice(inspector: Inspector, qtbot: QtBot) -> None
     QApplication.sendEvent(editor, event)
 
     assert doc_of(inspector).text == DEMO
+
+
+def test_in_a_narrow_field_the_value_goes_before_the_suffix(qtbot: QtBot) -> None:
+    editor = TextEditor()
+    qtbot.addWidget(editor)
+    editor.setPlaceholderText("0.000001")
+    editor.resize(300, 24)
+    editor.show()
+    editor.set_suffix("default")
+    assert editor.textMargins().right() > 0
+    editor.resize(60, 24)
+    assert editor.textMargins().right() == 0

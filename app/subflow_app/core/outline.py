@@ -97,5 +97,5 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
         words.append(tr("opens") if event["open"] is True else tr("closes"))
     if "backup" in event:
         words.append(tr("becomes a backup") if event["backup"] is True else tr("no backup any more"))
-    words += [f"{key} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]
+    words += [f"{tr(key)} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]
     return title or tr("event {number}", number=int(index) + 1), ", ".join(words)

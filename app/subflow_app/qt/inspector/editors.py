@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPen,
+    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
@@ -38,6 +39,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
 
 _TEXT_MARGIN = 3
+_FRAME = 14  # px around text and suffix
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # apart from those of the canvas
@@ -53,10 +55,12 @@ class TextEditor(QLineEdit):
         super().__init__(parent)
         self.session = 0
         self._suffix = ""
+        self._has_room = False  # for the suffix
         self._shown = ""
         self._is_wrong = False
         self.setTextMargins(_TEXT_MARGIN, 0, 0, 0)
         self.textEdited.connect(self.edited)
+        self.textChanged.connect(self._make_room)
         self.editingFinished.connect(self._commit)
 
     def set_wrong(self, wrong: bool) -> None:
@@ -74,8 +78,7 @@ class TextEditor(QLineEdit):
         """Show something at the right edge."""
         if suffix != self._suffix:
             self._suffix = suffix
-            width = self.fontMetrics().horizontalAdvance(suffix) + 8 if suffix else 0
-            self.setTextMargins(_TEXT_MARGIN, 0, width, 0)
+            self._make_room()
             self.update()
 
     def show_value(self, text: str) -> None:
@@ -102,6 +105,19 @@ class TextEditor(QLineEdit):
         if self.is_changed and not self.isReadOnly():
             self._shown = self.text()
             self.committed.emit(self.text())
+
+    def _make_room(self) -> None:
+        """Keep the text clear of the suffix; in a narrow field the text goes first."""
+        metrics = self.fontMetrics()
+        width = metrics.horizontalAdvance(self._suffix) + 8
+        text = metrics.horizontalAdvance(self.text() or self.placeholderText())
+        self._has_room = bool(self._suffix) and text + width + _FRAME <= self.width()
+        self.setTextMargins(_TEXT_MARGIN, 0, width if self._has_room else 0, 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """See whether there is room for the suffix now."""
+        super().resizeEvent(event)
+        self._make_room()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Begin a session: all commits until the focus leaves are one step to undo."""
@@ -138,7 +154,7 @@ class TextEditor(QLineEdit):
         super().paintEvent(event)
         if self._is_wrong:
             paint_error_frame(self)
-        if self._suffix:
+        if self._has_room:
             painter = QPainter(self)
             painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
             rect = self.rect().adjusted(0, 0, -8, 0)

@@ -39,7 +39,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
 from subflow_app.qt.workers import Workers
 
-_FORM_WIDTH = 330
+_FORM_WIDTH = 370
 _TABLE_ROWS = 4.5
 _MOST_CURVES = 7  # as many as there are hues
 
