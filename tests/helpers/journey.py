@@ -185,9 +185,8 @@ class Journey:
 
     def _pull(self, first: str, second: str) -> None:
         canvas = self.window.topology.canvas
-        start, end = (
-            canvas.mapFromScene(self.window.topology.scene.centre_of(f"nodes.{name}")) for name in (first, second)
-        )
+        places = self.window.topology.scene.node_positions()
+        start, end = (canvas.mapFromScene(places[name]) for name in (first, second))
         QTest.mousePress(canvas.viewport(), Qt.MouseButton.LeftButton, pos=start)
         for share in (0.1, 0.5, 1.0):
             QTest.mouseMove(canvas.viewport(), start + (end - start) * share)

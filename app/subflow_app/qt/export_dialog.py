@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -137,13 +137,12 @@ class FigureDialog(QDialog):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         choices = QWidget()
         choices.setLayout(form)
-        scroll = QScrollArea(self)
+        scroll = _Upright(self)
         scroll.setObjectName("figure_choices")
         scroll.setWidget(choices)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setMinimumWidth(choices.sizeHint().width() + scroll.verticalScrollBar().sizeHint().width())
         # The fields are reached by Tab; the area around them would be a stop without a use.
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
@@ -214,8 +213,6 @@ class FigureDialog(QDialog):
     def _combo(self, name: str, items: Mapping[Any, str]) -> QComboBox:
         combo = QComboBox(self)
         combo.setObjectName(name)
-        # From the start, not on first show: the form takes its width before.
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for data, text in items.items():
             combo.addItem(tr(text), data)
         return combo
@@ -233,6 +230,22 @@ class FigureDialog(QDialog):
         box.setDecimals(1)
         box.setSuffix(tr(" mm"))
         return box
+
+
+class _Upright(QScrollArea):
+    """As wide as what it scrolls, whenever that changes: combo boxes take their width when they are first shown."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follows the content."""
+        content = self.widget()
+        if (
+            content is not None
+            and watched is content
+            and event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize)
+        ):
+            bar = self.verticalScrollBar().sizeHint().width()
+            self.setMinimumWidth(content.minimumSizeHint().width() + bar + 2 * self.frameWidth())
+        return super().eventFilter(watched, event)
 
 
 def _box_name(plot_id: str) -> str:
