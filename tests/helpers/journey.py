@@ -98,6 +98,7 @@ class Journey:
             # Without a screen there is no window manager that gives the window the keys back.
             window.activateWindow()
             canvas.setFocus()
+            self.wait_for(canvas.hasFocus)
         QTest.keyClick(canvas, Qt.Key.Key_V)
         self._set("", {"name": "T-10b by hand", "duration": "120s", "warmup": "20s"})
         self.picture("2-drawn")
@@ -105,12 +106,13 @@ class Journey:
     def run(self, controller: str) -> None:
         """The multipath flow under this controller, to the end."""
         window = self.window
+        before = len(window.history.runs())
         choose(choice_editor(window.inspector, "flows.f1.controller"), controller)
         window.bar.trigger("view.workspace_run")
         window.bar.trigger("run.speed_express")
         window.bar.trigger("run.toggle")
         self.wait_for(lambda: not window.runs.is_running and window.database.store is not None)
-        self.wait_for(lambda: len(window.history.runs()) == len(self.run_ids) + 1)
+        self.wait_for(lambda: len(window.history.runs()) == before + 1)
         self.run_ids[controller] = window.history.runs()[0].id
         self.picture(f"3-{controller}")
 

@@ -2,10 +2,10 @@
 
     python -m tests.helpers.screenshots [FOLDER]
 
-Writes `window-light.png`, `window-dark.png`, `window-overlay.png`, `window-problems.png`, `train.png`,
-`train-policy.png` and `train-race.png` to `assets/screenshots`, or to another folder. Nothing is compared: look at
-them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and
-take a few minutes.
+Writes `window-light.png`, `window-dark.png`, `window-problems.png`, `window-design.png`, `window-fairness.png`,
+`train.png`, `train-policy.png` and `train-race.png` to `assets/screenshots`, or to another folder. Nothing is compared:
+look at them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real
+and take a few minutes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtCore import QElapsedTimer, QSize
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from tests.helpers.window import make_window
+from tests.helpers.journey import Journey
+from tests.helpers.window import ScriptedDialogs, make_window
 
 from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
@@ -48,7 +49,7 @@ def main(folder: Path) -> None:
         window.load()
         _wait_for(lambda: not window.database.is_opening)
         window.workspaces.reset()
-        for shot in (_live, _crosshair, _overlay, _problems, _training):
+        for shot in (_live, _crosshair, _problems, _journey, _training):
             shot(window, folder)
         window.close_at_once()
 
@@ -80,24 +81,9 @@ def _crosshair(window: MainWindow, folder: Path) -> None:
     window.plots.stack.set_cursor(None)
 
 
-def _overlay(window: MainWindow, folder: Path) -> None:
-    """Two controllers over each other."""
-    window.bar.trigger("view.theme_light")
-    for key, value in (("flows.download.controller", "uncoupled"), ("name", "Demo, uncoupled windows")):
-        commands.set_value(window.document_stack, window.documents.doc, key, value)
-    window.document_stack.setClean()
-    _run(window)
-    window.topology.select("flows.download")
-    newest = [run.id for run in window.history.runs()[:2]]
-    window.history.select(newest)
-    window.bar.trigger("history.open")
-    window.plots.stack.set_cursor(12.0)
-    _save(window, folder / "window-overlay.png")
-
-
 def _problems(window: MainWindow, folder: Path) -> None:
     """A value that cannot be, beside its field, and a deleted run that can come back."""
-    window.bar.trigger("history.clear_overlay")
+    window.bar.trigger("view.theme_light")
     window.history.select([window.history.runs()[-1].id])
     window.bar.trigger("history.delete")
     commands.set_value(window.document_stack, window.documents.doc, "links.wifi.loss", "120%")
@@ -105,9 +91,31 @@ def _problems(window: MainWindow, folder: Path) -> None:
     _save(window, folder / "window-problems.png")
 
 
+def _journey(window: MainWindow, folder: Path) -> None:
+    """A topology drawn by hand, and two controllers on it over each other."""
+    window.document_stack.undo()
+    window.document_stack.setClean()
+    for topic in window.banners.topics():
+        window.banners.close_banner(topic)
+    dialogs = window.dialogs
+    assert isinstance(dialogs, ScriptedDialogs)
+    with tempfile.TemporaryDirectory() as scratch:
+        journey = Journey(window, dialogs, Path(scratch))
+        journey.draw()
+        window.topology.fit()
+        _save(window, folder / "window-design.png")
+        for controller in ("lia", "olia"):
+            journey.run(controller)
+        journey.compare()
+    _save(window, folder / "window-fairness.png")
+    window.bar.trigger("view.workspace_run")
+    for plot in ("jain", "fairness_bars", "cwnd", "rtt"):
+        window.bar.trigger(f"view.plot_{plot}")
+
+
 def _training(window: MainWindow, folder: Path) -> None:
     """Two seeds of RL-explore by its recipe: curves, policy, and a race against a classic."""
-    window.document_stack.undo()
+    window.document_stack.setClean()
     window.documents.open_example("rlx-alternating")
     for topic in window.banners.topics():
         window.banners.close_banner(topic)

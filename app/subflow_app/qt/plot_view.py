@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QPalette
+from PySide6.QtGui import QAction, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from subflow_app.qt.plotting.legend import Legend
     from subflow_app.qt.plotting.plot_stack import PlotStack
     from subflow_app.qt.plotting.popped_plot import PoppedPlot
+
+
+# Narrower than this, px, the legend goes below the plots and takes this share of the height.
+_LEAST_WIDTH_BESIDE = 640
+_LEGEND_SHARE_BELOW = 0.28
 
 
 class PlotView(QWidget):
@@ -113,11 +118,30 @@ class PlotView(QWidget):
         plots.setSizes([self.height() - self._span.sizeHint().height(), self._span.sizeHint().height()])
         self._splitter.addWidget(plots)
         self._splitter.addWidget(legend)
-        self._splitter.setSizes([self.width() - legend.sizeHint().width(), legend.sizeHint().width()])
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 0)
         self.setFocusProxy(stack)
         self._stack, self._legend = stack, legend
+        self._place_legend()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Puts the legend below the plots where both beside each other would be too narrow."""
+        super().resizeEvent(event)
+        wanted = Qt.Orientation.Vertical if self.width() < _LEAST_WIDTH_BESIDE else Qt.Orientation.Horizontal
+        if self._splitter.orientation() != wanted:
+            self._splitter.setOrientation(wanted)
+            self._place_legend()
+
+    def _place_legend(self) -> None:
+        """Gives the legend its first size, beside or below the plots."""
+        if self._legend is None:
+            return
+        if self._splitter.orientation() == Qt.Orientation.Horizontal:
+            legend = self._legend.sizeHint().width()
+            self._splitter.setSizes([self.width() - legend, legend])
+        else:
+            legend = round(self.height() * _LEGEND_SHARE_BELOW)
+            self._splitter.setSizes([self.height() - legend, legend])
 
     # ---- runs ----
 

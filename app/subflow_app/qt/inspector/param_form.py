@@ -224,6 +224,9 @@ class ParamForm(QScrollArea):
         row = self.row(key)
         if row is not None:
             self.ensureWidgetVisible(row.editor, 0, 24)
+            if row.message.isVisible():
+                # What is wrong with the value stands below it; the value itself stays in view.
+                self.ensureWidgetVisible(row.message, 0, 6)
         self.focused.emit(key)
 
     def _on_action(self) -> None:
