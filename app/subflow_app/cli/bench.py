@@ -223,9 +223,8 @@ def _start_document() -> dict[str, Any]:
     from subflow_app.core.bench_start import TARGET_S, measure_start
 
     print_note("measuring the start of the window ...")
-    times = {
-        moment: {"wall_s": measured.wall_s, "cpu_s": measured.cpu_s} for moment, measured in measure_start().items()
-    }
+    figures = ("wall_s", "best_wall_s", "cpu_s", "best_cpu_s")
+    times = {moment: {name: getattr(at, name) for name in figures} for moment, at in measure_start().items()}
     return {**times, "target_s": TARGET_S}
 
 
@@ -233,11 +232,12 @@ def _print_start(document: dict[str, Any]) -> None:
     from subflow_app.core.summary_text import TextColumn, TextTable
 
     moments = {"painted": "it is painted", "usable": "plots and runs are there"}
-    columns = (TextColumn("From the command until", is_number=False), TextColumn("Time", "s"), TextColumn("CPU", "s"))
-    rows = tuple(
-        (text, f"{document[moment]['wall_s']:.2f}", f"{document[moment]['cpu_s']:.2f}")
-        for moment, text in moments.items()
+    figures = {"wall_s": "Time", "best_wall_s": "Best time", "cpu_s": "CPU", "best_cpu_s": "Best CPU"}
+    columns = (
+        TextColumn("From the command until", is_number=False),
+        *(TextColumn(title, "s") for title in figures.values()),
     )
+    rows = tuple((text, *(f"{document[moment][name]:.2f}" for name in figures)) for moment, text in moments.items())
     print_tables(TextTable(f"Start of the window (target {document['target_s']:g} s)", columns, rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import logging.handlers
 import os
@@ -42,6 +43,7 @@ _log = logging.getLogger(__name__)
 
 _LOG_BYTES = 1_000_000
 _LOG_FILES_KEPT = 3
+_STARTED_MS = 3000
 # Said by platforms without a window manager about every resize; nothing is wrong.
 _HARMLESS = ("This plugin does not support propagateSizeHints",)
 
@@ -56,6 +58,8 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
     Returns:
         Exit code of the program.
     """
+    # What is made while the window starts stays, and looking through it again and again finds nothing to free.
+    gc.disable()
     _start_log()
     # Read by Qt when the application is made, hence before there are preferences.
     scale = load_settings().scale_percent
@@ -68,22 +72,28 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
     preferences = Preferences(parent=application)
     choose_language(application, preferences.settings.language)
     mode: ThemeMode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
-    window = MainWindow(Theme(application, mode, application), preferences)
+    example = DEMO_SCENARIO if scenario_path is None else None
+    window = MainWindow(Theme(application, mode, application), preferences, example=example)
     bugs = _BugReports(window)
     sys.excepthook = bugs.on_exception
-    if scenario_path is None:
-        window.documents.open_example(DEMO_SCENARIO)
-    else:
+    if scenario_path is not None:
         window.documents.open(Path(scenario_path))
     watcher = prepared(window) if prepared is not None else None
     window.show()
     signals = _Signals(window)
     _AfterFirstPaint(window, welcomes=scenario_path is None)
+    QTimer.singleShot(_STARTED_MS, window, _collect_garbage)
     code = application.exec()
     signals.release()
     del watcher
     sys.excepthook = sys.__excepthook__
     return code
+
+
+def _collect_garbage() -> None:
+    """Begins to look for garbage, leaving out what the start made: pauses stay shorter for the whole session."""
+    gc.freeze()
+    gc.enable()
 
 
 def make_application(arguments: list[str]) -> QApplication:

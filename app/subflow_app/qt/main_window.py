@@ -87,8 +87,9 @@ class MainWindow(QMainWindow):
         state_file: WindowStateFile | None = None,
         desk_maker: DeskMaker | None = None,
         recovery_folder: Path | None = None,
+        example: str | None = None,
     ) -> None:
-        """Makes the window with a new scenario; :meth:`load` brings plots and database.
+        """Makes the window with a scenario; :meth:`load` brings plots and database.
 
         Args:
             theme: the application's.
@@ -97,6 +98,7 @@ class MainWindow(QMainWindow):
             state_file: where geometry and layout are kept.
             desk_maker: brings the trainings, once the Train page is shown.
             recovery_folder: where unsaved changes are kept.
+            example: shipped scenario to begin with, instead of a new one; opened later, all would be built twice.
         """
         super().__init__()
         self.setObjectName("main_window")
@@ -109,7 +111,7 @@ class MainWindow(QMainWindow):
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self._closes_unasked = False
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
-        self._make_parts()
+        self._make_parts(example)
         self._place_parts()
         self._connect_parts()
         self._restore_state()
@@ -118,7 +120,7 @@ class MainWindow(QMainWindow):
 
     # ---- assembly ----
 
-    def _make_parts(self) -> None:
+    def _make_parts(self, example: str | None) -> None:
         self.workers = Workers(self)
         self.undo_group = QUndoGroup(self)
         self.document_stack = QUndoStack(self.undo_group)
@@ -128,6 +130,9 @@ class MainWindow(QMainWindow):
         self.banners = Banners()
         self.notices = Notices(self.banners)
         self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self)
+        self.documents.failed.connect(self.notices.file_failed)
+        if example is not None:
+            self.documents.open_example(example)
         self.recovery = Recovery(
             self.documents,
             self.document_stack,
@@ -224,7 +229,6 @@ class MainWindow(QMainWindow):
         self.documents.replaced.connect(self._on_document_replaced)
         self.documents.edited.connect(self._on_document_edited)
         self.documents.settling.connect(self.inspector.commit_pending)
-        self.documents.failed.connect(self.notices.file_failed)
         self.document_stack.cleanChanged.connect(self._on_document_edited)
         self.document_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.document_stack))
         self.history_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.history_stack))

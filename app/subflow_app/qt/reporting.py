@@ -19,7 +19,6 @@ from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel import History
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.report_dialog import FORMATS, ReportDialog
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
@@ -54,6 +53,9 @@ class Reports(QObject):
 
     def ask_report(self) -> None:
         """Asks what the report is to hold, then for its file, and has it written."""
+        # Imported here: a start needs no reports.
+        from subflow_app.qt.report_dialog import FORMATS, ReportDialog
+
         store = self._database.store
         numbers = [row.id for row in self._history.selected()] or sorted(self._shown.ids)
         if store is None or not numbers:

@@ -114,7 +114,7 @@ class FieldRow(QObject):
         self._tokens = tokens
         self.label.setStyleSheet(f"color: {tokens.muted_text};")
         self.message.setStyleSheet(f"color: {tokens.error};")
-        self._message_icon.setPixmap(icon("error", tokens.error).pixmap(QSize(14, 14)))
+        self._show_message_icon()
         self._show_reset()
         self.editor.update()
 
@@ -223,8 +223,14 @@ class FieldRow(QObject):
         self.message.setText(text)
         self.message.setVisible(bool(text))
         self._message_icon.setVisible(bool(text))
+        self._show_message_icon()
         self.editor.setAccessibleDescription(text)
         self.editor.set_wrong(bool(text))
+
+    def _show_message_icon(self) -> None:
+        # Drawn when it is needed: most fields never have a problem.
+        if not self._message_icon.isHidden():
+            self._message_icon.setPixmap(icon("error", self._tokens.error).pixmap(QSize(14, 14)))
 
     def _show_reset(self) -> None:
         # The button keeps its room when there is nothing to reset, so that editors line up.

@@ -83,6 +83,8 @@ class ParamForm(QScrollArea):
 
     def apply_palette(self, tokens: Tokens) -> None:
         """Show in the colours of another theme."""
+        if tokens == self._tokens:
+            return
         self._tokens = tokens
         for row in self._rows:
             row.apply_palette(tokens)
