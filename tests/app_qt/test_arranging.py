@@ -135,6 +135,7 @@ def test_labels_of_a_large_picture_are_placed_where_they_are_in_view(window: Mai
     canvas, scene = window.topology.canvas, window.topology.scene
     canvas.resize(500, 400)
     canvas.set_zoom(1.0)
+    scene.end_zooming()
     canvas.centerOn(scene.node_positions()["n0-0"])
     labels = [item for item in scene.items() if isinstance(item, LabelItem)]
     view = canvas.mapToScene(canvas.viewport().rect()).boundingRect()

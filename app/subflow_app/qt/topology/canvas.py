@@ -113,13 +113,13 @@ class TopologyCanvas(QGraphicsView):
         anchor = anchor if anchor is not None else QPointF(self.viewport().rect().center())
         zoom = min(max(zoom, _LEAST_ZOOM), _MOST_ZOOM)
         before = self._to_scene(anchor)
+        self._scene.follow_zoom(zoom)
         self.setTransform(QTransform.fromScale(zoom, zoom))
         drift = before - self._to_scene(anchor)
         # Scroll bars take whole pixels, which the eye forgives where it would not forgive drifting.
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + round(drift.x() * zoom))
         self.verticalScrollBar().setValue(self.verticalScrollBar().value() + round(drift.y() * zoom))
         self._tell_view()
-        self._scene.set_zoom(zoom)
         self.zoom_changed.emit(self.zoom)
 
     def zoom_in(self) -> None:
@@ -182,6 +182,9 @@ class TopologyCanvas(QGraphicsView):
         room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
         if room.width() <= 0 or room.height() <= 0:
             return
+        if self._scene.is_large:
+            self._fit_large(room)
+            return
         # From labels at their own size, so that the result does not depend on the zoom before.
         self._scene.set_zoom(1.0)
         for _ in range(_FIT_ROUNDS):
@@ -191,14 +194,24 @@ class TopologyCanvas(QGraphicsView):
                 self.setTransform(QTransform())
                 self.centerOn(0, 0)
                 break
-            zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
-            zoom = max(zoom, _LEAST_ZOOM)
+            zoom = _fitting_zoom(content, room)
             self.setTransform(QTransform.fromScale(zoom, zoom))
             self.centerOn(content.center())
             self._tell_view()
             # Labels that are enlarged for this zoom may reach further out.
             if not self._scene.set_zoom(zoom):
                 break
+        self.zoom_changed.emit(self.zoom)
+
+    def _fit_large(self, room: QRect) -> None:
+        """Fit a picture whose labels do not count; they are placed once, if at all."""
+        content = self._scene.content_rect()
+        zoom = _fitting_zoom(content, room)
+        self._scene.follow_zoom(zoom)
+        self.setTransform(QTransform.fromScale(zoom, zoom))
+        self.centerOn(content.center())
+        self._tell_view()
+        self._scene.end_zooming()
         self.zoom_changed.emit(self.zoom)
 
     def _tell_view(self) -> None:
@@ -548,3 +561,8 @@ class TopologyCanvas(QGraphicsView):
         super().showEvent(event)
         if self._keeps_fitting:
             self._fit_now()
+
+
+def _fitting_zoom(content: QRectF, room: QRect) -> float:
+    zoom = min(room.width() / content.width(), room.height() / content.height(), _MOST_FIT_ZOOM)
+    return max(zoom, _LEAST_ZOOM)

@@ -40,11 +40,27 @@ class LabelRoom:
         self._zoom = 1.0
         self._view = QRectF()
         self._waiting: set[str] = set()
+        self._is_paused = False
+
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many labels that they are placed as they come into view."""
+        return len(self._labels) > _FEW_LINKS
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether labels wait to be placed for another zoom."""
+        return self._is_paused
+
+    def pause(self) -> None:
+        """Place nothing that comes into view until labels are placed for another zoom."""
+        self._is_paused = True
 
     def place(self, names: Iterable[str], zoom: float) -> None:
         """Find room for labels, one after the other; those that are not named stay where they are."""
         self._zoom = zoom
-        if len(self._labels) <= _FEW_LINKS:
+        self._is_paused = False
+        if not self.is_large:
             self._waiting.clear()
             self._place(names)
             return
@@ -60,6 +76,8 @@ class LabelRoom:
     def show(self, view: QRectF) -> None:
         """Place what waits and is in view now."""
         self._view = view
+        if self._is_paused:
+            return
         self._waiting &= self._labels.keys()
         if self._waiting and not view.isEmpty():
             box = _box(view)

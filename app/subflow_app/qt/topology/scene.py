@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QPointF, QRectF, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, QTimer, Signal
 from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
@@ -27,6 +27,7 @@ _MARGIN = 4000.0
 _MANY_NODES = 60
 _ROOM = 120.0
 _MOST_LABELLED_ANEW = 60
+_REST_MS = 80  # without another step of the wheel: zooming has come to rest
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
@@ -48,6 +49,8 @@ class TopologyScene(QGraphicsScene):
         self._chosen: tuple[str, ...] = ()
         self._queue_limits: dict[str, float] = {}
         self._zoom = 1.0
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self.end_zooming)
         self._ribbons: tuple[Ribbon, ...] = ()
         self._preview = PreviewItem()
         self.addItem(self._preview)
@@ -137,12 +140,21 @@ class TopologyScene(QGraphicsScene):
                     return place
         return middle
 
+    @property
+    def is_large(self) -> bool:
+        """Whether there are so many labels that they are placed as they come into view."""
+        return self._room.is_large
+
     def content_rect(self) -> QRectF:
-        """Return the rectangle around everything that is drawn; empty if nothing is."""
+        """Return the rectangle around everything that is drawn; empty if nothing is.
+
+        That of a large picture is the same at every zoom: labels, placed only where they are in view, do not count.
+        """
         rect = QRectF()
+        zoom = 1.0 if self.is_large else self._zoom
         for node in self._nodes.values():
-            rect = rect.united(node.obstacle(self._zoom))
-        for label in self._labels.values():
+            rect = rect.united(node.obstacle(zoom))
+        for label in () if self.is_large else self._labels.values():
             if label.isVisible() and not label.is_crowded_out:
                 rect = rect.united(label.sceneBoundingRect())
         for link in self._links.values():
@@ -200,10 +212,24 @@ class TopologyScene(QGraphicsScene):
     def set_zoom(self, zoom: float) -> bool:
         """Make labels readable at a zoom; returns whether they have moved."""
         before, self._zoom = label_scale(self._zoom), zoom
-        if label_scale(zoom) == before:
+        if label_scale(zoom) == before and not self._room.is_paused:
             return False
         self._place_labels(self._links)
         return True
+
+    def follow_zoom(self, zoom: float) -> None:
+        """Take notice of a zoom that may go on: labels of large pictures wait for its end."""
+        if not self._room.is_large:
+            self.set_zoom(zoom)
+        elif label_scale(zoom) != label_scale(self._zoom) or self._room.is_paused:
+            self._room.pause()
+            self._rest.start()
+        self._zoom = zoom
+
+    def end_zooming(self) -> None:
+        """Place the labels that waited for the end of zooming."""
+        if self._room.is_paused:
+            self._place_labels(self._links)
 
     def set_view(self, view: QRectF) -> None:
         """Take notice of what is in view: labels of large pictures are placed when they come into it."""
@@ -337,6 +363,10 @@ class TopologyScene(QGraphicsScene):
         self._labels[content.link.name].set_caption(link_caption(content.link, *arrows), len(content.events))
 
     def _place_labels(self, names: Iterable[str]) -> None:
+        if self._room.is_paused:
+            # All of them wait for the zoom that is in force now.
+            self._rest.stop()
+            names = self._links
         self._room.place(names, self._zoom)
 
     def _show_chosen(self) -> None:
