@@ -52,7 +52,7 @@ from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.page import TrainPage
-from subflow_app.qt.training.session import DeskMaker, TrainingSession
+from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.widgets.run_status import RunStatus
@@ -64,7 +64,6 @@ from subflow_store import StoreError
 
 if TYPE_CHECKING:
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
-    from subflow_app.core.training_desk import TrainingDesk
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -107,7 +106,7 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.dialogs = dialogs or Dialogs(self)
         self._state_file = state_file or WindowStateFile()
-        self._desk_maker = desk_maker or _open_desk
+        self._desk_maker = desk_maker or open_desk
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self._closes_unasked = False
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
@@ -593,10 +592,3 @@ class MainWindow(QMainWindow):
         # A stack that is destroyed with commands in it still tells its listeners, half of which are gone by then.
         self.document_stack.clear()
         event.accept()
-
-
-def _open_desk(store: Store | None) -> TrainingDesk:
-    # Imported by the thread that opens it: sessions that never train do without all that training needs.
-    from subflow_app.core.trainings import open_desk
-
-    return open_desk(store)

@@ -168,3 +168,10 @@ class TrainingSession(QObject):
         if self._closes_when_ended and not self._control.is_busy:
             self._closes_when_ended = False
             self.closable.emit()
+
+
+def open_desk(store: Store | None) -> TrainingDesk:
+    """Brings the trainings of a database; what training needs is imported by the thread that asks for it."""
+    from subflow_app.core import trainings
+
+    return trainings.open_desk(store)
