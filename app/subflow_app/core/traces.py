@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -273,6 +273,8 @@ class StoredTraces(_RunTraces):
         series = store.series(run_id)
         self._is_over = run.status != "running"
         self._kept: dict[str, EventTable] = {}
+        self._series: dict[SeriesKey, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
+        self._marks: tuple[TraceMark, ...] | None = None
         self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=str(run.scenario_text))
         super().__init__(run.name, float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
@@ -282,12 +284,45 @@ class StoredTraces(_RunTraces):
         """Number of the run in the store."""
         return self._run_id
 
+    def keep(
+        self,
+        first: Iterable[SeriesKey] = (),
+        *,
+        most_bytes: int = 1 << 25,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Reads what plots ask for again and again into memory, so that they need not wait for the database.
+
+        Traces of a run that is still going on grow, and are read anew each time; so are those that `most_bytes` has no
+        room for.
+
+        Args:
+            first: the traces that are wanted most.
+            most_bytes: how much memory they may take.
+            is_cancelled: whether all this is in vain; asked before each trace.
+
+        Raises:
+            StoreError: if the database cannot be read.
+        """
+        if not self._is_over:
+            return
+        self._marks = tuple(self.marks())
+        self.events(AGENT.name)
+        size = 0
+        for key in dict.fromkeys((*first, *self._ids)):
+            if size >= most_bytes or is_cancelled():
+                return
+            self._series[key] = self.read(key)
+            size += sum(each.nbytes for each in self._series[key])
+
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
         return tuple(self._ids)
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """Times and values; see `Traces.read`."""
+        if key in self._series:
+            return self._series[key]
         try:
             series_id = self._ids[key]
         except KeyError:
@@ -297,6 +332,8 @@ class StoredTraces(_RunTraces):
 
     def marks(self) -> Sequence[TraceMark]:
         """All marks of the run."""
+        if self._marks is not None:
+            return self._marks
         rows = self._store.marks(self._run_id).rows()
         return tuple(TraceMark(row.time_ns / NANOSECONDS, row.owner, row.kind, row.value) for row in rows)
 

@@ -135,7 +135,15 @@ class DatabaseControl(QObject):
         self.opened.emit(store)
         # Views have let go of the old store only now.
         if before is not None:
-            before.close()
+            # After the changes that were asked for, and not here: closing waits for what is still to be written.
+            self._workers.start(
+                "close database", before.close, succeeded=lambda _none: None, failed=self._on_close_failed, in_turn=True
+            )
+
+    def _on_close_failed(self, error: Exception) -> None:
+        if not isinstance(error, StoreError):
+            raise error
+        _log.warning("%s", error)
 
     def _on_failed(self, wanted: Path, error: Exception) -> None:
         if wanted == self._wanted:

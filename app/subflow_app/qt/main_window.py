@@ -42,6 +42,7 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.run_control import RunControl
+from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
@@ -108,7 +109,7 @@ class MainWindow(QMainWindow):
         self._state_file = state_file or WindowStateFile()
         self._desk_maker = desk_maker or open_desk
         self._recovery_folder = recovery_folder
-        self._closes_when_ended = self._closes_unasked = False
+        self._closes_when_ended = self._closes_unasked = self._closes_when_changed = False
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
         self._make_parts(example)
         self._place_parts()
@@ -153,7 +154,8 @@ class MainWindow(QMainWindow):
         self.log, self.help = LogPanel(), HelpPanel()
         self.window_dialogs = WindowDialogs(self)
         self.runs = RunControl(self.workers, self)
-        self.shown = ShownRuns(self.plots, self)
+        self.shown = ShownRuns(self.plots, self.workers, self)
+        self.opening = RunOpening(self.history, self.database, self.shown, self.documents)
         self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
         self.session = RunSession(
             self.runs,
@@ -263,6 +265,8 @@ class MainWindow(QMainWindow):
         self.database.purged.connect(self._on_purged)
         self.database.purge_failed.connect(self.notices.history_failed)
         self.shown.changed.connect(self._on_shown_changed)
+        self.shown.failed.connect(self.tell_failure)
+        self.history.changes.all_done.connect(self._on_changes_done)
         self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
         self.plots.runs_changed.connect(lambda: self.agent.show_runs(self.plots.runs))
         self.plots.time_clicked.connect(self.agent.go_to_time)
@@ -369,23 +373,6 @@ class MainWindow(QMainWindow):
         """Opens the history and puts the cursor into its search field."""
         self.docks.set_open("history", True)
         self.history.start_search()
-
-    def open_selected_runs(self) -> None:
-        """Shows the selected runs in the plots."""
-        if self.database.store is not None:
-            self.shown.show_stored(self.database.store, [row.id for row in self.history.selected()])
-
-    def overlay_selected_runs(self) -> None:
-        """Lays the selected runs over those that are shown."""
-        if self.database.store is not None:
-            self.shown.overlay(self.database.store, [row.id for row in self.history.selected()])
-
-    def open_scenario_of_selected_run(self) -> None:
-        """Opens the scenario that the selected run was made with."""
-        rows, store = self.history.selected(), self.database.store
-        if len(rows) == 1 and store is not None:
-            run = store.run(rows[0].id)
-            self.documents.open_text(run.scenario_text or "", f"{run.scenario_name} (run {run.id})")
 
     def show_first_problem(self) -> None:
         """Goes to the field of the first problem of the scenario."""
@@ -502,6 +489,13 @@ class MainWindow(QMainWindow):
         self.history.set_shown(self.shown.ids)
         self.update_actions()
 
+    def _on_changes_done(self, are_made: bool) -> None:
+        if self._closes_when_changed:
+            self._closes_when_changed = False
+            self._closes_when_ended = are_made
+            if are_made:
+                QTimer.singleShot(0, self, self.close)
+
     def _on_runs_deleted(self, what: str, command: HistoryCommand) -> None:
         self.notices.deleted(what, lambda: self.history.undo(command))
 
@@ -572,6 +566,11 @@ class MainWindow(QMainWindow):
         if self.runs.is_running:
             self._closes_when_ended = True
             self.runs.stop()
+            event.ignore()
+            return
+        if self.history.changes.is_busy and not self._closes_unasked:
+            # A change that is refused now would be lost without a word.
+            self._closes_when_ended = self._closes_when_changed = True
             event.ignore()
             return
         self.queue_session.close()

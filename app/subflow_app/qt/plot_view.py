@@ -77,7 +77,12 @@ class PlotView(QWidget):
         self._pages.addWidget(self._splitter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
+        self._waiting = QLabel(self)
+        self._waiting.setObjectName("plots_waiting")
+        self._waiting.setContentsMargins(8, 3, 8, 3)
+        self._waiting.hide()
+        layout.addWidget(self._waiting)
+        layout.addWidget(self._pages, 1)
         self._left_out = QLabel(self)
         self._left_out.setObjectName("plots_left_out")
         self._left_out.setWordWrap(True)
@@ -172,6 +177,11 @@ class PlotView(QWidget):
         self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
         self.runs_changed.emit()
+
+    def set_waiting(self, text: str) -> None:
+        """Says above the plots what is on its way; empty: nothing."""
+        self._waiting.setText(text)
+        self._waiting.setVisible(bool(text))
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
@@ -320,6 +330,7 @@ class PlotView(QWidget):
         """Recolours everything."""
         self._empty.apply_tokens(tokens)
         self._span.apply_tokens(tokens)
+        self._waiting.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
         self._left_out.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
         if self._legend is not None:
             for stack in self._stacks:

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.core.errors import AppError
+from subflow_app.core.language import trn
 from subflow_app.core.runs import RunJob
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.workers import Workers
+from subflow_store import StoreError
 
 if TYPE_CHECKING:
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
-    from subflow_store import Store
+    from subflow_store import RunRow, Store
+
+T = TypeVar("T")
+
+_PATIENCE_MS = 40  # what is read quicker than this is shown at once, without a word about it
+_KEPT_BYTES = 1 << 28  # for all runs that are opened together
 
 
 class ShownRuns(QObject):
-    """Chooses what a plot view shows, and remembers the numbers of the runs."""
+    """Chooses what a plot view shows, and remembers the numbers of the runs.
+
+    Stored runs are read off the GUI thread, and shown when they are there; whatever is chosen meanwhile comes in their
+    place.
+    """
 
     changed = Signal()
+    failed = Signal(object)  # StoreError or AppError: stored runs cannot be read; what was shown stays
 
-    def __init__(self, plots: PlotView, parent: QObject) -> None:
+    def __init__(self, plots: PlotView, workers: Workers, parent: QObject) -> None:
         """Shows nothing."""
         super().__init__(parent)
+        self.patience_ms = _PATIENCE_MS
+        self._workers = workers
+        self._is_given_up = threading.Event()  # what is being read is not wanted any more
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
 
@@ -55,22 +73,18 @@ class ShownRuns(QObject):
         self.changed.emit()
 
     def show_stored(self, store: Store, run_ids: Sequence[int]) -> None:
-        """Shows stored runs over each other, the first one solid.
-
-        Raises:
-            StoreError: if one of them cannot be read; what was shown stays.
-        """
-        self._show([(StoredTraces(store, run_id), run_id) for run_id in run_ids])
+        """Shows stored runs over each other, the first one solid."""
+        self._open(store, run_ids, self._show)
 
     def overlay(self, store: Store, run_ids: Sequence[int]) -> None:
-        """Lays stored runs over what is shown; those that are shown already are left as they are.
-
-        Raises:
-            StoreError: if one of them cannot be read; what was shown stays.
-        """
+        """Lays stored runs over what is shown; those that are shown already are left as they are."""
         new = [run_id for run_id in run_ids if run_id not in self.ids]
         if new:
-            self._show([*self._runs, *((StoredTraces(store, run_id), run_id) for run_id in new)])
+            self._open(store, new, lambda runs: self._show([*self._runs, *runs]))
+
+    def read_run(self, store: Store, run_id: int, then: Callable[[RunRow], None]) -> None:
+        """Reads one run with its documents, instead of what was being read."""
+        self._read(lambda _is_given_up: store.run(run_id), then, 1)
 
     def keep_first(self) -> None:
         """Shows the first run only."""
@@ -78,6 +92,7 @@ class ShownRuns(QObject):
 
     def drop_stored(self) -> None:
         """Lets go of everything that is read from a database, because that is about to be closed."""
+        self._give_up()
         kept: list[tuple[Traces, int | None]] = [
             (traces, None) for traces, _ in self._runs if not isinstance(traces, StoredTraces)
         ]
@@ -87,7 +102,61 @@ class ShownRuns(QObject):
             self._runs = kept
             self.changed.emit()
 
+    def _open(
+        self, store: Store, run_ids: Sequence[int], show: Callable[[list[tuple[Traces, int | None]]], None]
+    ) -> None:
+        specs = self._plots.wanted
+
+        def read(is_given_up: Callable[[], bool]) -> list[tuple[Traces, int | None]]:
+            runs: list[tuple[Traces, int | None]] = []
+            for run_id in run_ids:
+                if is_given_up():
+                    break
+                traces = StoredTraces(store, run_id)
+                first = [key for spec in specs for key in spec.series(traces)]
+                traces.keep(first, most_bytes=_KEPT_BYTES // len(run_ids), is_cancelled=is_given_up)
+                runs.append((traces, run_id))
+            return runs
+
+        self._read(read, show, len(run_ids))
+
+    def _read(self, read: Callable[[Callable[[], bool]], T], then: Callable[[T], None], count: int) -> None:
+        self._give_up()
+        given_up = self._is_given_up = threading.Event()
+
+        def on_read(result: T) -> None:
+            if not given_up.is_set():
+                self._plots.set_waiting("")
+                try:
+                    then(result)
+                except (StoreError, AppError) as error:
+                    self.failed.emit(error)
+
+        def on_failed(error: Exception) -> None:
+            if given_up.is_set():
+                return
+            self._plots.set_waiting("")
+            if not isinstance(error, StoreError | AppError):
+                raise error
+            self.failed.emit(error)
+
+        task = self._workers.start(
+            "open runs",
+            lambda: read(given_up.is_set),
+            succeeded=on_read,
+            failed=on_failed,
+            cancel=given_up.set,
+            patience_ms=self.patience_ms,
+        )
+        if not task.isFinished():
+            self._plots.set_waiting(trn("Opening {count} stored run…", "Opening {count} stored runs…", count))
+
+    def _give_up(self) -> None:
+        self._is_given_up.set()
+        self._plots.set_waiting("")
+
     def _show(self, runs: list[tuple[Traces, int | None]]) -> None:
+        self._give_up()
         self._plots.show_runs([traces for traces, _ in runs])
         self._runs = runs
         self.changed.emit()

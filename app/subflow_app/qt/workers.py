@@ -7,10 +7,11 @@ as a signal per step.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QObject, QThread
 
 _log = logging.getLogger(__name__)
 
@@ -23,15 +24,13 @@ class Task(QThread):
     A thread each rather than a pool: a run may take minutes, and opening a database must not queue behind it.
     """
 
-    succeeded = Signal(object)  # what the work returned
-    failed = Signal(object)  # the exception it raised
-
     def __init__(self, name: str, work: Callable[[], Any], cancel: Callable[[], None] | None, parent: QObject) -> None:
         """``cancel`` is called on the GUI thread and makes ``work`` return soon."""
         super().__init__(parent)
         self.setObjectName(name)
         self._work = work
         self._cancel = cancel
+        self.outcome: tuple[object, Exception | None] | None = None  # what it returned, or the exception
 
     def run(self) -> None:
         """Runs the work; called by Qt in the new thread."""
@@ -40,9 +39,9 @@ class Task(QThread):
         except Exception as error:
             # Not swallowed: the owner decides on the GUI thread what the person is told.
             _log.info("task %s failed", self.objectName(), exc_info=True)
-            self.failed.emit(error)
+            self.outcome = (None, error)
         else:
-            self.succeeded.emit(result)
+            self.outcome = (result, None)
 
     def cancel(self) -> None:
         """Asks the work to return soon; without a way to do so it just runs to its end."""
@@ -57,6 +56,7 @@ class Workers(QObject):
         """Owned by ``parent``, which must call :meth:`finish_all` before it goes."""
         super().__init__(parent)
         self._tasks: list[Task] = []
+        self._turns = _Turns()
         self._is_finished = False
 
     def start(
@@ -67,6 +67,8 @@ class Workers(QObject):
         succeeded: Callable[[T], None],
         failed: Callable[[Exception], None],
         cancel: Callable[[], None] | None = None,
+        patience_ms: int = 0,
+        in_turn: bool = False,
     ) -> Task:
         """Starts ``work`` in a thread of its own.
 
@@ -76,21 +78,24 @@ class Workers(QObject):
             succeeded: called on the GUI thread with the return value.
             failed: called on the GUI thread with the exception.
             cancel: makes ``work`` return soon; called on the GUI thread.
+            patience_ms: so long the GUI thread waits for the end, which is then heard before this returns: what is
+                quick as a rule happens in one go, and what is not never holds up the window.
+            in_turn: whether the work waits for all that was started in turn before it.
         """
-        task = Task(name, work, cancel, self)
+        task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
         self._tasks.append(task)
         # The receiver object lives on the GUI thread, so Qt queues these calls over to it.
         receiver = _Receiver(self, task, succeeded, failed)
-        task.succeeded.connect(receiver.on_succeeded)
-        task.failed.connect(receiver.on_failed)
         task.finished.connect(receiver.on_finished)
         task.start()
+        if patience_ms > 0 and task.wait(patience_ms):
+            receiver.take_outcome()
         return task
 
     @property
     def is_busy(self) -> bool:
-        """Whether any task is still at work."""
-        return any(task.isRunning() for task in self._tasks)
+        """Whether any task is still at work, or its end has not been heard yet."""
+        return any(task.isRunning() or (task.outcome and not self._is_finished) for task in self._tasks)
 
     def finish_all(self) -> None:
         """Cancels what can be cancelled and waits for every task; results that arrive later are dropped."""
@@ -118,14 +123,43 @@ class _Receiver(QObject):
         self._succeeded = succeeded
         self._failed = failed
 
-    def on_succeeded(self, result: object) -> None:
-        if not self._workers._is_finished:
+    def take_outcome(self) -> None:
+        """Tells how it ended, once."""
+        outcome, self._task.outcome = self._task.outcome, None
+        if outcome is None or self._workers._is_finished:
+            return
+        result, error = outcome
+        if error is None:
             self._succeeded(result)
-
-    def on_failed(self, error: Exception) -> None:
-        if not self._workers._is_finished:
+        else:
             self._failed(error)
 
     def on_finished(self) -> None:
-        self._workers._forget(self._task)
-        self.deleteLater()
+        try:
+            self.take_outcome()
+        finally:
+            self._workers._forget(self._task)
+            self.deleteLater()
+
+
+class _Turns:
+    """Makes pieces of work, each with a thread of its own, wait for those that were asked for before them."""
+
+    def __init__(self) -> None:
+        """Nothing to wait for."""
+        self._last = threading.Event()
+        self._last.set()
+
+    def after_all(self, work: Callable[[], T]) -> Callable[[], T]:
+        """The work, to be called in another thread, where it waits for its turn."""
+        before, done = self._last, threading.Event()
+        self._last = done
+
+        def wait_and_work() -> T:
+            before.wait()
+            try:
+                return work()
+            finally:
+                done.set()
+
+        return wait_and_work

@@ -27,7 +27,7 @@ def rows() -> Iterator[ActionSpec]:
         "Show the selected runs in the plots; several are laid over each other",
         "plots",
         ("Return",),
-        lambda w, _: w.open_selected_runs(),
+        lambda w, _: w.opening.show(),
         lambda s: s.runs_selected >= 1,
         Scope.HISTORY,
     )
@@ -37,7 +37,7 @@ def rows() -> Iterator[ActionSpec]:
         "Lay the selected runs over those that the plots show now",
         "overlay",
         ("Ctrl+Return",),
-        lambda w, _: w.overlay_selected_runs(),
+        lambda w, _: w.opening.overlay(),
         lambda s: s.runs_selected >= 1 and s.runs_shown >= 1,
         Scope.HISTORY,
     )
@@ -96,7 +96,7 @@ def rows() -> Iterator[ActionSpec]:
         "Open the scenario of the selected run in the editor, to change it or to run it again",
         "scenario",
         ("Ctrl+Shift+Return",),
-        lambda w, _: w.open_scenario_of_selected_run(),
+        lambda w, _: w.opening.open_scenario(),
         _one_selected,
         Scope.HISTORY,
     )

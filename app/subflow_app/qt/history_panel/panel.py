@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -15,7 +15,7 @@ from subflow_app.core.language import tr, trn
 from subflow_app.core.run_groups import GROUPINGS
 from subflow_app.core.run_query import Vocabulary
 from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.history_panel.changes import HistoryCommand, change_tags
+from subflow_app.qt.history_panel.changes import HistoryCommand, RunChanges, change_tags
 from subflow_app.qt.history_panel.list_bar import ListBar
 from subflow_app.qt.history_panel.run_reader import Listing, RunReader
 from subflow_app.qt.history_panel.run_view import RunView
@@ -60,6 +60,7 @@ class History(QWidget):
         self._kept: set[int] | None = None  # what to select once the list is read
         self._model = RunTable(self)
         self.reader = RunReader(workers, self)
+        self.changes = RunChanges(undo_stack, workers, self)
         self._bar = ListBar(dialogs, preferences, self)
         self._field = self._bar.search
         self.search = self._field.line
@@ -88,6 +89,9 @@ class History(QWidget):
         self.reader.read.connect(self._on_read)
         self.reader.failed.connect(self._on_read_failed)
         self.reader.waiting.connect(lambda: self._count.setText(tr("Reading…")))
+        self.changes.changed.connect(self.reload)
+        self.changes.failed.connect(self.failed)
+        self.changes.waiting.connect(lambda: self._count.setText(tr("Saving…")))
         self.table.opened.connect(self.open_requested)
         self.table.note_wanted.connect(self.note_selected)
         self.table.customContextMenuRequested.connect(self._on_menu_wanted)
@@ -107,8 +111,7 @@ class History(QWidget):
             store: an open store; None for none.
             why_none: what the panel says without a store.
         """
-        # Commands of the old database must not touch runs of the same number in the new one.
-        self._undo_stack.clear()
+        self.changes.set_store(store)
         self._store = store
         self._field.vocabulary = None
         self.reader.set_store(store)
@@ -230,7 +233,7 @@ class History(QWidget):
             return
         name = self.dialogs.line(tr("Rename run"), tr("Name:"), row.name)
         if name and name != row.name:
-            self._do(
+            self.changes.make(
                 tr('rename "{run}"', run=row.name),
                 lambda store: store.rename(row.id, name),
                 lambda store: store.rename(row.id, row.name),
@@ -261,7 +264,7 @@ class History(QWidget):
         added = [(row.id, tag) for row in rows for tag in sorted(wanted - set(row.tags))]
         removed = [(row.id, tag) for row in rows for tag in sorted(common - wanted)]
         if added or removed:
-            self._do(
+            self.changes.make(
                 tr("tags of {what}", what=what),
                 lambda store: change_tags(store, added, removed),
                 lambda store: change_tags(store, removed, added),
@@ -276,12 +279,14 @@ class History(QWidget):
         what = _name_of(rows)
         # The row that moves into the gap is selected next, so that Del can be pressed again.
         following = self._row_after(ids)
-        command = self._do(
-            tr("delete {what}", what=what), lambda store: store.delete(ids), lambda store: store.undelete(ids)
-        )
-        if command is not None:
+
+        def then(command: HistoryCommand) -> None:
             self._select({following} if following is not None else set())
             self.deleted.emit(what, command)
+
+        self.changes.make(
+            tr("delete {what}", what=what), lambda store: store.delete(ids), lambda store: store.undelete(ids), then
+        )
 
     def undo(self, command: HistoryCommand) -> None:
         """Takes one command back, also when others came after it."""
@@ -292,27 +297,6 @@ class History(QWidget):
             command.undo()
 
     # ---- inside ----
-
-    def _do(self, text: str, do: Callable[[Store], object], undo: Callable[[Store], object]) -> HistoryCommand | None:
-        """Makes a change and puts it on the undo stack; None if the database refused it."""
-        store = self._store
-        if store is None:
-            return None
-        command = HistoryCommand(text, lambda: self._change(store, do), lambda: self._change(store, undo))
-        if not command.is_done:
-            return None
-        self._undo_stack.push(command)
-        return command
-
-    def _change(self, store: Store, change: Callable[[Store], object]) -> bool:
-        try:
-            change(store)
-        except StoreError as error:
-            self.failed.emit(error)
-            return False
-        finally:
-            self.reload()
-        return True
 
     def _one_selected(self) -> RunRow | None:
         rows = self.selected()
@@ -326,7 +310,7 @@ class History(QWidget):
 
     def _set_note(self, row: RunRow, note: str) -> None:
         if note != row.note:
-            self._do(
+            self.changes.make(
                 tr('note on "{run}"', run=row.name),
                 lambda store: store.set_note(row.id, note),
                 lambda store: store.set_note(row.id, row.note),

@@ -1,0 +1,43 @@
+"""What can be opened of the runs that are selected in the history: their plots, and the scenario of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.documents import Documents
+from subflow_app.qt.history_panel import History
+from subflow_app.qt.shown_runs import ShownRuns
+
+if TYPE_CHECKING:
+    from subflow_store import RunRow
+
+
+class RunOpening:
+    """Opens them; what has to be read comes when it is there."""
+
+    def __init__(self, history: History, database: DatabaseControl, shown: ShownRuns, documents: Documents) -> None:
+        """Opens runs of ``database`` that are selected in ``history``."""
+        self._history = history
+        self._database = database
+        self._shown = shown
+        self._documents = documents
+
+    def show(self) -> None:
+        """Shows the selected runs in the plots."""
+        if self._database.store is not None:
+            self._shown.show_stored(self._database.store, [row.id for row in self._history.selected()])
+
+    def overlay(self) -> None:
+        """Lays the selected runs over those that are shown."""
+        if self._database.store is not None:
+            self._shown.overlay(self._database.store, [row.id for row in self._history.selected()])
+
+    def open_scenario(self) -> None:
+        """Opens the scenario that the selected run was made with."""
+        rows, store = self._history.selected(), self._database.store
+        if len(rows) == 1 and store is not None:
+            self._shown.read_run(store, rows[0].id, self._open_scenario_of)
+
+    def _open_scenario_of(self, run: RunRow) -> None:
+        self._documents.open_text(run.scenario_text or "", f"{run.scenario_name} (run {run.id})")

@@ -1,0 +1,225 @@
+"""Stores that answer late, or not any more, hold up neither the window nor lose what a person did."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.qt.main_window import MainWindow
+from subflow_store import RunStart, Store
+from subflow_store.database import Database
+
+PATIENCE_MS = 30_000
+
+
+@pytest.fixture
+def runs(window: MainWindow) -> list[int]:
+    """Three stored runs; the window waits for the database as briefly as for people."""
+    store = window.database.store
+    assert store is not None
+    numbers = []
+    for seed in range(3):
+        start = RunStart(
+            name=f"run {seed}", scenario_name="Demo", scenario_text="", seed=seed, duration_s=1.0, controllers=""
+        )
+        run = store.start_run(start, [])
+        run.finish("finished", {}, "0")
+        numbers.append(run.run_id)
+    window.history.reload()
+    window.history.changes.patience_ms = window.shown.patience_ms = 1
+    return numbers
+
+
+@contextmanager
+def held_by_another(window: MainWindow) -> Iterator[None]:
+    """Another connection that holds the lock for writing."""
+    assert window.database.path is not None
+    with closing(sqlite3.connect(window.database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def names(window: MainWindow) -> dict[int, str]:
+    return {row.id: row.name for row in window.history.runs()}
+
+
+def rename(window: MainWindow, dialogs: ScriptedDialogs, run_id: int, name: str) -> None:
+    window.history.select([run_id])
+    dialogs.answer("line", name)
+    window.bar.trigger("history.rename")
+
+
+def until_done(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not window.history.changes.is_busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.workers.is_busy, timeout=PATIENCE_MS)
+
+
+def test_changes_wait_for_another_process_without_holding_up_the_window(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
+) -> None:
+    beats: list[float] = []
+    heart = QTimer(interval=5)
+    heart.timeout.connect(lambda: beats.append(time.monotonic()))
+    with held_by_another(window):
+        heart.start()
+        rename(window, dialogs, runs[0], "first")
+        assert window.history._count.text() == "Saving…"
+        rename(window, dialogs, runs[1], "second")
+        rename(window, dialogs, runs[0], "third")
+        qtbot.waitUntil(lambda: len(beats) > 20, timeout=PATIENCE_MS)
+        assert names(window)[runs[0]] == "run 0"
+        assert window.history.changes.is_busy
+    until_done(qtbot, window)
+    heart.stop()
+
+    assert names(window) == {runs[0]: "third", runs[1]: "second", runs[2]: "run 2"}
+    assert window.history._count.text() == "3 runs"
+    assert window.history_stack.count() == 3
+
+
+def test_a_change_under_way_can_be_undone(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
+) -> None:
+    with held_by_another(window):
+        rename(window, dialogs, runs[0], "first")
+        window.history_stack.undo()
+    until_done(qtbot, window)
+
+    assert names(window)[runs[0]] == "run 0"
+    window.history_stack.redo()
+    until_done(qtbot, window)
+    assert names(window)[runs[0]] == "first"
+
+
+@contextmanager
+def gone(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The file of the database is away meanwhile, as with a network drive."""
+    monkeypatch.setattr(Database.check_file, "__kwdefaults__", {"at_most_every_s": 0.0})
+    path = window.database.path
+    assert path is not None
+    away = path.rename(path.with_name("away.db"))
+    yield
+    away.rename(path)
+
+
+def test_a_change_of_a_store_that_is_gone_is_told_and_is_no_undo_step(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with gone(window, monkeypatch):
+        rename(window, dialogs, runs[0], "first")
+        rename(window, dialogs, runs[1], "second")
+        until_done(qtbot, window)
+        qtbot.waitUntil(lambda: window.history_stack.count() == 0, timeout=PATIENCE_MS)
+        assert "the file is gone" in window.banners.text("history")
+        assert sorted(names(window).values()) == ["run 0", "run 1", "run 2"]
+
+    rename(window, dialogs, runs[0], "again")
+    until_done(qtbot, window)
+    assert names(window)[runs[0]] == "again"
+
+
+def test_an_undo_that_is_refused_can_be_tried_again(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename(window, dialogs, runs[0], "first")
+    until_done(qtbot, window)
+    with gone(window, monkeypatch):
+        window.history_stack.undo()
+        until_done(qtbot, window)
+        qtbot.waitUntil(window.history_stack.canUndo, timeout=PATIENCE_MS)
+
+    window.history_stack.undo()
+    until_done(qtbot, window)
+    assert names(window)[runs[0]] == "run 0"
+
+
+def test_closing_the_window_waits_for_changes_under_way(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
+) -> None:
+    window.document_stack.setClean()
+    path = window.database.path
+    assert path is not None
+    with held_by_another(window):
+        rename(window, dialogs, runs[0], "first")
+        window.close()
+        assert window.isVisible()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE_MS)
+
+    with Store(path, read_only=True) as store:
+        assert store.run(runs[0]).name == "first"
+
+
+@pytest.fixture
+def slow(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Semaphore]:
+    """A store whose runs can be read only when the semaphore is released."""
+    gate = threading.Semaphore(0)
+    original: Callable[..., object] = Store.run
+
+    def waiting(self: Store, run_id: int) -> object:
+        gate.acquire()
+        return original(self, run_id)
+
+    monkeypatch.setattr("subflow_store.store.Store.run", waiting)
+    yield gate
+    for _ in range(50):
+        gate.release()
+
+
+def test_runs_are_opened_without_holding_up_the_window_and_another_choice_comes_in_their_place(
+    qtbot: QtBot, window: MainWindow, runs: list[int], slow: threading.Semaphore
+) -> None:
+    window.history.select(runs)
+    window.bar.trigger("history.open")
+    assert window.plots._waiting.text() == "Opening 3 stored runs…"
+    assert window.shown.count == 0
+    window.history.select([runs[1]])
+    window.bar.trigger("history.open")
+    assert window.plots._waiting.text() == "Opening 1 stored run…"
+    shown: list[frozenset[int]] = []
+    window.shown.changed.connect(lambda: shown.append(window.shown.ids))
+
+    for _ in range(4):
+        slow.release()
+
+    qtbot.waitUntil(lambda: window.shown.ids == {runs[1]}, timeout=PATIENCE_MS)
+    until_done(qtbot, window)
+    assert shown == [{runs[1]}]
+    assert window.plots._waiting.isHidden()
+
+
+def test_a_run_that_starts_comes_in_place_of_those_being_opened(
+    qtbot: QtBot, window: MainWindow, runs: list[int], slow: threading.Semaphore
+) -> None:
+    window.history.select(runs)
+    window.bar.trigger("history.open")
+    with qtbot.waitSignal(window.runs.ended, timeout=PATIENCE_MS):
+        window.bar.trigger("run.toggle")
+    for _ in range(10):
+        slow.release()
+    until_done(qtbot, window)
+
+    assert window.shown.count == 1
+    assert not window.shown.ids & set(runs)
+
+
+@pytest.mark.parametrize("action", ["history.open", "history.open_scenario"])
+def test_a_run_that_cannot_be_read_is_told_and_the_plots_stay(
+    qtbot: QtBot, window: MainWindow, runs: list[int], monkeypatch: pytest.MonkeyPatch, action: str
+) -> None:
+    window.history.select([runs[0]])
+    with gone(window, monkeypatch):
+        window.bar.trigger(action)
+        until_done(qtbot, window)
+        assert "the file is gone" in window.banners.text("action")
+
+    assert window.shown.count == 0
+    assert window.plots._waiting.isHidden()
