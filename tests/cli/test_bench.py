@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core import bench_canvas, bench_training
+from subflow_app.core import bench_canvas, bench_crowd, bench_training
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_sim import bench, bench_batch, bench_instructions, bench_learning
 
@@ -116,6 +116,16 @@ def test_the_canvas_tells_what_a_frame_costs(subflow: Subflow, monkeypatch: pyte
     out = subflow("bench", "canvas").out
     assert "400 nodes and 700 links" in out
     assert [line.split()[-2:] for line in out.splitlines() if "view" in line] == [["20.0", "50"]]
+
+
+def test_the_window_tells_how_long_it_does_not_answer(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = (bench_crowd.CrowdFigure("100x", 54.3, 64.4, turns=300),)
+    monkeypatch.setattr(bench_crowd, "measure_crowd", lambda: figures)
+
+    (run,) = subflow("bench", "run-window", "--json").document["run-window"]["runs"]
+    assert run == {"speed": "100x", "cpu_ms": 54.3, "wall_ms": 64.4, "turns": 300}
+    out = subflow("bench", "run-window").out
+    assert [line.split() for line in out.splitlines() if "100x" in line] == [["100x", "54", "64"]]
 
 
 def test_the_mesh_of_the_canvas_is_a_scenario() -> None:

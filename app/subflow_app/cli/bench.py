@@ -17,6 +17,7 @@ STORE = "store"
 START = "start"
 PLOTS = "plots"
 CANVAS = "canvas"
+RUN_WINDOW = "run-window"
 
 
 def bench(
@@ -24,7 +25,8 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[WORKLOAD...]",
-            help="Which; left out: all of the simulator's. `store` is the store's; start, plots, canvas the window's.",
+            help="Which; left out: all of the simulator's. `store` is the store's; start, plots, canvas, "
+            "run-window the window's.",
         ),
     ] = None,
     instructions: Annotated[
@@ -41,7 +43,7 @@ def bench(
     """Measure packets per CPU-second for each named workload.
 
     Besides the simulator's: `store` is the database, `start` how the window starts, `plots` how fast it draws curves,
-    `canvas` how fluid a topology of 400 nodes is.
+    `canvas` how fluid a topology of 400 nodes is, `run-window` how long the window does not answer while 100 flows run.
 
     With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
     which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
@@ -59,6 +61,7 @@ def bench(
         START: (_start_document, _print_start),
         PLOTS: (_plots_document, _print_plots),
         CANVAS: (_canvas_document, _print_canvas),
+        RUN_WINDOW: (_crowd_document, _print_crowd),
     }
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
@@ -285,3 +288,19 @@ def _print_canvas(document: dict[str, Any]) -> None:
     )
     title = f"A topology of {document['nodes']} nodes and {document['links']} links"
     print_tables(TextTable(f"{title} (target {document['target_fps']:g} frames per s)", columns, rows))
+
+
+def _crowd_document() -> dict[str, Any]:
+    from subflow_app.core.bench_crowd import FLOWS, TARGET_MS, measure_crowd
+
+    print_note("measuring the window while flows run ...")
+    return {"flows": FLOWS, "target_ms": TARGET_MS, "runs": [asdict(figure) for figure in measure_crowd()]}
+
+
+def _print_crowd(document: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    columns = (TextColumn("Speed", is_number=False), TextColumn("CPU", "ms"), TextColumn("Time", "ms"))
+    rows = tuple((run["speed"], f"{run['cpu_ms']:.0f}", f"{run['wall_ms']:.0f}") for run in document["runs"])
+    title = f"Longest time without an answer while {document['flows']} flows run"
+    print_tables(TextTable(f"{title} (target {document['target_ms']:g} ms of CPU)", columns, rows))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from subflow_app.qt.plotting.plot_stack import PlotStack
     from subflow_app.qt.plotting.popped_plot import PoppedPlot
 
+_MOST_LINES_AT_ONCE = 60  # more are listed in a turn of their own, and their values told a few times a second
+_LINES_MS = 30
+_VALUES_MS = 400
 
 # Narrower than this, px, the legend goes below the plots and takes this share of the height.
 _LEAST_WIDTH_BESIDE = 640
@@ -48,6 +51,9 @@ class PlotView(QWidget):
         self._model = LegendModel(self)
         self._model.hidden_changed.connect(self._on_hidden_changed)
         self._runs: tuple[Traces, ...] = ()
+        self._without_data: frozenset[str] | None = (
+            None  # worked out once for these runs: there may be thousands of traces
+        )
         self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
         self._specs = self._wanted
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: in windows of their own
@@ -67,6 +73,14 @@ class PlotView(QWidget):
             run_action,
         )
         self._span = SpanPanel()
+        self._lines_timer = QTimer(self)
+        self._lines_timer.setSingleShot(True)
+        self._lines_timer.setInterval(_LINES_MS)
+        self._lines_timer.timeout.connect(self._show_lines)
+        self._values_timer = QTimer(self)
+        self._values_timer.setSingleShot(True)
+        self._values_timer.setInterval(_VALUES_MS)
+        self._values_timer.timeout.connect(lambda: self._update_values(self._loaded().cursor_s))
         self._pages = QStackedWidget(self)
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
@@ -174,6 +188,7 @@ class PlotView(QWidget):
                 each.show_runs(before)
             raise
         self._runs = tuple(runs)
+        self._without_data = None
         self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
         self.runs_changed.emit()
@@ -190,7 +205,7 @@ class PlotView(QWidget):
                 stack.refresh()
             self._update_span()
             if self._stack.cursor_s is None:
-                self._update_values(None)
+                self._update_latest()
 
     def shown_keys(self) -> list[list[SeriesKey]]:
         """Per run, the traces behind the curves that are visible."""
@@ -216,7 +231,9 @@ class PlotView(QWidget):
     @property
     def without_data(self) -> frozenset[str]:
         """Ids of the plots that none of the runs shown has; empty while none is shown."""
-        return frozenset(spec.id for spec in PLOTS if self._runs and not self._have(spec))
+        if self._without_data is None:
+            self._without_data = frozenset(spec.id for spec in PLOTS if self._runs and not self._have(spec))
+        return self._without_data
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
         """Switches one plot on or off; the last one stays."""
@@ -344,7 +361,7 @@ class PlotView(QWidget):
 
     def _choose_specs(self) -> None:
         """Shows the plots that are wanted and have something to show; the first of all if that is none."""
-        had = tuple(spec for spec in self._wanted if not self._runs or self._have(spec)) or PLOTS[:1]
+        had = tuple(spec for spec in self._wanted if spec.id not in self.without_data) or PLOTS[:1]
         self._say_left_out()
         specs = tuple(self._of_numbers.get(spec.id, spec) for spec in had)
         if specs != self._specs:
@@ -353,7 +370,7 @@ class PlotView(QWidget):
 
     def _say_left_out(self) -> None:
         """Says which plots are switched on and still not there, and what a run would need for them."""
-        missing = [spec for spec in self._wanted if self._runs and not self._have(spec)]
+        missing = [spec for spec in self._wanted if spec.id in self.without_data]
         self._left_out.setVisible(bool(missing))
         lines = [
             tr("No {plot} plot: no run shown has {needs}.", plot=tr(spec.title), needs=tr(spec.needs))
@@ -431,11 +448,22 @@ class PlotView(QWidget):
             self._update_span()
 
     def _on_curves_changed(self) -> None:
+        if len(self._loaded().curves) <= _MOST_LINES_AT_ONCE:
+            self._show_lines()
+        else:
+            self._lines_timer.start()
+
+    def _show_lines(self) -> None:
+        """Fills the legend."""
+        self._lines_timer.stop()
         stack = self._loaded()
         curves = {key: curve for each in reversed(self._stacks) for key, curve in each.curves.items()}
         in_order = {key: curves[key] for each in self._stacks for key in each.curves}
         self._model.set_lines(in_order, [plot.spec for each in self._stacks for plot in each.time_plots])
-        self._update_values(stack.cursor_s)
+        if stack.cursor_s is None:
+            self._update_latest()
+        else:
+            self._update_values(stack.cursor_s)
         self._update_span()
 
     def _update_span(self) -> None:
@@ -445,6 +473,13 @@ class PlotView(QWidget):
             self._span.hide()
         else:
             self._span.show_span(*span_s, stack.span_rows())
+
+    def _update_latest(self) -> None:
+        """Tells the newest values; those of very many lines in a turn of their own and only a few times a second."""
+        if len(self._loaded().curves) <= _MOST_LINES_AT_ONCE:
+            self._update_values(None)
+        elif not self._values_timer.isActive():
+            self._values_timer.start()
 
     def _update_values(self, cursor_s: float | None) -> None:
         stack = self._loaded()

@@ -33,6 +33,7 @@ class _Line:
 @dataclass(slots=True, eq=False)
 class _Group:
     title: str
+    row: int = 0
     lines: list[_Line] = field(default_factory=list)
 
 
@@ -71,6 +72,8 @@ class LegendModel(QAbstractItemModel):
             group = groups.setdefault((key.run, name), _Group(title))
             group.lines.append(_Line(key, curve, group))
         self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
+        for row, group in enumerate(self._groups):
+            group.row = row
         self._specs = tuple(specs)
         self._values = ()
         self.endResetModel()
@@ -81,11 +84,11 @@ class LegendModel(QAbstractItemModel):
         last = len(self._specs)
         if last == 0:
             return
-        for row, group in enumerate(self._groups):
-            parent = self.index(row, 0)
+        for group in self._groups:
+            lines = group.lines
             self.dataChanged.emit(
-                self.index(0, 1, parent),
-                self.index(len(group.lines) - 1, last, parent),
+                self.createIndex(0, 1, lines[0]),
+                self.createIndex(len(lines) - 1, last, lines[-1]),
                 [Qt.ItemDataRole.DisplayRole],
             )
 
@@ -151,7 +154,7 @@ class LegendModel(QAbstractItemModel):
         item = index.internalPointer() if index.isValid() else None
         if not isinstance(item, _Line):
             return QModelIndex()
-        return self.createIndex(self._groups.index(item.group), 0, item.group)
+        return self.createIndex(item.group.row, 0, item.group)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Every entry can be chosen and checked."""

@@ -45,6 +45,11 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self._values = curve.values.astype(np.float64) * self._scale
         self._draw()
 
+    def forget(self) -> None:
+        """Hides it and drops the samples: the next ones are of another curve."""
+        self.hide()
+        self._time_s = self._values = np.empty(0)
+
     def set_log(self, is_log: bool) -> None:
         """Switches to a logarithmic axis; zeros have no place there and become gaps."""
         self._log = is_log

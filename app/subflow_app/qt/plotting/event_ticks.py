@@ -19,11 +19,11 @@ LINE_KINDS = ("link_down", "link_up", "link_change")
 class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untyped
     """Vertical ticks at given times, as tall as a share of the view whatever its value range."""
 
-    def __init__(self, height: float, pen: QPen) -> None:
-        """``height`` is the share of the view, 0 to 1, measured from its bottom."""
+    def __init__(self) -> None:
+        """None yet."""
         super().__init__()
-        self._height = height
-        self._pen = pen
+        self._height = 0.0
+        self._pen = QPen()
         self._times = np.empty(0)
         self._path = QPainterPath()
         self.setZValue(-10)
@@ -41,6 +41,11 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         """
         self._times = times
         self._path = _path(times[:_MOST_TICKS])
+        self.update()
+
+    def set_height(self, height: float) -> None:
+        """``height`` is the share of the view, 0 to 1, measured from its bottom."""
+        self._height = height
         self.update()
 
     def set_pen(self, pen: QPen) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -17,17 +16,16 @@ from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
 from subflow_app.plots import BARS, TIME, Bar, Curve, PlotSpec
 from subflow_app.plots.reading import stretch
-from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind, run_names
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
-from subflow_app.qt.plotting.sliced_feed import SlicedFeed
+from subflow_app.qt.plotting.readout import readout
+from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import Tokens
 
@@ -108,8 +106,9 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._others_timer.setInterval(_OTHERS_MS)
         self._others_timer.timeout.connect(self._feed_others)
         self._sliced = SlicedFeed(self)
+        self._is_crowded = False  # so many curves that they are fed in slices
         self._is_stale = False  # samples came while some waited for their turn
-        self._sliced.done.connect(self._on_fed)
+        self._sliced.done.connect(lambda: self._feed_newest() if self._is_stale else None)
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -207,7 +206,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call."""
-        self._feed_over_time()
+        self._feed_newest()
         if self._others and not self._others_timer.isActive():
             self._others_timer.start()
         if self._cursor_s is not None:
@@ -274,29 +273,44 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _feed(self) -> None:
         self._curves = {}
         self._sliced.clear()
-        self._feed_over_time()
-        self._feed_others()
-
-    def _feed_over_time(self) -> None:
-        if self._sliced.is_busy:
-            # The pictures drop a frame, the samples are all there for the next.
-            self._is_stale = True
-            return
         self._is_stale = False
         fed = self._note_curves(self.time_plots)
-        self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
-        if self._paper or len(fed) <= _MOST_CURVES_AT_ONCE:
-            for plot, curve in fed:
-                plot.feed([curve])
-            self._feed_marks()
-            return
-        marks = [run.marks() for run in self._runs] if self._marks_shown else []
-        marked = self.plots if self._marks_shown else ()
-        self._sliced.start(fed, marked, lambda plot: plot.set_marks(marks, self._colours), self.time_plots)
+        self._is_crowded = not self._paper and len(fed) > _MOST_CURVES_AT_ONCE
+        self._feed_over_time(fed)
+        self._feed_others()
 
-    def _on_fed(self) -> None:
-        if self._is_stale:
-            self._feed_over_time()
+    def _feed_newest(self) -> None:
+        # While some wait the pictures drop a frame; the samples are all there for the next.
+        self._is_stale = self._sliced.is_busy
+        if not self._is_stale:
+            self._feed_over_time([] if self._is_crowded else self._note_curves(self.time_plots))
+
+    def _feed_over_time(self, fed: Sequence[tuple[TimePlot, Curve]]) -> None:
+        """Feeds these curves; with very many all there are, in slices."""
+        self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
+        if self._is_crowded:
+            self._sliced.start(self._slices(fed))
+            return
+        for plot, curve in fed:
+            plot.feed([curve])
+        self._feed_marks()
+
+    def _slices(self, fed: Sequence[tuple[TimePlot, Curve]]) -> Iterator[object]:
+        """Feeds, marks and paints, plot by plot; may be interrupted wherever it yields."""
+        for plot in self.time_plots:
+            for _plot, curve in [each for each in fed if each[0] is plot] or self._note_curves([plot]):
+                plot.feed([curve])
+                yield None
+        marks = [run.marks() for run in self._runs] if self._marks_shown else []
+        for each in self.plots if self._marks_shown else ():
+            yield from each.marking(marks, self._colours)
+        for plot in self.time_plots:
+            yield from plot.painting()
+        for plot in self.time_plots:
+            # One plot at a time: what lies over it and beside it belongs to it.
+            band = self.mapFromScene(plot.title.sceneBoundingRect().united(plot.item.sceneBoundingRect()))
+            self.viewport().update(band.boundingRect())
+            yield END_OF_SLICE
 
     def _feed_others(self) -> None:
         fed = self._note_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
@@ -481,24 +495,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for plot in self.plots:
             plot.set_cursor(self._cursor_s)
         for plot in self.time_plots:
-            plot.set_readout(self._readout(plot))
-
-    def _readout(self, plot: TimePlot) -> list[Span]:
-        if not self._readout_shown or self._cursor_s is None:
-            return []
-        spans = [Span(f"   {tr('at {time} s', time=fmt.number(self._cursor_s, 4))}", self._tokens.muted_text)]
-        # The same line of several runs stands together: "wifi 3.5 / 3.7".
-        values: dict[tuple[str, str], list[str]] = {}
-        curves: dict[tuple[str, str], Curve] = {}
-        for key, value in plot.values_at(self._cursor_s).items():
-            if key not in self._hidden and math.isfinite(value):
-                values.setdefault((key.owner, key.kind), []).append(fmt.number(value))
-                curves.setdefault((key.owner, key.kind), self._curves[key])
-        for line, texts in values.items():
-            colour = palette.hex_colour(curves[line].colour, dark=self._tokens.is_dark)
-            spans.append(Span(f"   {curves[line].label} ", self._tokens.muted_text))
-            spans.append(Span(" / ".join(texts), colour, bold=True))
-        return spans
+            at_s = self._cursor_s if self._readout_shown else None
+            plot.set_readout(readout(plot, at_s, self._curves, self._hidden, self._tokens))
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)

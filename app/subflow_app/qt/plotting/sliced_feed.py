@@ -1,24 +1,21 @@
-"""Feeds very many curves in slices of time, so that input is answered in between: 100 flows of two subflows are 700."""
+"""Does the work of very many curves in slices, so that input is answered in between: 100 flows of two paths are 700."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from subflow_app.plots import Curve
-from subflow_app.qt.plotting.stacked_plot import StackedPlot
-from subflow_app.qt.plotting.time_plot import TimePlot
-
 # As long as a slice takes, s.
-_SLICE_S = 0.02
+_SLICE_S = 0.015
+END_OF_SLICE = True
+"""What a piece of work yields when nothing may follow in the same turn of the event loop: a picture is painted."""
 
 
 class SlicedFeed(QObject):
-    """Curves, marks and plots of one stack that wait for their turn of the event loop."""
+    """The work of one stack that waits for its turn of the event loop."""
 
     done = Signal()  # everything is fed and about to be painted
 
@@ -31,10 +28,7 @@ class SlicedFeed(QObject):
         super().__init__(stack)
         self._stack = stack
         self._mode = stack.viewportUpdateMode()
-        self._curves: deque[tuple[TimePlot, Curve]] = deque()
-        self._unmarked: deque[StackedPlot] = deque()
-        self._unpainted: deque[TimePlot] = deque()
-        self._mark: Callable[[StackedPlot], None] = lambda _plot: None
+        self._work: Iterator[object] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(1)
@@ -43,48 +37,31 @@ class SlicedFeed(QObject):
     @property
     def is_busy(self) -> bool:
         """Whether anything waits for its turn."""
-        return bool(self._curves or self._unmarked or self._unpainted)
+        return self._work is not None
 
-    def start(
-        self,
-        curves: Iterable[tuple[TimePlot, Curve]],
-        marked: Sequence[StackedPlot],
-        mark: Callable[[StackedPlot], None],
-        painted: Sequence[TimePlot],
-    ) -> None:
-        """Feed these curves, then mark and paint plot by plot; the first slice at once."""
-        self._curves.extend(curves)
-        self._unmarked.extend(marked)
-        self._unpainted.extend(painted)
-        self._mark = mark
+    def start(self, work: Iterator[object]) -> None:
+        """Do this work, which yields wherever it may be interrupted."""
+        self._work = work
         self._stack.setViewportUpdateMode(self._stack.ViewportUpdateMode.NoViewportUpdate)
-        self._go_on()
+        self._timer.start()
 
     def clear(self) -> None:
         """Forget everything that waits."""
-        for waiting in (self._curves, self._unmarked, self._unpainted):
-            waiting.clear()
+        self._work = None
         self._timer.stop()
         self._stack.setViewportUpdateMode(self._mode)
 
     def _go_on(self) -> None:
-        if self._curves:
-            end = time.perf_counter() + _SLICE_S
-            while self._curves and time.perf_counter() < end:
-                plot, curve = self._curves.popleft()
-                plot.feed([curve])
-        elif self._unmarked:
-            self._mark(self._unmarked.popleft())
-        elif self._unpainted:
-            self._paint(self._unpainted.popleft())
-        if self.is_busy:
+        if self._work is None:
+            return
+        if _is_left(self._work):
             self._timer.start()
             return
-        self._stack.setViewportUpdateMode(self._mode)
+        self.clear()
         self.done.emit()
 
-    def _paint(self, plot: TimePlot) -> None:
-        """One plot at a time: what lies over it and beside it belongs to it."""
-        plot.view.prepareForPaint()
-        band = self._stack.mapFromScene(plot.title.sceneBoundingRect().united(plot.item.sceneBoundingRect()))
-        self._stack.viewport().update(band.boundingRect())
+
+def _is_left(work: Iterator[object]) -> bool:
+    """Works for the time of a slice; whether more may be left to do."""
+    end = time.perf_counter() + _SLICE_S
+    return any(said is END_OF_SLICE or time.perf_counter() >= end for said in work)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
@@ -80,6 +80,13 @@ class StackedPlot:
         self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
     ) -> None:
         """Draws what happened, where that has a place."""
+
+    def marking(
+        self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
+    ) -> Iterator[None]:
+        """The same in small steps, which may be taken in later turns of the event loop."""
+        self.set_marks(marks_by_run, colours)
+        yield
 
     def clear_marks(self) -> None:
         """Takes the marks away."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class TimePlot(StackedPlot):
         self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
         self._lines: list[Any] = []
         self._mark_counts: list[int] = []  # that are drawn, by run
+        self._spare_curves: list[TraceCurve] = []
+        self._spare_ticks: list[EventTicks] = []
         self._log = False
         self._crosshair: Any = make_crosshair()
         self._pin: Any = make_crosshair()
@@ -76,29 +78,33 @@ class TimePlot(StackedPlot):
             key = curve_id(curve)
             item = self.curves.get(key)
             if item is None:
-                item = self.curves[key] = TraceCurve(self.spec.scale)
+                item = self.curves[key] = self._spare_curves.pop() if self._spare_curves else self._make_curve()
                 item.setVisible(key not in self._hidden)
-                if self._paper:
-                    # One line instead of one per segment: half the file, and dashes that go round corners.
-                    item.curve.setSegmentedLineMode("off")
                 if self._tokens is not None:
                     item.setPen(self._pen_of(curve))
                 # Totals lie under their parts: they cover more area and matter less where both meet.
                 item.setZValue(0 if curve.kind == "total" else 1)
-                self.item.addItem(item)
                 item.set_log(self._log)
             self._latest[key] = curve
             item.feed(curve)
 
+    def _make_curve(self) -> TraceCurve:
+        item = TraceCurve(self.spec.scale)
+        if self._paper:
+            # One line instead of one per segment: half the file, and dashes that go round corners.
+            item.curve.setSegmentedLineMode("off")
+        self.item.addItem(item)
+        return item
+
     def clear(self) -> None:
         """Takes all curves and marks away."""
-        for item in (*self.curves.values(), *self._ticks.values(), *self._lines):
-            self.item.removeItem(item)
+        self.clear_marks()
+        for item in self.curves.values():
+            item.forget()
+        # Kept for the next run: to make one is slow, and to destroy hundreds takes half a second.
+        self._spare_curves += self.curves.values()
         self.curves.clear()
         self._latest.clear()
-        self._ticks.clear()
-        self._lines.clear()
-        self._mark_counts.clear()
         self.set_cursor(None)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
@@ -133,6 +139,21 @@ class TimePlot(StackedPlot):
                 found = key, float(distance)
         return found
 
+    def painting(self) -> Iterator[None]:
+        """Works out what the next picture of the curves consists of, in small steps; it is painted quickly then."""
+        shown = [item for key, item in self.curves.items() if key not in self._hidden]
+        if self.view.is_fitting_values:
+            # As the view asks for them, so that it finds them.
+            for item in shown:
+                item.dataBounds(ax=1, frac=1.0, orthoRange=self.view.viewRange()[0])
+                yield
+        self.view.prepareForPaint()
+        yield
+        for item in shown:
+            item.curve.boundingRect()
+            item.curve.getPath()
+            yield
+
     # ---- axes ----
 
     def set_log(self, is_log: bool) -> None:
@@ -163,9 +184,17 @@ class TimePlot(StackedPlot):
 
         Only marks that came since the last call, with the same runs, cost anything.
         """
+        for _ in self.marking(marks_by_run, colours):
+            pass
+
+    def marking(
+        self, marks_by_run: Sequence[Sequence[TraceMark]], colours: Mapping[CurveId, palette.ColourKey]
+    ) -> Iterator[None]:
+        """The same in small steps, which may be taken in later turns of the event loop."""
         if len(self._mark_counts) != len(marks_by_run):
             self.clear_marks()
             self._mark_counts = [0] * len(marks_by_run)
+        counts = self._mark_counts
         new: dict[tuple[CurveId, str], list[float]] = {}
         line_times: set[float] = set()
         for run, marks in enumerate(marks_by_run):
@@ -176,13 +205,17 @@ class TimePlot(StackedPlot):
                     new.setdefault((CurveId(run, mark.owner, "subflow"), mark.kind), []).append(mark.time_s)
             self._mark_counts[run] = len(marks)
         for key, times in new.items():
+            yield
+            if self._mark_counts is not counts:
+                return  # they have been taken away meanwhile
             if key[0] not in colours:
                 continue
             ticks = self._ticks.get(key)
             if ticks is None:
-                ticks = self._ticks[key] = EventTicks(HEIGHTS[key[1]], self._tick_pen(colours[key[0]]))
+                ticks = self._ticks[key] = self._spare_ticks.pop() if self._spare_ticks else self._make_ticks()
+                ticks.set_height(HEIGHTS[key[1]])
+                ticks.set_pen(self._tick_pen(colours[key[0]]))
                 ticks.setVisible(key[0] not in self._hidden)
-                self.item.addItem(ticks, ignoreBounds=True)
             ticks.set_times(np.append(ticks.times, times))
         for at_s in sorted(line_times - {float(line.value()) for line in self._lines}):
             line = pg.InfiniteLine(at_s, angle=90, movable=False, pen=self._line_pen())
@@ -190,13 +223,22 @@ class TimePlot(StackedPlot):
             self._lines.append(line)
             self.item.addItem(line, ignoreBounds=True)
 
+    def _make_ticks(self) -> EventTicks:
+        ticks = EventTicks()
+        self.item.addItem(ticks, ignoreBounds=True)
+        return ticks
+
     def clear_marks(self) -> None:
         """Takes the marks away."""
-        for item in (*self._ticks.values(), *self._lines):
-            self.item.removeItem(item)
+        for ticks in self._ticks.values():
+            ticks.hide()
+            ticks.set_times(np.empty(0))
+        self._spare_ticks += self._ticks.values()
         self._ticks.clear()
+        for line in self._lines:
+            self.item.removeItem(line)
         self._lines.clear()
-        self._mark_counts.clear()
+        self._mark_counts = []
 
     def mark_times(self, key: CurveId, kind: str) -> list[float]:
         """Times of the ticks of one curve, s; empty while marks are off."""

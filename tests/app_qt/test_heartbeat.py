@@ -1,0 +1,50 @@
+"""The window answers while a hundred flows run: no turn of its event loop works for a tenth of a second."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from subflow_app.core.bench_crowd import FLOWS, TARGET_MS, crowd_text
+from subflow_app.qt.heartbeat import Heartbeat
+from subflow_app.qt.main_window import MainWindow
+
+
+@pytest.mark.parametrize("speed", ["express", "fast"])
+def test_the_window_answers_while_a_hundred_flows_run(
+    qtbot: QtBot, window: MainWindow, speed: str, record_property: Callable[[str, object], None]
+) -> None:
+    window.resize(1400, 900)
+    window.documents.open_text(crowd_text(duration_s=2.0), "crowd")
+    window.bar.trigger(f"run.speed_{speed}")
+    assert all(part.isVisible() for part in (window.plots, window.topology, window.history))
+    # What it took to open the scenario is not of the run.
+    QApplication.processEvents()
+    gc.collect()
+    heart = Heartbeat(window)
+    with qtbot.waitSignal(window.runs.ended, timeout=60_000):
+        window.bar.trigger("run.toggle")
+    stack = window.plots.stack
+    # The last picture comes in slices: every curve with all its samples, and every line in the legend.
+    qtbot.waitUntil(lambda: not stack._sliced.is_busy and window.plots.legend_model.rowCount() >= FLOWS, timeout=60_000)
+    heart.stop()
+    sizes = {(len(plot.curves), len(item.time_s)) for plot in stack.time_plots for item in plot.curves.values()}
+    assert {curves for curves, _samples in sizes} <= {2 * FLOWS, 3 * FLOWS}
+    assert len({samples for _curves, samples in sizes}) == 1
+    # What the thread itself has worked: a busy machine makes the pauses longer, which are told and not asserted.
+    record_property("longest_wall_ms", heart.longest_wall_ms)
+    assert heart.longest_cpu_ms < TARGET_MS
+
+
+def test_a_heartbeat_tells_how_long_the_thread_has_worked_and_waited(qtbot: QtBot) -> None:
+    heart = Heartbeat()
+    qtbot.waitUntil(lambda: len(heart.turns) >= 3)
+    heart.stop()
+    beats = len(heart.turns)
+    assert heart.longest_wall_ms >= max(turn.wall_ms for turn in heart.turns)
+    assert 0 <= heart.longest_cpu_ms == max(turn.cpu_ms for turn in heart.turns)
+    assert beats >= 4
