@@ -75,6 +75,21 @@ def test_window_starts_without_the_slow_libraries() -> None:
 
     never = {"torch", "matplotlib", "pandas", "networkx", "scipy", "qtawesome", "pydantic", "superqt", "gymnasium"}
     assert moments["usable"].modules & never == set()
+    # What is opened or done later is imported then.
+    later = {
+        "typer",
+        "subflow_app.core.graph_export",
+        "subflow_app.core.graph_import",
+        "subflow_app.core.report",
+        "subflow_app.core.trainings",
+        "subflow_app.qt.command_palette",
+        "subflow_app.qt.help_dialogs",
+        "subflow_app.qt.report_dialog",
+        "subflow_app.qt.settings_dialog",
+        "subflow_app.qt.template_gallery",
+        "subflow_app.qt.welcome",
+    }
+    assert moments["usable"].modules & later == set()
     assert "pyqtgraph" in moments["usable"].modules
     # What the window shows first needs neither plots nor database.
     assert moments["painted"].modules & {"pyqtgraph", "sqlalchemy", "alembic", "sqlite3"} == set()

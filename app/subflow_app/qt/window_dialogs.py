@@ -1,4 +1,7 @@
-"""The dialogs of the window that no other part owns: palette, settings, welcome and help."""
+"""The dialogs of the window that no other part owns: palette, settings, welcome and help.
+
+Each is imported when it is opened first: a start needs none of them.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,8 @@ from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.core.settings import Settings
 from subflow_app.qt.actions.choices import PANELS
-from subflow_app.qt.command_palette import CommandPalette
-from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
 from subflow_app.qt.help_panel import FIRST_LAB, START_PAGE
-from subflow_app.qt.settings_dialog import SettingsDialog
 from subflow_app.qt.theme import MODES
-from subflow_app.qt.welcome import WelcomeDialog
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -35,19 +34,27 @@ class WindowDialogs(QObject):
 
     def show_palette(self) -> None:
         """Finds by typing."""
+        from subflow_app.qt.command_palette import CommandPalette
+
         self._window.inspector.commit_pending()
         _open(CommandPalette(self._window))
 
     def show_shortcuts(self) -> None:
         """Lists the shortcuts."""
+        from subflow_app.qt.help_dialogs import ShortcutsDialog
+
         _open(ShortcutsDialog(self._window))
 
     def show_about(self) -> None:
         """Says what Subflow is."""
+        from subflow_app.qt.help_dialogs import AboutDialog
+
         _open(AboutDialog(self._window.database.path, self._window))
 
     def show_settings(self) -> None:
         """Lets the person choose."""
+        from subflow_app.qt.settings_dialog import SettingsDialog
+
         window = self._window
         dialog = SettingsDialog(window.preferences.settings, str(window.database.path or tr("none is open")), window)
         dialog.chosen.connect(self.change_settings)
@@ -72,6 +79,8 @@ class WindowDialogs(QObject):
 
     def show_welcome(self) -> None:
         """Offers the ways into the program."""
+        from subflow_app.qt.welcome import WelcomeDialog
+
         preferences = self._window.preferences
         preferences.change(preferences.settings.with_welcome())
         dialog = WelcomeDialog(preferences.settings.recent_files, self._window)
