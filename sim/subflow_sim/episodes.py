@@ -122,7 +122,7 @@ def build(training: Training, drawn: Drawn) -> Scenario:
 
     template = training.template
     tree: dict[str, Any] = _copied(template.tree)
-    report = Report(template.file, {}, tree)
+    report = Report(template.file, dict, tree)
     for key, value in drawn.values.items():
         if not isinstance(training.draws[key], BdpShare):
             set_value(tree, key, _copied(value), report)

@@ -82,7 +82,7 @@ def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
     """
     from subflow_sim.catalog import catalog
 
-    report = Report("live change", {}, {"events": [table]})
+    report = Report("live change", dict, {"events": [table]})
     context = Context(
         report, scenario.nodes, scenario.duration_s, scenario.mss_bytes, catalog(), scenario.profile, None
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 from subflow_sim.errors import ParamError, Problem
@@ -19,14 +20,19 @@ _ITEMS_SHOWN = 12
 class Report:
     """The problems found so far, and what it takes to say where each one stands.
 
+    Args:
+        file: what problems call it.
+        lines: finds the lines of all values; asked at the first problem, since most files have none.
+        tree: what the file says.
+
     Attributes:
         problems: in the order in which they were found.
     """
 
-    def __init__(self, file: str, lines: Mapping[Path, int], tree: Mapping[str, Any]) -> None:
+    def __init__(self, file: str, lines: Callable[[], Mapping[Path, int]], tree: Mapping[str, Any]) -> None:
         self.problems: list[Problem] = []
         self._file = file
-        self._lines = lines
+        self._find_lines = lines
         self._tree = tree
         self._overridden: set[Path] = set()
 
@@ -70,6 +76,10 @@ class Report:
         """Note a key that means nothing."""
         names = list(known)
         self.add(path, f"unknown key{did_you_mean(str(path[-1]), names)}", either(names))
+
+    @cached_property
+    def _lines(self) -> Mapping[Path, int]:
+        return self._find_lines()
 
     def _line(self, path: Path) -> int | None:
         """The line of the value, or of the innermost table around it that has one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.scenario_model import (
@@ -58,6 +58,7 @@ def parse_scenario(
     overrides: Sequence[str] = (),
     algorithms: AlgorithmCatalog | None = None,
     folder: Path | None = None,
+    tree: dict[str, Any] | None = None,
 ) -> Scenario:
     """Read a scenario file and check all of it.
 
@@ -70,6 +71,7 @@ def parse_scenario(
             and the policies that ship with it.
         folder: where the files are that it names (delivery traces, policies); None: it can only name traces whose
             content it has, and policies of the library.
+        tree: what `tomllib` makes of the text, where the caller has read it already; overrides change it.
 
     Raises:
         ScenarioError: with all problems, in the order of the file.
@@ -80,7 +82,7 @@ def parse_scenario(
         from subflow_sim.catalog import catalog
 
         algorithms = catalog()
-    return read_scenario(text, file=file, overrides=overrides, algorithms=algorithms, folder=folder)
+    return read_scenario(text, file=file, overrides=overrides, algorithms=algorithms, folder=folder, tree=tree)
 
 
 def load_scenario(

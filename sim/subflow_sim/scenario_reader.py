@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -29,7 +30,13 @@ _FORMAT = 1
 
 
 def read_scenario(
-    text: str, *, file: str, overrides: Sequence[str], algorithms: AlgorithmCatalog, folder: Path | None = None
+    text: str,
+    *,
+    file: str,
+    overrides: Sequence[str],
+    algorithms: AlgorithmCatalog,
+    folder: Path | None = None,
+    tree: dict[str, Any] | None = None,
 ) -> Scenario:
     """See `subflow_sim.scenario.parse_scenario`.
 
@@ -37,8 +44,9 @@ def read_scenario(
         ScenarioError: with all problems, in the order of the file.
     """
     text = text.removeprefix("\ufeff")  # some editors put a byte order mark in front, which TOML has not
-    tree = _parse_toml(text, file)
-    report = Report(file, toml_lines(text), tree)
+    if tree is None:
+        tree = _parse_toml(text, file)
+    report = Report(file, partial(toml_lines, text), tree)
     apply_overrides(tree, overrides, report)
     scenario = read_tree(tree, file, report, algorithms, folder)
     if "training" in tree and not report.problems:

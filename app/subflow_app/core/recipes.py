@@ -135,7 +135,7 @@ def load_recipe(name_or_path: str) -> Recipe:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise RecipeError(f"{path}: not valid TOML: {error}") from error
-    report = Report(str(path), toml_lines(text), tree)
+    report = Report(str(path), lambda: toml_lines(text), tree)
     recipe = _read(path, tree, report)
     if report.problems:
         raise RecipeError("\n".join(str(problem) for problem in report.sorted_problems()))

@@ -381,13 +381,13 @@ class ScenarioDoc:
             self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
         except TomlEditError:
             self._data = None
-        self._scenario, self._problems = self._parse(self._text)
+        self._scenario, self._problems = self._parse(self._text, toml_edit.plain(self._data))
         self._last_valid = self._scenario or self._last_valid
         self._sketch = self._scenario or self._last_valid
         if self._scenario is None and self._data is not None:
             self._sketch = sketch_of(self._data, self._last_valid, self._algorithms or app_catalog())
 
-    def _parse(self, text: str) -> tuple[Scenario | None, tuple[Problem, ...]]:
+    def _parse(self, text: str, tree: dict[str, Any] | None = None) -> tuple[Scenario | None, tuple[Problem, ...]]:
         if _SURROGATE.search(text):
             return None, tuple(
                 Problem(self.title, number, "", "", "this line holds bytes that are not UTF-8", "UTF-8 text")
@@ -397,7 +397,7 @@ class ScenarioDoc:
         try:
             folder = self._path.parent if self._path else None
             algorithms = self._algorithms or app_catalog()
-            return parse_scenario(text, file=self.title, algorithms=algorithms, folder=folder), ()
+            return parse_scenario(text, file=self.title, algorithms=algorithms, folder=folder, tree=tree), ()
         except ScenarioError as error:
             return None, tuple(error.problems)
 

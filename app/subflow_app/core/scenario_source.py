@@ -88,7 +88,7 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
         return text
     before, wanted = read_toml(text), read_toml(text)
     # The reader's own function decides what an override means, so that text and scenario cannot differ.
-    overrides_of_file(wanted, overrides, Report("", {}, wanted))
+    overrides_of_file(wanted, overrides, Report("", dict, wanted))
     try:
         for path, value in _differences(before, wanted):
             text = set_value(text, path, value)

@@ -37,7 +37,7 @@ def sketch_of(data: Mapping[str, Any], last_valid: Scenario | None, algorithms: 
         last_valid: what it meant when it last had no problems.
         algorithms: that may be named.
     """
-    report = Report("", {}, dict(data))
+    report = Report("", dict, dict(data))
     try:
         read = read_tree(dict(data), "", report, algorithms, None)
     except ScenarioError:

@@ -1,9 +1,10 @@
 """Edits of a TOML text that leave every byte alone which the edit does not concern.
 
 A scenario file belongs to the person who wrote it: comments, blank lines, alignment and the way a number is spelt all
-survive an edit in the window. Each function takes a text and returns a new one; nothing is kept between calls.
+survive an edit in the window. Each function takes a text and returns a new one.
 
-tomlkit finds the places (it parses without losing a character) and the splice is made in the text itself. Letting
+`toml_map` or, inside other values, tomlkit finds the places (it parses without losing a character, but takes ten times
+as long) and the splice is made in the text itself. Letting
 tomlkit write new keys was tried first: it puts a key that is added to a table behind the comment that introduces the
 next table, and always ends it with a line feed, also in files with Windows line ends.
 """
@@ -14,6 +15,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import tomlkit
@@ -22,6 +24,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Array, InlineTable, Table
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.toml_map import map_of
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where a value stands: keys of tables, and indices from 0 into arrays (`("events", 0, "at")`)."""
@@ -44,6 +47,14 @@ def read_toml(text: str) -> dict[str, Any]:
     Raises:
         TomlEditError: if the text is not TOML; the message says where and why.
     """
+    found: dict[str, Any] = plain(_loaded(text))
+    return found
+
+
+@lru_cache(maxsize=4)
+def _loaded(text: str) -> dict[str, Any]:
+    # An edit reads the text from before and the one it makes, and whoever shows it reads that again: parsing a large
+    # file takes many times as long as copying what it says.
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -231,7 +242,12 @@ def _item(document: Any, path: Path) -> Any:
 
 
 def _value_span(text: str, path: Path) -> tuple[int, int]:
-    """Return start and end of a value in the text: swap in a marker, and see what stands on both sides of it."""
+    """Return start and end of a value in the text."""
+    for section in map_of(text):
+        for entry in section.entries:
+            if entry.path == path:
+                return entry.value_start, entry.value_end
+    # Inside another value: swap in a marker, and see what stands on both sides of it.
     document = _parse(text)
     parent = _item(document, path[:-1])
     try:
@@ -319,7 +335,13 @@ def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlVal
 
 
 def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
-    """Replace values that are there: markers go in for them, and the new values for the markers."""
+    """Replace values that are there."""
+    spans = {entry.path: entry for section in map_of(text) for entry in section.entries if entry.path in values}
+    if len(spans) == len(values):
+        for path, entry in sorted(spans.items(), key=lambda each: each[1].start, reverse=True):
+            text = text[: entry.value_start] + render(values[path]) + text[entry.value_end :]
+        return text
+    # Inside other values: markers go in for them, and the new values for the markers.
     document = _parse(text)
     old: dict[str, tuple[str, str]] = {}
     for number, (path, value) in enumerate(values.items()):
@@ -364,7 +386,7 @@ def _insert_top_level(text: str, line: str, newline: str) -> str:
 
 def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:
     """Return the new text if it says exactly what was asked for, so that no edit can damage a file unnoticed."""
-    if not is_same(read_toml(new), plain(expected)):
+    if not is_same(_loaded(new), plain(expected)):
         raise TomlEditError(
             f"{_dotted(path)} cannot be changed here without touching its surroundings; edit it in the text"
         )
@@ -408,9 +430,12 @@ def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """Copy a value into plain dictionaries and lists, whole floats as the integers they are written as."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (str, int, float)):
+        return value
+    # Asking an abstract class takes longer; hardly anything gets that far.
+    if isinstance(value, (dict, Mapping)):
         return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, (list, Sequence)):
         return [plain(item) for item in value]
     return value
 

@@ -11,8 +11,10 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from subflow_app.core.toml_edit import Path
+if TYPE_CHECKING:
+    from subflow_app.core.toml_edit import Path
 
 _KEY = re.compile(r"[A-Za-z0-9_-]+|\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'")
 _DOT = re.compile(r"[ \t]*\.[ \t]*")

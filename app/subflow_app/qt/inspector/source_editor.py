@@ -80,7 +80,7 @@ class SourceEditor(QPlainTextEdit):
             line, column = self.textCursor().blockNumber(), self.textCursor().columnNumber()
             scroll = self.verticalScrollBar().value()
             blocked = self.blockSignals(True)
-            self.setPlainText(doc.text.replace("\r\n", "\n"))
+            self._show_text(doc.text.replace("\r\n", "\n"))
             self.blockSignals(blocked)
             self._make_room()
             self._place_cursor(line, column)
@@ -88,6 +88,22 @@ class SourceEditor(QPlainTextEdit):
         self._shown = doc.text
         self._mark_lines()
         self._gutter.update()
+
+    def _show_text(self, text: str) -> None:
+        """Replace the lines that differ: laying out and colouring a long text anew takes a while."""
+        old, new = self.toPlainText().split("\n"), text.split("\n")
+        shorter = min(len(old), len(new))
+        head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+        tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+        if not head or not tail:
+            self.setPlainText(text)
+            return
+        # Between the end of the last line that stays and the end of the last that goes.
+        cursor = QTextCursor(self.document().findBlockByNumber(head - 1))
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        end = self.document().findBlockByNumber(len(old) - tail - 1)
+        cursor.setPosition(end.position() + end.length() - 1, QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText("".join("\n" + line for line in new[head : len(new) - tail]))
 
     def show_line(self, number: int) -> None:
         """Put the cursor on a line, counted from 1, and show it in the middle."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
@@ -139,12 +139,14 @@ class Minimap(QWidget):
         painter.setPen(QPen(QColor(tokens.border), 1))
         painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
         painter.setPen(QPen(QColor(tokens.link_line), 0.8))
-        for first, second in self._scene.link_ends():
-            painter.drawLine(self._to_map(first), self._to_map(second))
+        scale, origin = self._scale(), QRectF(self.rect()).center() - self._content.center() * self._scale()
+        painter.drawLines(
+            [QLineF(origin + first * scale, origin + second * scale) for first, second in self._scene.link_ends()]
+        )
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(tokens.node_border))
         for place in self._scene.node_positions().values():
-            painter.drawEllipse(self._to_map(place), 1.8, 1.8)
+            painter.drawEllipse(origin + place * scale, 1.8, 1.8)
         painter.end()
         self._picture = picture
         return picture

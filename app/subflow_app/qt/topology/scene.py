@@ -178,7 +178,7 @@ class TopologyScene(QGraphicsScene):
         self._show_notes(picture.notes if picture else ())
         if picture:
             self._show_nodes(picture)
-            self._show_links(picture)
+            self._show_links(picture, _links_to_draw(before, picture))
             self._place_labels(_links_to_label(before, picture))
         self._lay_preview()
         self.setSceneRect(self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
@@ -247,7 +247,7 @@ class TopologyScene(QGraphicsScene):
         for item in (*self._nodes.values(), *self._links.values(), *self._labels.values(), *self._notes.values()):
             item.set_look(look)
         if self._picture:
-            self._show_links(self._picture)
+            self._show_links(self._picture, self._picture.links)
             self._place_labels(self._links)
 
     def choose(self, keys: Iterable[str]) -> None:
@@ -323,9 +323,10 @@ class TopologyScene(QGraphicsScene):
             kind = tr("Router") if is_router else tr("Host")
             item.setToolTip(f"{kind} {name}")
 
-    def _show_links(self, picture: TopologyPicture) -> None:
+    def _show_links(self, picture: TopologyPicture, names: Iterable[str]) -> None:
         is_dark = self._look.tokens.is_dark
-        for name, content in picture.links.items():
+        for name in names:
+            content = picture.links[name]
             if name not in self._links:
                 self._links[name] = LinkItem(name, self._look)
                 self._labels[name] = LabelItem(name, self._look)
@@ -385,7 +386,19 @@ def _links_to_label(before: TopologyPicture | None, now: TopologyPicture) -> lis
     """Return the links whose labels look for a place: all of a small picture, else those that are not as before."""
     if before is None or len(now.links) <= _MOST_LABELLED_ANEW:
         return list(now.links)
+    return _changed_links(before, now)
+
+
+def _links_to_draw(before: TopologyPicture | None, now: TopologyPicture) -> list[str]:
+    """Return the links that look or run in another way than before."""
+    if before is None or before.paths != now.paths:
+        return list(now.links)
+    return _changed_links(before, now)
+
+
+def _changed_links(before: TopologyPicture, now: TopologyPicture) -> list[str]:
     moved = {name for name, place in now.places.items() if before.places.get(name) != place}
+    moved |= before.routers ^ now.routers
     return [
         name
         for name, content in now.links.items()
