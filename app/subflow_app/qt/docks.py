@@ -14,7 +14,7 @@ from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
@@ -72,6 +72,9 @@ class Docks(QObject):
         dock = ads.CDockWidget(self._manager, title)
         dock.setObjectName(name)
         dock.setWidget(widget)
+        around = dock.findChild(QAbstractScrollArea, "dockWidgetScrollArea")
+        if around is not None:
+            around.setAccessibleName(title)
         area = self._manager.setCentralWidget(dock)
         area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
 
@@ -190,6 +193,7 @@ class Docks(QObject):
         close.setIcon(icon("close"))
         close.setIconSize(QSize(14, 14))
         close.setToolTip(tr("Close {panel}; the View menu brings it back", panel=panel.dock.windowTitle()))
+        close.setAccessibleName(tr("Close {panel}", panel=panel.dock.windowTitle()))
 
 
 def _style_sheet(t: Tokens) -> str:

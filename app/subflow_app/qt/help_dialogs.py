@@ -50,6 +50,7 @@ class ShortcutsDialog(QDialog):
         self.resize(560, 620)
         self.filter = QLineEdit(self)
         self.filter.setPlaceholderText(tr("Filter…"))
+        self.filter.setAccessibleName(tr("Filter of the shortcuts"))
         self.filter.setClearButtonEnabled(True)
         self.list = QTextBrowser(self)
         self.list.setObjectName("shortcut_list")
@@ -126,6 +127,8 @@ class AboutDialog(QDialog):
             "2.1. pyqtgraph, SQLAlchemy, Alembic, qtawesome: MIT. NumPy, superqt, networkx, zstandard: BSD.</p>"
         )
         text.setText(about)
+        # A small screen would otherwise be taken for a reason to show half of it.
+        text.setMinimumHeight(text.heightForWidth(text.minimumWidth()))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)

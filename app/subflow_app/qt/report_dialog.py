@@ -122,6 +122,7 @@ class ReportDialog(QDialog):
         inside.setLayout(grid)
         scroll = QScrollArea(self)
         scroll.setObjectName("report_figures")
+        scroll.setAccessibleName(tr("Figures"))
         scroll.setWidget(inside)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)

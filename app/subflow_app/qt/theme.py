@@ -295,11 +295,34 @@ class Theme(QObject):
         palette = build_palette(tokens)
         self._application.setPalette(palette)
         QToolTip.setPalette(palette)
+        for kind in _FRAMED:
+            # The stub asks for bytes, which the call refuses.
+            self._application.setPalette(_frame_palette(palette, tokens), kind)  # type: ignore[arg-type]
         # Only if there is one or was one: it makes Qt polish every widget there is.
         style = edge_style(tokens) if tokens is CONTRAST else ""
         if self._application.styleSheet() != style:
             self._application.setStyleSheet(style)
         self.changed.emit(tokens)
+
+
+# What has a frame or a box to tick but no ground of its own, so that nothing else shows the colour of the window.
+_FRAMED = ("QCheckBox", "QRadioButton", "QAbstractSpinBox", "QAbstractItemView", "QLineEdit", "QComboBox")
+# Fusion outlines are `window.darker(140)`: invisible on a dark ground. A style of our own in front of it would be asked
+# for every part of every widget in Python; a palette for these classes costs nothing when they are painted.
+_FUSION_DARKENS = 1.4
+
+
+def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
+    """The palette from which Fusion gets frames that are seen; in the light set they are."""
+    framed = QPalette(palette)
+    if tokens.is_dark:
+        # The share at which a frame is seen and its field is still what is looked at.
+        wanted = QColor(tokens.muted_text if tokens is CONTRAST else _mix(tokens.muted_text, tokens.window, 0.3))
+        value = min(1.0, wanted.valueF() * _FUSION_DARKENS)
+        framed.setColor(
+            QPalette.ColorRole.Window, QColor.fromHsvF(max(0.0, wanted.hsvHueF()), wanted.hsvSaturationF(), value)
+        )
+    return framed
 
 
 _current: Tokens = LIGHT

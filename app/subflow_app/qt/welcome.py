@@ -55,7 +55,7 @@ class WelcomeDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("welcome_dialog")
         self.setWindowTitle(tr("Welcome to Subflow"))
-        self.setMinimumWidth(540)
+        self.setMinimumWidth(560)
         tokens = current_tokens()
         title = QLabel(tr("Welcome to Subflow"), self)
         font = title.font()

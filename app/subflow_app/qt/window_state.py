@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSettings
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow
 
 from subflow_app.core.paths import window_state_path
@@ -12,6 +14,44 @@ from subflow_app.core.stepping import FASTEST, SLOWEST
 from subflow_app.qt.actions.choices import WORKSPACES
 from subflow_app.qt.docks import LAYOUT_VERSION
 from subflow_app.qt.workspaces import Workspaces
+
+_TITLE_BAR = 32  # px of a window's top that must be in reach of the mouse, or it could never be moved again
+
+
+def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
+    """Where a window that was at ``rect`` goes on these screens.
+
+    Args:
+        rect: where it was, px.
+        rooms: what each screen has for windows, the main screen first; not empty.
+
+    Returns:
+        ``rect`` where its top is in reach and it fits; else, on the screen that shows most of it or on the main one,
+        no larger than that screen and wholly on it.
+    """
+    shares = [room.intersected(rect) for room in rooms]
+    best = max(range(len(rooms)), key=lambda index: shares[index].width() * shares[index].height())
+    room, share = rooms[best], shares[best]
+    fits = rect.width() <= room.width() and rect.height() <= room.height()
+    # Part of a window may be beside the screen: people put it there. Its title bar and half of its width must not.
+    is_in_reach = rect.top() >= room.top() and rect.top() + _TITLE_BAR <= room.bottom()
+    if fits and is_in_reach and 2 * share.width() >= rect.width():
+        return rect
+    size = rect.size().boundedTo(room.size())
+    left = min(max(rect.left(), room.left()), room.left() + room.width() - size.width())
+    top = min(max(rect.top(), room.top()), room.top() + room.height() - size.height())
+    return QRect(QPoint(left, top), size)
+
+
+def fit_to_screen(window: QMainWindow) -> None:
+    """Brings a window back whose screen is gone, or smaller now; a maximised one is the desktop's business."""
+    main = QGuiApplication.primaryScreen()
+    if window.isMaximized() or window.isFullScreen():
+        return
+    others = [screen for screen in QGuiApplication.screens() if screen is not main]
+    rect = placed_on(window.geometry(), [screen.availableGeometry() for screen in (main, *others)])
+    if rect != window.geometry():
+        window.setGeometry(rect)
 
 
 class WindowStateFile:
@@ -46,6 +86,7 @@ class WindowStateFile:
             # Before the panels, which share out the room that the window has.
             if isinstance(geometry, QByteArray):
                 window.restoreGeometry(geometry)
+                fit_to_screen(window)
             for name in WORKSPACES:
                 state = self._settings.value(f"workspaces/{name}")
                 if isinstance(state, QByteArray):

@@ -72,12 +72,6 @@ class FlowDialog(QDialog):
         self.list.setSpacing(2)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        # The style draws the frames of check boxes in lists so dark that they vanish on a dark ground.
-        self.list.setStyleSheet(
-            f"QListView::indicator {{ width: 13px; height: 13px; border: 1px solid {tokens.muted_text};"
-            f" border-radius: 3px; background: {tokens.base}; }}"
-            f"QListView::indicator:checked {{ background: {tokens.accent}; border-color: {tokens.accent}; }}"
-        )
         self.list.setMinimumSize(min(max(self.list.sizeHintForColumn(0) + 40, 320), _MOST_WIDTH), 180)
         layout.addWidget(self.list, 1)
         self.pick = QPushButton(tr("Put a path together by clicking links"), self)

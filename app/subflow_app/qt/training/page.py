@@ -290,6 +290,7 @@ class TrainPage(QWidget):
         self._table_pages.addWidget(self._table_empty)
         self.tabs = QTabWidget(self)
         self.tabs.setObjectName("training_tabs")
+        self.tabs.setAccessibleName(tr("Curves and policy of the selected trainings"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.curves, tr("Curves"))
         self.tabs.addTab(self.policy, tr("Policy"))
