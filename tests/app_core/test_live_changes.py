@@ -28,11 +28,17 @@ class Running:
         self.job = RunJob(parse_scenario(text), text, store=store)
         self.job.run_to(1.0)
         self.result: RunResult | None = None
-        self._thread = threading.Thread(target=self._run)
+        # A test that fails leaves it holding: that shall not keep the interpreter from ending.
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
+        self.wait_until_held()
 
     def _run(self) -> None:
         self.result = self.job.run()
+
+    def wait_until_held(self) -> None:
+        while not self.job.is_held:
+            threading.Event().wait(0.001)
 
     def change(self, **values: object) -> LiveChange:
         return self.ask(**values).result(DEADLINE_S)
@@ -138,8 +144,7 @@ def test_a_run_holds_exactly_where_it_is_sent_and_stays_the_same_run() -> None:
     for at_s in (1.0, 1.0, 1.000000007, 2.5, 30.123456789):
         running.job.run_to(at_s)
         running.change(link="wifi", loss="2%")  # answered where it holds, or on the way there
-        while not running.job.is_held:
-            threading.Event().wait(0.001)
+        running.wait_until_held()
         held.append(running.job.progress.sim_time_s)
     assert held[-1] == pytest.approx(30.123456789, abs=1e-12)
     assert signature_of(running.job.scenario_text) == running.finish().signature
