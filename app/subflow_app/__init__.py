@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from subflow_app._version import application_version
-
 __all__ = ["__version__"]
 
-__version__ = application_version()
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        # Found when it is asked for: what reads metadata takes as long to import as a part of the window.
+        from subflow_app._version import application_version
+
+        version = globals()["__version__"] = application_version()
+        return version
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

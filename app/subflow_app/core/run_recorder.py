@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_app import __version__
+import subflow_app
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
 from subflow_store.errors import StoreError
@@ -77,7 +77,7 @@ class RunRecorder:
                 mss_bytes=scenario.mss_bytes,
                 profile=scenario.profile,
                 controllers=controllers_text(scenario),
-                version=__version__,
+                version=subflow_app.__version__,
                 started_at_utc=datetime.now(UTC),
             )
             columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]

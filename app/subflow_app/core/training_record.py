@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import subflow_app
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
-from subflow_app import __version__
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.json_document import number
 from subflow_app.core.training_folder import BEST_POLICY, living_process, read_reports
@@ -108,7 +108,7 @@ def list_training(
             config=document,
             seed=config.seed,
             folder=config.folder,
-            version=__version__,
+            version=subflow_app.__version__,
             parent_id=parent_id,
         )
     )

@@ -27,7 +27,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from subflow_app import __version__
+import subflow_app
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.session_log import SESSION_LOG
@@ -43,7 +43,6 @@ _log = logging.getLogger(__name__)
 
 _LOG_BYTES = 1_000_000
 _LOG_FILES_KEPT = 3
-_STARTED_MS = 3000
 # Said by platforms without a window manager about every resize; nothing is wrong.
 _HARMLESS = ("This plugin does not support propagateSizeHints",)
 
@@ -82,19 +81,12 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
     window.show()
     signals = _Signals(window)
     _AfterFirstPaint(window, welcomes=scenario_path is None)
-    QTimer.singleShot(_STARTED_MS, window, _collect_garbage)
     code = application.exec()
     signals.release()
     gc.unfreeze()
     del watcher
     sys.excepthook = sys.__excepthook__
     return code
-
-
-def _collect_garbage() -> None:
-    """Begins to look for garbage, leaving out what the start made: pauses stay shorter for the whole session."""
-    gc.freeze()
-    gc.enable()
 
 
 def make_application(arguments: list[str]) -> QApplication:
@@ -106,7 +98,6 @@ def make_application(arguments: list[str]) -> QApplication:
     application = QApplication(arguments)
     application.setApplicationName("subflow")
     application.setApplicationDisplayName("Subflow")
-    application.setApplicationVersion(__version__)
     application.setDesktopFileName("subflow")
     application.setWindowIcon(_window_icon())
     return application
@@ -135,19 +126,22 @@ class _AfterFirstPaint(QObject):
         return False
 
     def _load(self) -> None:
-        self._window.database.opened.connect(_spare_collector)
+        for settled in (self._window.database.opened, self._window.database.failed):
+            settled.connect(_spare_collector)
         self._window.load()
         if self._welcomes:
             self._window.window_dialogs.show_welcome_once()
 
 
-def _spare_collector(_store: object = None) -> None:
-    """Takes what is loaded by now out of garbage collection: going through it all takes a tenth of a second each time.
+def _spare_collector(_told: object = None) -> None:
+    """Begins garbage collection, which waits for the end of the start, and leaves out what is loaded by then.
 
+    Going through all of that takes a tenth of a second each time.
     What is made from now on is collected as ever; most of what there is lives as long as the window.
     """
-    if not gc.get_freeze_count():
+    if not gc.isenabled():
         gc.freeze()
+        gc.enable()
 
 
 class _BugReports(QObject):
@@ -162,7 +156,7 @@ class _BugReports(QObject):
         """Stands in for ``sys.excepthook``."""
         if issubclass(kind, KeyboardInterrupt):
             return
-        report = f"Subflow {__version__}, Python {sys.version}\n\n" + "".join(
+        report = f"Subflow {subflow_app.__version__}, Python {sys.version}\n\n" + "".join(
             traceback.format_exception(kind, error, trace)
         )
         _log.critical("bug: %s", report)
