@@ -122,6 +122,7 @@ class PlotView(QWidget):
         legend.colours_reset.connect(self.reset_colours)
         stack.cursor_moved.connect(self._update_values)
         stack.curves_changed.connect(self._on_curves_changed)
+        stack.fed.connect(lambda: self._update_latest() if stack.cursor_s is None else None)
         stack.menu_requested.connect(self.menu_requested)
         stack.time_clicked.connect(self.time_clicked)
         stack.curve_clicked.connect(self._on_curve_clicked)

@@ -52,6 +52,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     curve_clicked = Signal(object)  # CurveId
     time_range_changed = Signal(float, float)  # first and last time in view, s
     curves_changed = Signal()  # other lines than before, not only more samples
+    fed = Signal()  # all of very many curves have their newest samples
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(
@@ -108,7 +109,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._sliced = SlicedFeed(self)
         self._is_crowded = False  # so many curves that they are fed in slices
         self._is_stale = False  # samples came while some waited for their turn
-        self._sliced.done.connect(lambda: self._feed_newest() if self._is_stale else None)
+        self._sliced.done.connect(lambda: self._feed_newest() if self._is_stale else self.fed.emit())
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
