@@ -79,8 +79,11 @@ _SUMMARY = {
 }
 
 
-def run_store_benchmark() -> dict[str, Any]:
+def run_store_benchmark(look: Callable[[Store], dict[str, float]] | None = None) -> dict[str, Any]:
     """Measure storing, reading and listing, best of several repeats, in a temporary folder.
+
+    Args:
+        look: measures more on the database of many runs, e.g. how it is shown; its figures join those of the store.
 
     Returns:
         `store` and `reference`: milliseconds of each operation, CPU milliseconds of the insert, and megabytes a run;
@@ -90,7 +93,7 @@ def run_store_benchmark() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="subflow-bench-", ignore_cleanup_errors=True) as folder:
         store = _measure_store(Path(folder, "store.db"), block)
         reference = _measure_reference(Path(folder, "reference.db"), block)
-        store |= _measure_history(Path(folder, "history.db"))
+        store |= _measure_history(Path(folder, "history.db"), look)
     return {
         "workload": {
             "samples": int(block.size),
@@ -169,7 +172,7 @@ def _measure_store(path: Path, block: NDArray[np.float32]) -> dict[str, float]:
     return figures
 
 
-def _measure_history(path: Path) -> dict[str, float]:
+def _measure_history(path: Path, look: Callable[[Store], dict[str, float]] | None) -> dict[str, float]:
     """Listing and searching thousands of runs with tags, notes, three flows and four directions of links each."""
     random = np.random.default_rng(1)
     controllers, tags = ("lia", "olia", "balia", "cubic"), ("fairness", "paper", "baseline")
@@ -202,7 +205,8 @@ def _measure_history(path: Path) -> dict[str, float]:
             "read_column": lambda: store.values("flows.a.goodput_bps"),
         }
         # CPU time of the reading thread: nobody waits for it but for the processor.
-        return {f"{name}_cpu_ms": _best_ms(ask, time.thread_time) for name, ask in questions.items()}
+        figures = {f"{name}_cpu_ms": _best_ms(ask, time.thread_time) for name, ask in questions.items()}
+        return figures | ({} if look is None else look(store))
 
 
 def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, float]:

@@ -7,11 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import ScriptedDialogs
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.qt.main_window import MainWindow
 from subflow_store import RunStart, Store
@@ -223,3 +224,51 @@ def test_a_run_that_cannot_be_read_is_told_and_the_plots_stay(
 
     assert window.shown.count == 0
     assert window.plots._waiting.isHidden()
+
+
+@pytest.mark.parametrize(
+    ("pragma", "reason"),
+    [("max_page_count = 1", "no space left to write"), ("query_only = ON", "the file or its folder cannot be written")],
+    ids=["full", "read-only"],
+)
+@pytest.mark.parametrize(("action", "runs_begun"), [("run.toggle", 1), ("queue.add", 2)], ids=["run", "queue"])
+def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_elsewhere(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    tmp_path: Path,
+    pragma: str,
+    reason: str,
+    action: str,
+    runs_begun: int,
+) -> None:
+    store = window.database.store
+    assert store is not None
+    assert store._writer is not None
+    # SQLite itself then answers as it does on a full disk, or in a folder that became read-only.
+    with store._writer.no_transaction() as connection:
+        connection.exec_driver_sql(f"PRAGMA {pragma}")
+    # More than what is left of the pages that the file has.
+    window.documents.open_text(TWO_PATHS + "#" * 100_000 + "\n", "two-paths")
+    for _ in range(runs_begun):
+        window.bar.trigger(action)
+    qtbot.waitUntil(lambda: len(window.unsaved.jobs) == runs_begun, timeout=PATIENCE_MS)
+    window.queue_session.refresh()
+
+    assert reason in window.banners.text("not_stored")
+    assert "complete in memory" in window.banners.text("not_stored")
+    if runs_begun == 2:
+        dialogs.answer("folder", tmp_path)
+        with qtbot.waitSignal(window.unsaved.exported, timeout=PATIENCE_MS) as exported:
+            window.banners.press("not_stored", "Export data…")
+        assert (exported.args[0] / "subflows.csv").exists()
+        # The other one is told about now.
+        assert "complete in memory" in window.banners.text("not_stored")
+    dialogs.answer("database_path", tmp_path / "other.db")
+    with qtbot.waitSignal(window.unsaved.saved, timeout=PATIENCE_MS):
+        window.banners.press("not_stored", "Save to another database…")
+
+    assert window.unsaved.jobs == ()
+    assert window.banners.text("not_stored") == ""
+    with Store(tmp_path / "other.db", read_only=True) as other:
+        assert [run.status for run in other.runs()] == ["finished"]

@@ -93,7 +93,7 @@ def test_store_is_compared_with_plain_sqlite(subflow: Subflow, monkeypatch: pyte
         "reference": {"insert_ms": 4.5},
         "ratio": {"insert_ms": 2.0},
     }
-    monkeypatch.setattr("subflow_store.bench.run_store_benchmark", lambda: figures)
+    monkeypatch.setattr("subflow_store.bench.run_store_benchmark", lambda _look: figures)
 
     assert subflow("bench", "store", "--json").document == {"workloads": [], "store": figures}
     answer = subflow("bench", "store")

@@ -147,6 +147,6 @@ def make_window(
     for part in (theme, preferences):
         part.setParent(window)
     # A busy computer shall not make what a test sees depend on its speed.
-    for patient in (window.history.reader, window.history.changes, window.shown):
+    for patient in (window.history.reader, window.history.changes, window.shown, window.exports.reports):
         patient.patience_ms = 20_000
     return window

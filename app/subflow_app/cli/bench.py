@@ -165,7 +165,9 @@ def _store_document() -> dict[str, Any]:
     from subflow_store.bench import run_store_benchmark
 
     print_note(f"measuring {STORE} ...")
-    return dict(run_store_benchmark())
+    from subflow_app.qt.history_panel.bench import measure_list
+
+    return dict(run_store_benchmark(measure_list))
 
 
 def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:

@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
         )
         self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs, self)
         self.live = LivePanel()
-        parts = (self.documents, self.database, self.preferences, self.unsaved, self.notices, self.dialogs)
+        parts = (self.documents, self.database, self.preferences, self.unsaved, self.dialogs)
         self.queue_session = QueueSession(self.bar, *parts, self)
         self.queue = self.queue_session.panel
         self.trainings = TrainingControl(self)

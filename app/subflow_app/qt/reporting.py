@@ -21,7 +21,7 @@ from subflow_app.qt.history_panel import History
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreError
+from subflow_store import RunRow, StoreError
 
 
 class Reports(QObject):
@@ -49,13 +49,12 @@ class Reports(QObject):
         self._preferences = preferences
         self.dialogs = dialogs
         self._workers = workers
+        self.patience_ms = 60  # what is read quicker than this is asked about at once
+        self._is_reading = False
         self._window = parent
 
     def ask_report(self) -> None:
         """Asks what the report is to hold, then for its file, and has it written."""
-        # Imported here: a start needs no reports.
-        from subflow_app.qt.report_dialog import FORMATS, ReportDialog
-
         store = self._database.store
         numbers = [row.id for row in self._history.selected()] or sorted(self._shown.ids)
         if store is None or not numbers:
@@ -63,13 +62,28 @@ class Reports(QObject):
                 tr("A report is on stored runs: select some in the history, or wait until this one is stored.")
             )
             return
-        try:
+
+        def read() -> tuple[list[RunRow], list[PlotSpec]]:
             rows = [store.run(number) for number in numbers]
             traces = [StoredTraces(store, number) for number in numbers]
-            plots = [spec for spec in PLOTS if any(spec.is_in(each) for each in traces)]
-        except (AppError, StoreError) as error:
-            self.failed.emit(str(error))
-            return
+            return rows, [spec for spec in PLOTS if any(spec.is_in(each) for each in traces)]
+
+        def ask(found: tuple[list[RunRow], list[PlotSpec]]) -> None:
+            self._is_reading = False
+            # A database that was opened meanwhile has other runs under these numbers.
+            if store is self._database.store:
+                self._ask(numbers, *found)
+
+        if not self._is_reading:
+            self._is_reading = True
+            self._workers.start(
+                "look at runs", read, succeeded=ask, failed=self._on_failed, patience_ms=self.patience_ms
+            )
+
+    def _ask(self, numbers: Sequence[int], rows: Sequence[RunRow], plots: Sequence[PlotSpec]) -> None:
+        # Imported here: a start needs no reports.
+        from subflow_app.qt.report_dialog import FORMATS, ReportDialog
+
         dialog = ReportDialog(rows, plots, self._window)
         is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
         dialog.deleteLater()
@@ -119,6 +133,7 @@ class Reports(QObject):
         self.written.emit(path)
 
     def _on_failed(self, error: Exception) -> None:
+        self._is_reading = False
         self.told.emit("")
         if not isinstance(error, AppError | StoreError):
             raise error

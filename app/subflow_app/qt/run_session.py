@@ -25,6 +25,7 @@ from subflow_app.qt.run_control import RunControl, ended_text
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.run_status import RunStatus
+from subflow_store import StoreError
 
 # At full speed the pictures follow this rarely, s.
 _EXPRESS_DRAWING_S = 1.0
@@ -74,6 +75,7 @@ class RunSession(QObject):
         runs.refused.connect(notices.scenario_refused)
         database.opened.connect(self._on_database_settled)
         database.failed.connect(self._on_database_settled)
+        unsaved.unsafe.connect(self._on_unsafe)
         unsaved.saved.connect(self._on_saved)
 
     def toggle(self) -> None:
@@ -190,19 +192,17 @@ class RunSession(QObject):
             self._notices.run_failed(job, result.error)
         if result.run_id is None:
             self._unsaved.add(job, result)
-        if result.store_error is not None:
-            self._notices.run_not_stored(
-                job,
-                result.store_error,
-                lambda: self._unsaved.ask_save(job),
-                lambda: self._unsaved.ask_export(job),
-            )
         self.stored.emit()
         self.told.emit(ended_text(job, result))
         if result.status is not RunState.FINISHED:
             self._next.clear()
         # Not from inside the signal: others have not heard yet that this run is over.
         QTimer.singleShot(0, self, self._run_next)
+
+    def _on_unsafe(self, job: RunJob, error: StoreError) -> None:
+        self._notices.run_not_stored(
+            job, error, lambda: self._unsaved.ask_save(job), lambda: self._unsaved.ask_export(job)
+        )
 
     def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
         self._notices.run_saved(job.name, run_id, path, lambda: self._database.open(path))

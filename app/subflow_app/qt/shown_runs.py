@@ -124,7 +124,11 @@ class ShownRuns(QObject):
         self._give_up()
         given_up = self._is_given_up = threading.Event()
 
+        is_waiting = True
+
         def on_read(result: T) -> None:
+            nonlocal is_waiting
+            is_waiting = False
             if not given_up.is_set():
                 self._plots.set_waiting("")
                 try:
@@ -133,6 +137,8 @@ class ShownRuns(QObject):
                     self.failed.emit(error)
 
         def on_failed(error: Exception) -> None:
+            nonlocal is_waiting
+            is_waiting = False
             if given_up.is_set():
                 return
             self._plots.set_waiting("")
@@ -140,7 +146,7 @@ class ShownRuns(QObject):
                 raise error
             self.failed.emit(error)
 
-        task = self._workers.start(
+        self._workers.start(
             "open runs",
             lambda: read(given_up.is_set),
             succeeded=on_read,
@@ -148,7 +154,7 @@ class ShownRuns(QObject):
             cancel=given_up.set,
             patience_ms=self.patience_ms,
         )
-        if not task.isFinished():
+        if is_waiting:
             self._plots.set_waiting(trn("Opening {count} stored run…", "Opening {count} stored runs…", count))
 
     def _give_up(self) -> None:

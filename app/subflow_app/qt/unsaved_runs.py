@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 class UnsavedRuns(QObject):
     """Keeps such runs until they are safe."""
 
+    unsafe = Signal(object, object)  # RunJob, StoreError: the run to tell about now
     saved = Signal(object, int, object)  # RunJob, its number there, Path of the database
     exported = Signal(object)  # Path of the folder
     failed = Signal(str)  # why, and what to do
@@ -41,6 +42,7 @@ class UnsavedRuns(QObject):
     def add(self, job: RunJob, result: RunResult) -> None:
         """Keeps a run that is over."""
         self._runs[job] = result
+        self._tell(job)
 
     def ask_save(self, job: RunJob) -> None:
         """Asks for a database and stores the run in it."""
@@ -95,10 +97,22 @@ class UnsavedRuns(QObject):
     def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
         self._runs.pop(job, None)
         self.saved.emit(job, run_id, path)
+        self._tell_next()
 
     def _on_exported(self, job: RunJob, path: Path) -> None:
         self._runs.pop(job, None)
         self.exported.emit(path)
+        self._tell_next()
+
+    def _tell_next(self) -> None:
+        """One is safe: the next is told about."""
+        if self._runs:
+            self._tell(self.jobs[-1])
+
+    def _tell(self, job: RunJob) -> None:
+        error = self._runs[job].store_error
+        if error is not None:
+            self.unsafe.emit(job, error)
 
     def _on_failed(self, error: Exception) -> None:
         if not isinstance(error, AppError | StoreError):

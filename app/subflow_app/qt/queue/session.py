@@ -15,7 +15,6 @@ from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.menus import QUEUE_BUTTONS
-from subflow_app.qt.notices import Notices
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.qt.unsaved_runs import UnsavedRuns
@@ -41,7 +40,6 @@ class QueueSession(QObject):
         database: DatabaseControl,
         preferences: Preferences,
         unsaved: UnsavedRuns,
-        notices: Notices,
         dialogs: Dialogs,
         parent: QObject,
     ) -> None:
@@ -52,7 +50,6 @@ class QueueSession(QObject):
         self._documents = documents
         self._database = database
         self._unsaved = unsaved
-        self._notices = notices
         self._dialogs = dialogs
         self.queue = RunQueue(
             self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
@@ -202,13 +199,6 @@ class QueueSession(QObject):
         for job, result in ended:
             if result.run_id is None:
                 self._unsaved.add(job, result)
-            if result.store_error is not None:
-                self._notices.run_not_stored(
-                    job,
-                    result.store_error,
-                    lambda job=job: self._unsaved.ask_save(job),  # type: ignore[misc]
-                    lambda job=job: self._unsaved.ask_export(job),  # type: ignore[misc]
-                )
         if ended:
             self.stored.emit()
 
