@@ -146,3 +146,28 @@ def test_labels_of_a_large_picture_are_placed_where_they_are_in_view(window: Mai
     canvas.centerOn(scene.node_positions()["n7-7"])
     assert len([label for label in labels if not label.is_crowded_out]) > len(shown)
     canvas.grab()
+
+
+def test_a_large_picture_is_laid_out_while_the_window_goes_on(qtbot: QtBot, window: MainWindow) -> None:
+    window.documents.open_text(grid(11), "grid")
+    before = window.documents.doc.text
+    window.bar.trigger("arrange.lay_out")
+    assert not window.bar["arrange.lay_out"].isEnabled()
+    assert window.documents.doc.text == before
+    qtbot.waitUntil(lambda: window.bar["arrange.lay_out"].isEnabled(), timeout=30_000)
+    assert window.document_stack.count() == 1
+    assert window.documents.doc.text != before
+    window.bar.trigger("edit.undo")
+    assert window.documents.doc.text == before
+
+
+def test_new_places_of_a_picture_that_changed_are_dropped(qtbot: QtBot, window: MainWindow) -> None:
+    window.documents.open_text(grid(11), "grid")
+    said: list[str] = []
+    window.topology.arranging.dropped.connect(said.append)
+    window.bar.trigger("arrange.lay_out")
+    window.documents.doc.set_value("seed", 7)
+    changed = window.documents.doc.text
+    qtbot.waitUntil(lambda: bool(said), timeout=30_000)
+    assert window.documents.doc.text == changed
+    assert "Lay it out again" in said[0]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core import arrange
 from subflow_app.core.arrange import GRID, Axis, Edge
+from subflow_app.core.language import tr
 from subflow_app.core.layout import Point
 from subflow_app.core.scenario_doc import ScenarioDoc
 from subflow_app.qt import commands
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.scene import TopologyScene
+from subflow_app.qt.workers import Workers
+
+_MOST_AT_ONCE = 100  # nodes, which are laid out before anybody notices
 
 
 class Arranging(QObject):
@@ -26,6 +31,9 @@ class Arranging(QObject):
         undo_stack: where the steps go.
         parent: owner.
     """
+
+    changed = Signal()  # a large picture begins to be laid out, or is
+    dropped = Signal(str)  # why new places are not taken, and what to do
 
     def __init__(
         self,
@@ -40,6 +48,12 @@ class Arranging(QObject):
         self._scene = scene
         self._document = document
         self._undo_stack = undo_stack
+        self._workers: Workers | None = None
+        self._is_laying_out = False
+
+    def use_workers(self, workers: Workers) -> None:
+        """Lay out large pictures by these from now on, so that the window goes on meanwhile."""
+        self._workers = workers
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -48,8 +62,8 @@ class Arranging(QObject):
 
     @property
     def is_allowed(self) -> bool:
-        """Whether nodes can be moved now: the file can be edited, and the picture is not locked."""
-        return self._document().is_toml and self._canvas.can_move_nodes
+        """Whether nodes can be moved now: the file can be edited, and nodes are neither locked nor being laid out."""
+        return not self._is_laying_out and self._document().is_toml and self._canvas.can_move_nodes
 
     def align(self, edge: Edge) -> None:
         """Put the selected nodes on one line."""
@@ -66,16 +80,25 @@ class Arranging(QObject):
             return
         names = self.selected if len(self.selected) > 1 else tuple(picture.places)
         places = self._places(names)
-        found = arrange.laid_out(
+        find = partial(
+            arrange.laid_out,
             list(places),
             [item.link.ends for item in picture.links.values()],
             {flow.source for flow in scenario.flows.values()},
             {flow.destination for flow in scenario.flows.values()},
             places,
         )
-        self._move(found)
-        if len(found) == len(picture.places):
-            self._canvas.fit()
+        if self._workers is None or len(places) <= _MOST_AT_ONCE:
+            self._take(find())
+            return
+        self._set_laying_out(True)
+        doc, text = self._document(), self._document().text
+        self._workers.start(
+            "lay-out",
+            find,
+            succeeded=lambda found: self._on_found(doc, text, found),
+            failed=self._on_failed,
+        )
 
     def set_grid(self, is_on: bool) -> None:
         """Let drags snap to a grid, or not."""
@@ -84,6 +107,26 @@ class Arranging(QObject):
     def set_locked(self, is_locked: bool) -> None:
         """Keep nodes where they are, or let them be moved again."""
         self._canvas.set_locked(is_locked)
+
+    def _on_found(self, doc: ScenarioDoc, text: str, found: Mapping[str, Point]) -> None:
+        self._set_laying_out(False)
+        if self._document() is doc and doc.text == text:
+            self._take(found)
+        else:
+            self.dropped.emit(tr("The scenario changed while it was laid out, so nothing has moved. Lay it out again."))
+
+    def _on_failed(self, error: Exception) -> None:
+        self._set_laying_out(False)
+        self.dropped.emit(tr("The nodes cannot be laid out: {reason}", reason=error))
+
+    def _set_laying_out(self, is_laying_out: bool) -> None:
+        self._is_laying_out = is_laying_out
+        self.changed.emit()
+
+    def _take(self, found: Mapping[str, Point]) -> None:
+        self._move(found)
+        if self._scene.picture is not None and len(found) == len(self._scene.picture.places):
+            self._canvas.fit()
 
     def _places(self, names: tuple[str, ...] | None = None) -> dict[str, Point]:
         positions = self._scene.node_positions()
