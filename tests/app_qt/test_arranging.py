@@ -14,6 +14,7 @@ from tests.app_qt.test_topology_view import drag, grid, pixel_of
 from tests.helpers.window import TWO_PATHS, make_window
 
 from subflow_app.core.arrange import EDGES
+from subflow_app.core.bench_canvas import mesh_text
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.label_item import LabelItem
 
@@ -149,7 +150,7 @@ def test_labels_of_a_large_picture_are_placed_where_they_are_in_view(window: Mai
 
 
 def test_a_large_picture_is_laid_out_while_the_window_goes_on(qtbot: QtBot, window: MainWindow) -> None:
-    window.documents.open_text(grid(11), "grid")
+    window.documents.open_text(mesh_text(120, 200), "mesh")
     before = window.documents.doc.text
     window.bar.trigger("arrange.lay_out")
     assert not window.bar["arrange.lay_out"].isEnabled()
@@ -162,7 +163,7 @@ def test_a_large_picture_is_laid_out_while_the_window_goes_on(qtbot: QtBot, wind
 
 
 def test_new_places_of_a_picture_that_changed_are_dropped(qtbot: QtBot, window: MainWindow) -> None:
-    window.documents.open_text(grid(11), "grid")
+    window.documents.open_text(mesh_text(120, 200), "mesh")
     said: list[str] = []
     window.topology.arranging.dropped.connect(said.append)
     window.bar.trigger("arrange.lay_out")
