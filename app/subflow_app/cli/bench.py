@@ -236,14 +236,14 @@ def _start_document() -> dict[str, Any]:
 def _print_start(document: dict[str, Any]) -> None:
     from subflow_app.core.summary_text import TextColumn, TextTable
 
-    moments = {"painted": "it is painted", "usable": "plots and runs are there"}
+    moments = {"painted": "it is painted", "usable": "it can be used", "listed": "stored runs are listed"}
     figures = {"wall_s": "Time", "best_wall_s": "Best time", "cpu_s": "CPU", "best_cpu_s": "Best CPU"}
     columns = (
         TextColumn("From the command until", is_number=False),
         *(TextColumn(title, "s") for title in figures.values()),
     )
     rows = tuple((text, *(f"{document[moment][name]:.2f}" for name in figures)) for moment, text in moments.items())
-    print_tables(TextTable(f"Start of the window (target {document['target_s']:g} s)", columns, rows))
+    print_tables(TextTable(f"Start of the window (can be used: target {document['target_s']:g} s)", columns, rows))
 
 
 def _plots_document() -> dict[str, Any]:

@@ -77,6 +77,7 @@ class MainWindow(QMainWindow):
     """One window, one scenario, one database."""
 
     closing = Signal()
+    loaded = Signal()  # everything but the stored runs is there
 
     def __init__(
         self,
@@ -324,11 +325,13 @@ class MainWindow(QMainWindow):
 
     def load(self) -> None:
         """Brings what start-up leaves for later: the plots, and the database in the background."""
-        self.database.open(Path(self.preferences.settings.database) if self.preferences.settings.database else None)
+        # First what the person may ask for next. The database's thread would only hold that up.
         self.plots.load()
         self.recovery.offer()
         # Space runs from here, and nothing looks as if it were about to be pressed.
         self.topology.setFocus()
+        self.database.open(Path(self.preferences.settings.database) if self.preferences.settings.database else None)
+        self.loaded.emit()
 
     # ---- what actions call ----
 

@@ -20,7 +20,7 @@ from subflow_app.qt.main_window import MainWindow
 
 
 class StartProbe(QObject):
-    """Looks at the clock when the window is painted first, and when plots and history are there."""
+    """Looks at the clock when the window is painted first, can be used, and has its stored runs."""
 
     def __init__(self, window: MainWindow, spawned_s: float) -> None:
         """Watches ``window``, which is not shown yet."""
@@ -29,8 +29,10 @@ class StartProbe(QObject):
         self._spawned_s = spawned_s
         self._told: dict[str, Any] = {}
         window.installEventFilter(self)
-        window.database.opened.connect(self._wait)
-        window.database.failed.connect(self._wait)
+        # Behind everybody else who hears of it, and behind the paint that follows: then input has its turn.
+        window.loaded.connect(lambda: QTimer.singleShot(0, self, lambda: self._look("usable")))
+        for over in (window.database.opened, window.database.failed):
+            over.connect(lambda _told: QTimer.singleShot(0, self, self._end))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Waits for the first paint."""
@@ -38,12 +40,8 @@ class StartProbe(QObject):
             self._look("painted")
         return False
 
-    def _wait(self) -> None:
-        # Behind everybody else who hears that the database is open, and behind the paint that follows.
-        QTimer.singleShot(0, self, self._end)
-
     def _end(self) -> None:
-        self._look("usable")
+        self._look("listed")
         sys.stdout.write(json.dumps(self._told) + "\n")
         sys.stdout.flush()
         self._window.close_at_once()
