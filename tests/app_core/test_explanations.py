@@ -16,7 +16,7 @@ from subflow_app.core.explanations import (
     explanation_lines,
     extents_document,
 )
-from subflow_app.core.runs import RunJob
+from subflow_app.core.running.runs import RunJob
 from subflow_sim.decisions import DecisionLimits
 from subflow_store import Store, open_store
 

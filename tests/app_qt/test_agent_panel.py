@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
-from tests.app_core.test_agent_replay import growing, run_on
+from tests.app_core.learning.test_agent_replay import growing, run_on
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 
 from subflow_app.qt.agent_panel import AgentPanel

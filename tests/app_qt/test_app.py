@@ -78,10 +78,10 @@ def test_window_starts_without_the_slow_libraries() -> None:
     # What is opened or done later is imported then.
     later = {
         "typer",
-        "subflow_app.core.graph_export",
-        "subflow_app.core.graph_import",
-        "subflow_app.core.report",
-        "subflow_app.core.trainings",
+        "subflow_app.core.scenarios.graph_export",
+        "subflow_app.core.scenarios.graph_import",
+        "subflow_app.core.paper.report",
+        "subflow_app.core.learning.trainings",
         "subflow_app.qt.command_palette",
         "subflow_app.qt.help_dialogs",
         "subflow_app.qt.report_dialog",

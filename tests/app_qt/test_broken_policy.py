@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.policies import Plan, write_random_policy
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.run_queue import QueueState
+from subflow_app.core.running.run_queue import QueueState
 from subflow_app.qt.main_window import MainWindow
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.toml_edit import TomlEditError
+from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.qt import commands
 
 DEMO = """\

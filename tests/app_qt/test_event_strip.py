@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.event_strip import StripBar, StripMark
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.event_strip import StripBar, StripMark
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.event_strip import EventStrip
 

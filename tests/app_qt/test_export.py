@@ -18,8 +18,8 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.figure_choice import FigureChoice
-from subflow_app.core.figure_process import FigureProcess
+from subflow_app.core.paper.figure_choice import FigureChoice
+from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.qt.export_dialog import FigureDialog
 from subflow_app.qt.figure_source import FigureSource, shown_plan
 from subflow_app.qt.main_window import MainWindow
@@ -432,8 +432,8 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
 from tests.helpers.fake_runs import finished_traces
-from subflow_app.core.figure_choice import FigureChoice
-from subflow_app.core.figure_process import FigureProcess
+from subflow_app.core.paper.figure_choice import FigureChoice
+from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.qt.export_dialog import FigureDialog
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.plot_view import PlotView

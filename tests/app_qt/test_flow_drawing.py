@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.flow_dialog import FlowDialog
 

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.run_columns import COLUMNS
+from subflow_app.core.history.run_columns import COLUMNS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.models.run_table import RunTable
 from subflow_store import RunRow, StoreLocked

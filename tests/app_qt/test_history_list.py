@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
 
-from subflow_app.core.run_groups import RunGroup
+from subflow_app.core.history.run_groups import RunGroup
 from subflow_app.qt.history_panel.comparison_dialog import ComparisonDialog
 from subflow_app.qt.history_panel.key_dialog import KeyDialog
 from subflow_app.qt.main_window import MainWindow

@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_editor, type_text
 
-from subflow_app.core.outline import outline
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.outline import outline
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.inspector import Inspector
 from subflow_app.qt.inspector.outline_model import KEY_ROLE
 from subflow_app.qt.theme import DARK

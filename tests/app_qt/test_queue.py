@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.run_queue import QueueState
+from subflow_app.core.running.run_queue import QueueState
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
 from subflow_app.qt.queue.table_model import COLUMNS

@@ -16,7 +16,7 @@ from tests.app_qt.conftest import close_window
 from tests.app_qt.test_app import environment
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.recovery import find_orphans
+from subflow_app.core.scenarios.recovery import find_orphans
 from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.recovery import DifferencesDialog

@@ -17,7 +17,7 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core import runs as core_runs
+from subflow_app.core.running import runs as core_runs
 from subflow_app.core.settings import load_settings
 from subflow_app.core.traces import StoredTraces
 from subflow_app.plots import PLOTS_BY_ID
@@ -345,7 +345,7 @@ def test_refused_scenario_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_eta_and_speed_are_shown() -> None:
-    from subflow_app.core.runs import RunProgress, RunState
+    from subflow_app.core.running.runs import RunProgress, RunState
     from subflow_app.qt.widgets.run_status import RunStatus
 
     status = RunStatus()

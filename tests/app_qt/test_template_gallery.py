@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_app.core.templates import TEMPLATES
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.template_gallery import TemplateGallery
 

@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtGui import QImage
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.graph_import import import_graph
+from subflow_app.core.scenarios.graph_import import import_graph
 from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
 
-GRAPH = Path(__file__).parents[1] / "app_core" / "graphs" / "alpine.graphml"
+GRAPH = Path(__file__).parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
 
 
 def test_an_import_says_what_was_guessed_and_what_comes_next(window: MainWindow, dialogs: ScriptedDialogs) -> None:

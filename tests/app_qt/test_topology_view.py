@@ -14,7 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import DARK, LIGHT
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.captions import link_caption

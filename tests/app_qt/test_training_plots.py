@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_trainings import FEATURES, FakeDesk, FakePolicy, observations
 
-from subflow_app.core.policy_surface import policy_surface
-from subflow_app.core.training_metrics import TRAINING_PLOTS
-from subflow_app.core.training_progress import Training
+from subflow_app.core.learning.policy_surface import policy_surface
+from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
+from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.plotting.heat_map import HeatMap
 from subflow_app.qt.plotting.training_plots import MetricPlot, TrainingPlots
 from subflow_app.qt.theme import DARK, LIGHT

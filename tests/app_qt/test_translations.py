@@ -34,7 +34,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from subflow_app.core import language as core_language
 from subflow_app.core.language import ENGLISH, LANGUAGES, set_language, tr
 from subflow_app.core.po_file import Catalogue, read_po
-from subflow_app.core.problem_texts import ERRORS, FORMS, problem_text
+from subflow_app.core.scenarios.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.core.settings import Settings
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog

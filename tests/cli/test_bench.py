@@ -8,7 +8,7 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app.core import bench_canvas, bench_crowd, bench_training
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_sim import bench, bench_batch, bench_instructions, bench_learning
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core import policies
-from subflow_app.core.evaluations import EvaluationJob
-from subflow_app.core.scenario_source import open_scenario
+from subflow_app.core.learning import policies
+from subflow_app.core.learning.evaluations import EvaluationJob
+from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 

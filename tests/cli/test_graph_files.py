@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.cli.conftest import Subflow
 
-GRAPH = Path(__file__).parents[1] / "app_core" / "graphs" / "alpine.graphml"
+GRAPH = Path(__file__).parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
 
 
 def test_a_graph_becomes_a_scenario_and_a_report(subflow: Subflow, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.fake_simulation import FakeSimulation
 
-from subflow_app.core import runs
+from subflow_app.core.running import runs
 from subflow_sim.errors import SimulationError
 from subflow_store import RunWriter
 from subflow_store.errors import StoreFull

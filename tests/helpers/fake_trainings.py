@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.policy_surface import Feature, Observations
-from subflow_app.core.training_desk import (
+from subflow_app.core.learning.policy_surface import Feature, Observations
+from subflow_app.core.learning.training_desk import (
     DocumentText,
     PolicyOutput,
     SeenPolicy,
     TrainingChoices,
     is_distribution,
 )
-from subflow_app.core.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
-from subflow_app.core.training_progress import Comparison, Estimate, JobState, Training
+from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
+from subflow_app.core.learning.training_progress import Comparison, Estimate, JobState, Training
 from subflow_sim.params import Dimension, Param
 
 AGENTS = (

@@ -16,20 +16,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_agents.registry import agents
-from subflow_app.core.form import label_of
+from subflow_app.core.history.run_query import help_lines
 from subflow_app.core.language import ENGLISH, LANGUAGES
-from subflow_app.core.paper_styles import LEGENDS, STYLES
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.learning.recipes import load_recipe, recipe_names
+from subflow_app.core.learning.training import JobState
+from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
+from subflow_app.core.learning.training_draft import training_label
+from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
+from subflow_app.core.paper.paper_styles import LEGENDS, STYLES
 from subflow_app.core.po_file import Catalogue, read_po
-from subflow_app.core.policies import app_catalog
-from subflow_app.core.recipes import load_recipe, recipe_names
-from subflow_app.core.run_query import help_lines
-from subflow_app.core.runs import RunState
+from subflow_app.core.running.runs import RunState
+from subflow_app.core.scenarios.form import label_of
+from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
-from subflow_app.core.templates import TEMPLATES
-from subflow_app.core.training import JobState
-from subflow_app.core.training_draft import PARAMS as TRAINING_PARAMS
-from subflow_app.core.training_draft import training_label
-from subflow_app.core.training_metrics import TRAINING_PLOTS
 from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.action_spec import Scope
 from subflow_app.qt.actions import ACTIONS

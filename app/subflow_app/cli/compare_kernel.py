@@ -14,7 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_tables, stderr_console
 
 if TYPE_CHECKING:
-    from subflow_app.core.scenario_source import ScenarioSource
+    from subflow_app.core.scenarios.scenario_source import ScenarioSource
     from subflow_app.kernel.compare import Comparison
     from subflow_store import Store
 
@@ -74,7 +74,7 @@ def compare_kernel(
     if scenario is None:
         _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
         return
-    from subflow_app.core.scenario_source import open_scenario
+    from subflow_app.core.scenarios.scenario_source import open_scenario
 
     source = open_scenario(scenario, overrides=changes, seed=seed)
     with ExitStack() as stack:

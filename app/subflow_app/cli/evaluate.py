@@ -17,7 +17,7 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables, stderr_console
 
 if TYPE_CHECKING:
-    from subflow_app.core.evaluations import EvaluationJob
+    from subflow_app.core.learning.evaluations import EvaluationJob
 
 DEFAULT_SEEDS = "1000000-1000004"
 """Five that no training uses."""
@@ -54,11 +54,11 @@ def evaluate(
     loss and Jain's index, and how many times the best classic's goodput it is. A policy of an agent decides in the core
     as in any run; a controller with options is { name = "mplibra", classic = "lia", policy = "random" }.
     """
-    from subflow_app.core.evaluations import EvaluationJob
-    from subflow_app.core.recipes import parse_seeds
+    from subflow_app.core.learning.evaluations import EvaluationJob
+    from subflow_app.core.learning.recipes import parse_seeds
+    from subflow_app.core.learning.training_text import evaluation_table
     from subflow_app.core.resources import find_scenario
-    from subflow_app.core.scenario_source import open_scenario
-    from subflow_app.core.training_text import evaluation_table
+    from subflow_app.core.scenarios.scenario_source import open_scenario
 
     source = open_scenario(scenario, overrides=overrides or ())
     path = find_scenario(scenario)

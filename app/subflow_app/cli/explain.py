@@ -37,15 +37,15 @@ def explain(
     It needs a run that kept its decisions: `subflow run --decisions`. With --agent it tells what a learning agent saw,
     did and earned; every run keeps that.
     """
-    from subflow_app.core.agent_explanations import (
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.explanations import decisions_around, explanation_document, explanation_lines
+    from subflow_app.core.learning.agent_explanations import (
         agent_behind,
         agent_decision_document,
         agent_decision_lines,
         agent_decisions_around,
         agent_lines,
     )
-    from subflow_app.core.errors import InputError
-    from subflow_app.core.explanations import decisions_around, explanation_document, explanation_lines
 
     at_s = time_option("--at", at)
     documents: list[dict[str, Any]]

@@ -14,7 +14,7 @@ from subflow_app.cli.terminal import print_json, print_line
 
 if TYPE_CHECKING:
     from subflow_app.core.exports import ExportPlan
-    from subflow_app.core.figure_plan import FigureLook
+    from subflow_app.core.paper.figure_plan import FigureLook
     from subflow_app.plots import PlotSpec
 
 
@@ -98,7 +98,7 @@ def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPl
         InputError: if a format or figure does not exist.
     """
     from subflow_app.core.exports import DATA_FORMAT, FORMATS, ExportPlan
-    from subflow_app.core.figure_plan import FIGURE_KINDS
+    from subflow_app.core.paper.figure_plan import FIGURE_KINDS
     from subflow_app.plots import PLOTS
 
     kinds = _listed(formats, "--format", FORMATS)
@@ -127,8 +127,8 @@ def figure_look(
         InputError: if a style or place does not exist, or no figure is that large.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.figure_plan import FigureLook
-    from subflow_app.core.paper_styles import LEGENDS, checked_dpi, style_named
+    from subflow_app.core.paper.figure_plan import FigureLook
+    from subflow_app.core.paper.paper_styles import LEGENDS, checked_dpi, style_named
 
     sized = style_named(style).sized(width_mm, height_mm)
     for place in LEGENDS:

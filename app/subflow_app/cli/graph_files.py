@@ -27,7 +27,7 @@ def import_topology(
     not invented: add one before you run it.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.graph_import import import_graph
+    from subflow_app.core.scenarios.graph_import import import_graph
     from subflow_sim.whole_file import write_whole
 
     found = import_graph(file)
@@ -55,10 +55,10 @@ def export_topology(
     as_json: Json = False,
 ) -> None:
     """Write nodes and links of a scenario as GraphML, which `subflow import` reads back."""
-    from subflow_app.core.graph_export import export_graphml, left_out
     from subflow_app.core.resources import find_scenario
-    from subflow_app.core.scenario_source import open_scenario
-    from subflow_app.core.topology import picture_of
+    from subflow_app.core.scenarios.graph_export import export_graphml, left_out
+    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.topology import picture_of
 
     path = find_scenario(scenario)
     source = open_scenario(str(path))

@@ -114,7 +114,7 @@ def _list_runs(
     database: Path | None,
     as_json: bool,
 ) -> None:
-    from subflow_app.core.run_query import parse_query
+    from subflow_app.core.history.run_query import parse_query
 
     _check_status(status)
     with opened_store(database, read_only=True) as store:
@@ -192,9 +192,14 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show what came out of a stored run."""
-    from subflow_app.core.agent_explanations import agents_document, agents_line, agents_table, stored_agent_steps
     from subflow_app.core.events import AGENT, DECISION
     from subflow_app.core.explanations import decisions_line, extents_document
+    from subflow_app.core.learning.agent_explanations import (
+        agents_document,
+        agents_line,
+        agents_table,
+        stored_agent_steps,
+    )
     from subflow_app.core.summary_text import summary_line, summary_tables
 
     with opened_store(database, read_only=True) as store:

@@ -15,7 +15,7 @@ from subflow_app.cli.terminal import stderr_console
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from subflow_app.core.runs import RunJob, RunProgress, RunResult
+    from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
 
 # Ten updates a second look smooth and cost nothing.
 _UPDATE_S = 0.1

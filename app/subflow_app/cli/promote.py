@@ -30,7 +30,7 @@ def promote(
     its name: controller = { name = "drl-cc", policy = "NAME" }.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.promotion import promote as copy_to_library
+    from subflow_app.core.learning.promotion import promote as copy_to_library
     from subflow_sim.errors import PolicyError
     from subflow_sim.policy import Policy
 
@@ -54,8 +54,8 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
     """
     from subflow_app.cli.trainings import training_number
     from subflow_app.core.errors import InputError
+    from subflow_app.core.learning.training_folder import best_policy
     from subflow_app.core.paths import file_stem
-    from subflow_app.core.training_folder import best_policy
 
     given = Path(training)
     if given.is_file():

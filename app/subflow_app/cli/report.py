@@ -32,8 +32,8 @@ def report(
     """
     from dataclasses import replace
 
-    from subflow_app.core.figures import write_figure
-    from subflow_app.core.report import build_report, page_size, read_runs, render_report, report_kind
+    from subflow_app.core.paper.figures import write_figure
+    from subflow_app.core.paper.report import build_report, page_size, read_runs, render_report, report_kind
 
     size = page_size(page)
     plots = None if figure is None else named_figures(figure)

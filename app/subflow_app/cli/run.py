@@ -14,7 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store, positive_time_
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
-    from subflow_app.core.runs import RunJob, RunResult
+    from subflow_app.core.running.runs import RunJob, RunResult
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.limits import Limits
     from subflow_sim.scenario import Scenario
@@ -77,8 +77,8 @@ def run(
     SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.runs import RunJob, decision_limits
-    from subflow_app.core.scenario_source import open_scenario
+    from subflow_app.core.running.runs import RunJob, decision_limits
+    from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_sim.errors import SimError
 
     interval_s = positive_time_option("--sample-interval", sample_interval, "100ms")

@@ -17,8 +17,8 @@ from subflow_app.cli.terminal import print_error, print_line, print_note, print_
 
 if TYPE_CHECKING:
     from subflow_agents import TrainingConfig
-    from subflow_app.core.training import TrainingJob
-    from subflow_app.core.training_service import TrainingService
+    from subflow_app.core.learning.training import TrainingJob
+    from subflow_app.core.learning.training_service import TrainingService
     from subflow_store import Store
 
 TRAIN_WORKER_COMMAND = "train-worker"
@@ -111,7 +111,7 @@ def train(
     its name after subflow promote.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.training_setup import check_torch
+    from subflow_app.core.learning.training_setup import check_torch
 
     if resume is not None:
         given = {"AGENT": agent, "--scenario": scenario, "--recipe": recipe, "--seed": seed, "--set": changes}
@@ -153,14 +153,14 @@ def train(
 
 def train_worker() -> None:
     """Carry out one training (used by train and by the window)."""
-    from subflow_app.core.training_worker import main
+    from subflow_app.core.learning.training_worker import main
 
     raise typer.Exit(main())
 
 
 def _service(store: Store | None) -> TrainingService:
-    from subflow_app.core import training_worker
-    from subflow_app.core.training_service import TrainingService
+    from subflow_app.core.learning import training_worker
+    from subflow_app.core.learning.training_service import TrainingService
 
     return TrainingService(store, limit=1, trainer=training_worker.TRAINER)
 
@@ -184,11 +184,11 @@ def _config(
 
     from subflow_agents import agent as agent_of_name
     from subflow_app.core.errors import InputError
+    from subflow_app.core.learning.recipes import load_recipe
+    from subflow_app.core.learning.training_folder import has_checkpoint
+    from subflow_app.core.learning.training_setup import TrainingRequest, prepare, request_of, with_changes
     from subflow_app.core.paths import new_training_directory
-    from subflow_app.core.recipes import load_recipe
     from subflow_app.core.summary_text import duration_text
-    from subflow_app.core.training_folder import has_checkpoint
-    from subflow_app.core.training_setup import TrainingRequest, prepare, request_of, with_changes
 
     if agent is None and recipe is None:
         raise InputError("say what to train: subflow train AGENT --scenario FILE, or subflow train --recipe NAME")
@@ -217,7 +217,7 @@ def _config(
 
 
 def _seeds(text: str | None) -> tuple[int, ...] | None:
-    from subflow_app.core.recipes import parse_seeds
+    from subflow_app.core.learning.recipes import parse_seeds
 
     return None if text is None else parse_seeds(text)
 
@@ -229,7 +229,7 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
         InputError: if there is none.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.training_folder import is_training_folder
+    from subflow_app.core.learning.training_folder import is_training_folder
 
     if resume != LATEST:
         folder = Path(resume)
@@ -298,7 +298,7 @@ class _Watched:
 
 
 def _exit_code(job: TrainingJob, signal_number: int) -> int:
-    from subflow_app.core.training import JobState
+    from subflow_app.core.learning.training import JobState
 
     if job.state in (JobState.FAILED, JobState.INTERRUPTED) and not signal_number:
         print_error(f"the training failed: {job.message}")
@@ -314,7 +314,7 @@ def _exit_code(job: TrainingJob, signal_number: int) -> int:
 
 
 def _print_resume_hint(job: TrainingJob) -> None:
-    from subflow_app.core.training_folder import has_checkpoint
+    from subflow_app.core.learning.training_folder import has_checkpoint
 
     if has_checkpoint(job.folder):
         print_note(f"go on with `{job.resume_hint()}`")
@@ -323,7 +323,7 @@ def _print_resume_hint(job: TrainingJob) -> None:
 def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:
     """The last line of JSON: how it ended, and what there is."""
     from subflow_agents import ReportKind
-    from subflow_app.core.training_folder import BEST_POLICY, LATEST_POLICY
+    from subflow_app.core.learning.training_folder import BEST_POLICY, LATEST_POLICY
 
     def existing(name: str) -> str | None:
         path = job.folder / name
@@ -346,8 +346,8 @@ def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:
 
 def _print_result(job: TrainingJob) -> None:
     from subflow_agents import ReportKind
-    from subflow_app.core.training_folder import BEST_POLICY, LATEST_POLICY
-    from subflow_app.core.training_text import evaluation_table, metric_rows, progress_line
+    from subflow_app.core.learning.training_folder import BEST_POLICY, LATEST_POLICY
+    from subflow_app.core.learning.training_text import evaluation_table, metric_rows, progress_line
 
     if job.metrics:
         known = {name: value for name, value in job.metrics.items() if name != "eta_s"}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.json_document import plain
-from subflow_app.core.training_metrics import SATURATION_WARNING
-from subflow_app.core.training_text import (
+from subflow_app.core.learning.training_metrics import SATURATION_WARNING
+from subflow_app.core.learning.training_text import (
     budget_fraction,
     evaluation_line,
     metric_rows,
@@ -20,7 +20,7 @@ from subflow_app.core.training_text import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from subflow_app.core.training import TrainingJob
+    from subflow_app.core.learning.training import TrainingJob
 
 
 class Display(Protocol):

@@ -43,7 +43,7 @@ def trainings(
         context.obj = database
         return
     from subflow_app.core.errors import InputError
-    from subflow_app.core.training_text import trainings_table
+    from subflow_app.core.learning.training_text import trainings_table
     from subflow_store import TRAINING_STATES
 
     if state is not None and state not in TRAINING_STATES:
@@ -61,9 +61,9 @@ def trainings(
 @trainings_app.command()
 def show(context: typer.Context, training: Number, database: Database = None, as_json: Json = False) -> None:
     """Show a training: what was asked for, how far it is, its last evaluation."""
+    from subflow_app.core.learning.training_folder import BEST_POLICY
+    from subflow_app.core.learning.training_text import metric_rows, stored_evaluation_table
     from subflow_app.core.summary_text import duration_text
-    from subflow_app.core.training_folder import BEST_POLICY
-    from subflow_app.core.training_text import metric_rows, stored_evaluation_table
 
     with _synced_store(database or context.obj) as store:
         row = store.trainings.get(training_number(store, training))
@@ -151,7 +151,7 @@ def delete(
 ) -> None:
     """Remove trainings from the list, for good."""
     from subflow_app.core.errors import InputError, TrainingError
-    from subflow_app.core.training_folder import is_training_folder, living_process
+    from subflow_app.core.learning.training_folder import is_training_folder, living_process
 
     with opened_store(database or context.obj) as store:
         rows = [store.trainings.get(training_number(store, each)) for each in trainings]
@@ -224,7 +224,7 @@ def _last_number(values: Any) -> float | None:
 @contextmanager
 def _synced_store(database: Path | None) -> Iterator[Store]:
     """The store, brought up to date with what trainings have told since somebody looked last."""
-    from subflow_app.core.training_record import sync_all
+    from subflow_app.core.learning.training_record import sync_all
     from subflow_store.errors import StoreReadOnly
 
     with ExitStack() as stack:
@@ -240,8 +240,8 @@ def _tell(database: Path | None, training: str, command: str, expected: str) -> 
     """Tell a training something, and wait until it obeys."""
     from subflow_agents import ReportKind
     from subflow_app.core.errors import InputError, TrainingError
-    from subflow_app.core.training import TrainingJob
-    from subflow_app.core.training_folder import living_process
+    from subflow_app.core.learning.training import TrainingJob
+    from subflow_app.core.learning.training_folder import living_process
 
     with opened_store(database) as store:
         row = store.trainings.get(training_number(store, training))

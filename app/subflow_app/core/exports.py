@@ -21,11 +21,11 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.agent_series import number_names, steps_of
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
-from subflow_app.core.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.core.json_document import json_text
+from subflow_app.core.learning.agent_series import number_names, steps_of
+from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.core.paths import new_rescue_directory
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots import BARS, PLOTS, TIME, Bar, PlotSpec
@@ -140,7 +140,7 @@ def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPl
             else:
                 written.append(export_curves(plot.overlay(runs), path, plot))
     if plan.figure_formats:
-        from subflow_app.core.figures import save_figure
+        from subflow_app.core.paper.figures import save_figure
 
         together = [plots] if plan.look.is_stacked and plots else [[plot] for plot in plots]
         for group in together:

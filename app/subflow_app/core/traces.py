@@ -381,7 +381,7 @@ def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
     """The stored scenario; None if this version cannot read it, and then owners label themselves."""
-    from subflow_app.core.policies import app_catalog
+    from subflow_app.core.learning.policies import app_catalog
     from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 

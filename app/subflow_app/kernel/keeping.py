@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.exports import ExportPlan, export_run
-from subflow_app.core.runs import RunJob, RunResult
+from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.kernel.compare import Comparison
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from subflow_app.core.history.run_names import run_names
 from subflow_app.core.palette import ColourKey
-from subflow_app.core.run_names import run_names
 from subflow_app.core.traces import Traces
 
 # Share of a category that its bars take; the rest keeps categories apart.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.agent_series import REWARD
+from subflow_app.core.learning.agent_series import REWARD
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.plots.spec import AGENTS, Curve, PlotSpec, column_curves
 

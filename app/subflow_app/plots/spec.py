@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core import palette
-from subflow_app.core.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
-from subflow_app.core.run_names import run_names
+from subflow_app.core.history.run_names import run_names
+from subflow_app.core.learning.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots.bars import Bar, BarsOf
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.stepping import speed_text
+from subflow_app.core.running.stepping import speed_text
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.actions.choices import SPEEDS, THEMES, WORKSPACES

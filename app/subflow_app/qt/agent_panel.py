@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.agent_replay import AgentReplay
-from subflow_app.core.agent_series import Numbers, learning_subflows
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.learning.agent_replay import AgentReplay
+from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, translatable, trn
 
 if TYPE_CHECKING:
-    from subflow_app.core.training_progress import Training
+    from subflow_app.core.learning.training_progress import Training
     from subflow_app.qt.queue.enqueue_dialog import Enqueueing
     from subflow_app.qt.training.promote_dialog import Promotion
 

@@ -9,10 +9,10 @@ from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.recovery import UnsavedText
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
-from subflow_app.core.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenario_source import with_traces
+from subflow_app.core.scenarios.recovery import UnsavedText
+from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenarios.scenario_source import with_traces
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.preferences import Preferences

@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
-from subflow_app.core.figure_plan import FigureKind, FigurePlan
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.paper_styles import (
+from subflow_app.core.paper.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
+from subflow_app.core.paper.figure_plan import FigureKind, FigurePlan
+from subflow_app.core.paper.paper_styles import (
     DPI_RANGE,
     HEIGHT_RANGE_MM,
     LEGENDS,

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, export_shown
-from subflow_app.core.figure_choice import AS_SHOWN, FigureChoice
-from subflow_app.core.figure_plan import FigurePlan, figure_kind
-from subflow_app.core.figure_process import FigureProcess
-from subflow_app.core.figures import write_figure
 from subflow_app.core.language import tr, trn
+from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
+from subflow_app.core.paper.figure_plan import FigurePlan, figure_kind
+from subflow_app.core.paper.figure_process import FigureProcess
+from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paths import file_stem
 from subflow_app.core.traces import StoredTraces
 from subflow_app.qt.database import DatabaseControl

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr
-from subflow_app.core.live_state import LiveLink, live_link, live_subflows
-from subflow_app.core.runs import RunJob
+from subflow_app.core.running.live_state import LiveLink, live_link, live_subflows
+from subflow_app.core.running.runs import RunJob
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.scenario import QueueSpec
 from subflow_sim.units import Dimension, format_quantity

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.policies import app_catalog
-from subflow_app.core.problem_texts import error_text
-from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_app.core.training_progress import TRAINING_ACTIONS
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.learning.training_progress import TRAINING_ACTIONS
+from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS

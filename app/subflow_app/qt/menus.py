@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.arrange import EDGES
+from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.actions.choices import PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
 

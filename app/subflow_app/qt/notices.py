@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from subflow_app.core.language import tr, trn
-from subflow_app.core.problem_texts import error_text, problem_text
-from subflow_app.core.runs import RunJob
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_store import StoreError

@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTe
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
+from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import current_tokens

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr, translatable, trn
-from subflow_app.core.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
+from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.plots import PlotSpec
 from subflow_store import RunRow
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.figure_process import FigureProcess
 from subflow_app.core.language import tr
+from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paths import file_stem
 from subflow_app.core.traces import StoredTraces
 from subflow_app.plots import PLOTS, PlotSpec
@@ -111,8 +111,8 @@ class Reports(QObject):
         process = FigureProcess()
 
         def export() -> Path:
-            from subflow_app.core.figures import write_figure
-            from subflow_app.core.report import build_report, page_size, read_runs, report_kind
+            from subflow_app.core.paper.figures import write_figure
+            from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
 
             try:
                 kind = report_kind(path)

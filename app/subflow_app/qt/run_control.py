@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.live_changes import LiveChange
-from subflow_app.core.problem_texts import error_text, problem_text
-from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState, decision_limits
-from subflow_app.core.toml_edit import TomlValue
+from subflow_app.core.running.live_changes import LiveChange
+from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, RunState, decision_limits
+from subflow_app.core.scenarios.problem_texts import error_text, problem_text
+from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt.workers import Workers
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.scenario import Scenario

@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.language import tr
-from subflow_app.core.live_changes import LiveChange, describe_change
-from subflow_app.core.runs import RunJob, RunProgress, RunResult, RunState
-from subflow_app.core.scenario_source import ScenarioSource, with_traces
+from subflow_app.core.running.live_changes import LiveChange, describe_change
+from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, RunState
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.documents import Documents

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import trn
-from subflow_app.core.runs import RunJob
+from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.workers import Workers

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
-from subflow_app.core.stepping import StepSize, next_event_s, step_end_s
+from subflow_app.core.running.stepping import StepSize, next_event_s, step_end_s
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.preferences import Preferences

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core import templates
 from subflow_app.core.language import tr
-from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_app.core.templates import TEMPLATES, Template, TemplateValue
-from subflow_app.core.topology import picture_of
+from subflow_app.core.scenarios import templates
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.templates import TEMPLATES, Template, TemplateValue
+from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.drawing_file import draw_thumbnail
 

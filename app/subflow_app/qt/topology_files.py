@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.graph_files import GRAPH_SUFFIXES
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
-from subflow_app.core.topology import picture_of
+from subflow_app.core.scenarios.graph_files import GRAPH_SUFFIXES
+from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.preferences import Preferences
@@ -22,7 +22,7 @@ from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
-    from subflow_app.core.graph_import import Imported
+    from subflow_app.core.scenarios.graph_import import Imported
 
 SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 
@@ -53,7 +53,7 @@ class TopologyFiles(QObject):
     def import_file(self, path: Path) -> bool:
         """Makes a scenario of a graph file; nothing changes if that cannot be, or the person keeps the present one."""
         # Imported here, as is what writes: a start neither reads nor writes graphs.
-        from subflow_app.core.graph_import import import_graph
+        from subflow_app.core.scenarios.graph_import import import_graph
 
         try:
             found = import_graph(path)
@@ -67,7 +67,7 @@ class TopologyFiles(QObject):
 
     def ask_graphml(self) -> None:
         """Asks for a place and writes the topology as GraphML."""
-        from subflow_app.core.graph_export import export_graphml, left_out
+        from subflow_app.core.scenarios.graph_export import export_graphml, left_out
 
         def write(scenario: Scenario, path: Path) -> None:
             export_graphml(scenario, picture_of(scenario, self._documents.doc.positions()).places, path)

@@ -11,7 +11,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
 from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database, file_stem
-from subflow_app.core.runs import RunJob, RunResult
+from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError

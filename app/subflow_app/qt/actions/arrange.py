@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.core.arrange import EDGES
+from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.action_spec import ActionSpec, WindowState
 
 # Edge or middle: (text, where, shortcut).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.stepping import StepSize
+from subflow_app.core.running.stepping import StepSize
 from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
 # The plots a person sees first; the others are one click away in the View menu.

@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QFont, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QPushButton, QTableView, QVBoxLayout, QWidget
 
+from subflow_app.core.history.run_comparison import PARAMETER, ComparedValue, compare_runs, comparison_text
 from subflow_app.core.language import tr, trn
-from subflow_app.core.run_comparison import PARAMETER, ComparedValue, compare_runs, comparison_text
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.models.run_table import heading
 from subflow_app.qt.theme import current_tokens, table_style

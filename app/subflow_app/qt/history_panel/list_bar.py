@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, NAME
+from subflow_app.core.history.run_groups import GROUPINGS
 from subflow_app.core.language import tr
-from subflow_app.core.run_columns import COLUMNS, MORE_COLUMNS, NAME
-from subflow_app.core.run_groups import GROUPINGS
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.search_field import SearchField, help_html
 from subflow_app.qt.icons import icon

@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from subflow_app.core.history.run_groups import GROUPINGS
+from subflow_app.core.history.run_query import Vocabulary
 from subflow_app.core.language import tr, trn
-from subflow_app.core.run_groups import GROUPINGS
-from subflow_app.core.run_query import Vocabulary
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.changes import HistoryCommand, RunChanges, change_tags
 from subflow_app.qt.history_panel.list_bar import ListBar

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.run_query import Vocabulary
+from subflow_app.core.history.run_query import Vocabulary
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 from subflow_store.conditions import Condition
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
-    from subflow_app.core.run_columns import Value
+    from subflow_app.core.history.run_columns import Value
     from subflow_store import Store
 
 

@@ -8,9 +8,9 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRa
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from subflow_app.core.history.run_columns import NOTE, STARTED
+from subflow_app.core.history.run_groups import RunGroup
 from subflow_app.core.language import tr
-from subflow_app.core.run_columns import NOTE, STARTED
-from subflow_app.core.run_groups import RunGroup
 from subflow_app.qt.models.run_table import RunTable, heading
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 from subflow_store.values import RunRow

@@ -8,9 +8,16 @@ from PySide6.QtCore import QEvent, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
+from subflow_app.core.history.run_query import (
+    Completion,
+    QueryError,
+    Vocabulary,
+    complete_query,
+    help_lines,
+    parse_query,
+)
 from subflow_app.core.language import tr
-from subflow_app.core.problem_texts import problem_text
-from subflow_app.core.run_query import Completion, QueryError, Vocabulary, complete_query, help_lines, parse_query
+from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 from subflow_store.conditions import Condition

@@ -34,8 +34,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.form import FieldOption
 from subflow_app.core.language import tr
+from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.qt.theme import current_tokens
 
 _TEXT_MARGIN = 3

@@ -8,11 +8,11 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from subflow_app.core.form import FieldOption, FormField, default_text
-from subflow_app.core.form_text import Previewer, TextCheck, check_text, read_text
 from subflow_app.core.language import tr
-from subflow_app.core.problem_texts import problem_text
-from subflow_app.core.toml_edit import TomlValue
+from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
+from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text
+from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor

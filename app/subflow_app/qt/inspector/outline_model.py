@@ -9,8 +9,8 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core.language import trn
-from subflow_app.core.outline import OutlineEntry, outline
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.outline import OutlineEntry, outline
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from subflow_app.core.form import Form, FormGroup
-from subflow_app.core.form_text import Previewer
 from subflow_app.core.language import tr
-from subflow_app.core.problem_texts import problem_text
+from subflow_app.core.scenarios.form import Form, FormGroup
+from subflow_app.core.scenarios.form_text import Previewer
+from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.theme import Tokens

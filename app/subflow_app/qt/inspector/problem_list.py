@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, trn
-from subflow_app.core.problem_texts import problem_text
+from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import Problem

@@ -24,8 +24,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QToolTip, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.problem_texts import problem_text
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import Tokens
 
 _PAUSE_MS = 300

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
-from subflow_app.core.agent_replay import AgentReplay, NumberRow, number_rows
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.learning.agent_replay import AgentReplay, NumberRow, number_rows
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.agent_steps import AgentDecision

@@ -12,8 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QFont, QIcon
 
-from subflow_app.core.language import tr, trn
-from subflow_app.core.run_columns import (
+from subflow_app.core.history.run_columns import (
     COLUMNS,
     NAME,
     NOTE,
@@ -24,7 +23,8 @@ from subflow_app.core.run_columns import (
     column,
     sorted_runs,
 )
-from subflow_app.core.run_groups import RunGroup, grouped, mean_interval
+from subflow_app.core.history.run_groups import RunGroup, grouped, mean_interval
+from subflow_app.core.language import tr, trn
 from subflow_app.core.summary_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon

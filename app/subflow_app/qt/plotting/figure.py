@@ -13,10 +13,10 @@ from PySide6.QtGui import QFont, QImage, QPageSize, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.figure_plan import FigureKind, figure_kind
-from subflow_app.core.figures import write_figure
 from subflow_app.core.language import tr
-from subflow_app.core.paper_styles import MM_PER_INCH, checked_height, checked_width
+from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
+from subflow_app.core.paper.figures import write_figure
+from subflow_app.core.paper.paper_styles import MM_PER_INCH, checked_height, checked_width
 from subflow_app.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen

@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.policy_surface import Surface
+from subflow_app.core.learning.policy_surface import Surface
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_item import make_pen

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.training_metrics import TrainingPlot
-from subflow_app.core.training_progress import Comparison, Estimate, Training
+from subflow_app.core.learning.training_metrics import TrainingPlot
+from subflow_app.core.learning.training_progress import Comparison, Estimate, Training
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip

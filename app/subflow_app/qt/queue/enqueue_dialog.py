@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr, trn
-from subflow_app.core.run_queue import MOST_AT_ONCE
+from subflow_app.core.running.run_queue import MOST_AT_ONCE
 
 _MOST_SEED = 999_999_999
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr
-from subflow_app.core.run_queue import QueueEntry, QueueProgress
+from subflow_app.core.running.run_queue import QueueEntry, QueueProgress
 from subflow_app.qt import format as fmt
 from subflow_app.qt.queue.table_model import COLUMNS, ENTRY_ROLE, QueueTable
 from subflow_app.qt.theme import Tokens, current_tokens

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.run_queue import QueueEntry, QueueState
+from subflow_app.core.running.run_queue import QueueEntry, QueueState
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 

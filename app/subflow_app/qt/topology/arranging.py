@@ -8,11 +8,11 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core import arrange
-from subflow_app.core.arrange import GRID, Axis, Edge
 from subflow_app.core.language import tr
-from subflow_app.core.layout import Point
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios import arrange
+from subflow_app.core.scenarios.arrange import GRID, Axis, Edge
+from subflow_app.core.scenarios.layout import Point
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt import commands
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.scene import TopologyScene

@@ -19,7 +19,7 @@ from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.bench_canvas import CanvasFigure, mesh_text
-from subflow_app.core.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.app import make_application
 from subflow_app.qt.topology.gestures import MoveGesture, PanGesture
 from subflow_app.qt.topology.view import TopologyView

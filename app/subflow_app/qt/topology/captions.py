@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.topology import PictureLink, SubflowPath, event_rows
+from subflow_app.core.scenarios.topology import PictureLink, SubflowPath, event_rows
 from subflow_app.qt import format as fmt
 from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 

@@ -10,10 +10,10 @@ from PySide6.QtGui import QGuiApplication, QUndoStack
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
-from subflow_app.core.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
-from subflow_app.core.scenario_doc import ScenarioDoc
-from subflow_app.core.scenario_edits import Edited, add_link, add_node, add_note, remove_parts, rename_part
-from subflow_app.core.scenario_parts import NAMED
+from subflow_app.core.scenarios.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_edits import Edited, add_link, add_node, add_note, remove_parts, rename_part
+from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_app.qt import commands
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.menus import TOPOLOGY_MENUS

@@ -11,7 +11,7 @@ from PySide6.QtSvg import QSvgGenerator
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
-from subflow_app.core.topology import TopologyPicture
+from subflow_app.core.scenarios.topology import TopologyPicture
 from subflow_app.qt.theme import LIGHT, Tokens
 from subflow_app.qt.topology.captions import copies_text
 from subflow_app.qt.topology.look import Look

@@ -31,13 +31,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core import event_strip as strip
-from subflow_app.core import toml_edit
-from subflow_app.core.event_strip import Part, StripItem, StripMark, StripRow
-from subflow_app.core.form_text import check_text
 from subflow_app.core.language import tr
-from subflow_app.core.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.toml_edit import TomlEditError
+from subflow_app.core.scenarios import event_strip as strip
+from subflow_app.core.scenarios import toml_edit
+from subflow_app.core.scenarios.event_strip import Part, StripItem, StripMark, StripRow
+from subflow_app.core.scenarios.form_text import check_text
+from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted

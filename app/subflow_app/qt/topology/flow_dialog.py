@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.flow_draft import KINDS, FlowDraft
 from subflow_app.core.language import tr
+from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.path_list import PathList
 from subflow_sim.scenario_model import MAX_COPIES

@@ -8,12 +8,12 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.flow_draft import FlowDraft
 from subflow_app.core.language import tr
-from subflow_app.core.policies import app_catalog
-from subflow_app.core.scenario_doc import Change
-from subflow_app.core.scenario_edits import add_flow, check_flow_ends, set_paths
-from subflow_app.core.topology import hops_of
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.scenarios.flow_draft import FlowDraft
+from subflow_app.core.scenarios.scenario_doc import Change
+from subflow_app.core.scenarios.scenario_edits import add_flow, check_flow_ends, set_paths
+from subflow_app.core.scenarios.topology import hops_of
 from subflow_app.qt import commands
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.flow_dialog import FlowDialog

@@ -8,7 +8,7 @@ from typing import Protocol
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtWidgets import QGraphicsView, QRubberBand
 
-from subflow_app.core.arrange import snapped_shift
+from subflow_app.core.scenarios.arrange import snapped_shift
 from subflow_app.qt.topology.drawing_items import GhostItem, RubberLineItem
 from subflow_app.qt.topology.scene import TopologyScene
 

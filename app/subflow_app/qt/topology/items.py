@@ -14,7 +14,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from subflow_app.core.topology import PictureLink
+from subflow_app.core.scenarios.topology import PictureLink
 from subflow_app.qt.topology.geometry import LinkCurve
 from subflow_app.qt.topology.look import Look, blend
 

@@ -7,9 +7,9 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor
 
-from subflow_app.core.flow_draft import DraftPath, FlowDraft
 from subflow_app.core.language import tr, trn
 from subflow_app.core.palette import ColourKey, hex_colour
+from subflow_app.core.scenarios.flow_draft import DraftPath, FlowDraft
 from subflow_app.qt import format as fmt
 
 _Index = QModelIndex | QPersistentModelIndex

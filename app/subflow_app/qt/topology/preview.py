@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from subflow_app.core.topology import Hop
+from subflow_app.core.scenarios.topology import Hop
 from subflow_app.qt.topology.geometry import LinkCurve
 
 _PITCH = 9.0

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsScene
 
 from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
-from subflow_app.core.topology import Hop, PictureLink, SubflowPath, TopologyPicture
+from subflow_app.core.scenarios.topology import Hop, PictureLink, SubflowPath, TopologyPicture
 from subflow_app.qt.topology.captions import describe_link, link_caption
 from subflow_app.qt.topology.geometry import link_curve
 from subflow_app.qt.topology.items import NODE_RADIUS, CanvasItem, Lane, LinkItem, NodeItem

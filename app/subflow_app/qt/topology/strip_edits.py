@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core import event_strip as strip
-from subflow_app.core import toml_edit
-from subflow_app.core.event_strip import StripBar, StripItem
 from subflow_app.core.language import tr
-from subflow_app.core.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.toml_edit import Path, TomlValue
+from subflow_app.core.scenarios import event_strip as strip
+from subflow_app.core.scenarios import toml_edit
+from subflow_app.core.scenarios.event_strip import StripBar, StripItem
+from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenarios.toml_edit import Path, TomlValue
 from subflow_app.qt import commands
 from subflow_app.qt.topology.strip_painter import Preview
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF
 
-from subflow_app.core.event_strip import Part, StripBar, StripItem, StripMark, StripRow, start_of
+from subflow_app.core.scenarios.event_strip import Part, StripBar, StripItem, StripMark, StripRow, start_of
 
 ROW_HEIGHT = 25
 MARK_RADIUS = 5.0

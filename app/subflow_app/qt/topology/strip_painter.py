@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from subflow_app.core import toml_edit
-from subflow_app.core.event_strip import StripBar, StripItem, StripMark, tick_step
 from subflow_app.core.language import tr
+from subflow_app.core.scenarios import toml_edit
+from subflow_app.core.scenarios.event_strip import StripBar, StripItem, StripMark, tick_step
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.strip_layout import MARK_RADIUS, StripLayout

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.palette import hex_colour
-from subflow_app.core.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.sketch import missing_part
-from subflow_app.core.topology import picture_of
+from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
+from subflow_app.core.scenarios.sketch import missing_part
+from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.arranging import Arranging

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.training_desk import DocumentText, TrainingDesk
-from subflow_app.core.training_draft import TrainingOrder
-from subflow_app.core.training_progress import JobState, Training, toggle_word
+from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
+from subflow_app.core.learning.training_draft import TrainingOrder
+from subflow_app.core.learning.training_progress import JobState, Training, toggle_word
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 

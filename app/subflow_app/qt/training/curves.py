@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction, QActionGroup, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
-from subflow_app.core.training_progress import Training
+from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
+from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 

@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.problem_texts import error_text
-from subflow_app.core.race import rivals
-from subflow_app.core.training_desk import DocumentText, SeenPolicy, TrainingChoices
-from subflow_app.core.training_draft import DOCUMENT, TrainingDraft
-from subflow_app.core.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
+from subflow_app.core.learning.race import rivals
+from subflow_app.core.learning.training_desk import DocumentText, SeenPolicy, TrainingChoices
+from subflow_app.core.learning.training_draft import DOCUMENT, TrainingDraft
+from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
+from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.training.control import TrainingControl

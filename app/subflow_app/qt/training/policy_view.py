@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QV
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.policy_surface import Surface, policy_surface
-from subflow_app.core.problem_texts import error_text
-from subflow_app.core.training_desk import SeenPolicy
-from subflow_app.core.training_progress import Training
+from subflow_app.core.learning.policy_surface import Surface, policy_surface
+from subflow_app.core.learning.training_desk import SeenPolicy
+from subflow_app.core.learning.training_progress import Training
+from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr
-from subflow_app.core.training_progress import Training
+from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.problem_texts import problem_text
-from subflow_app.core.race import race_sources
-from subflow_app.core.training_desk import DocumentText, TrainingDesk
-from subflow_app.core.training_progress import JobState, Training
+from subflow_app.core.learning.race import race_sources
+from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
+from subflow_app.core.learning.training_progress import JobState, Training
+from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
@@ -172,6 +172,6 @@ class TrainingSession(QObject):
 
 def open_desk(store: Store | None) -> TrainingDesk:
     """Brings the trainings of a database; what training needs is imported by the thread that asks for it."""
-    from subflow_app.core import trainings
+    from subflow_app.core.learning import trainings
 
     return trainings.open_desk(store)

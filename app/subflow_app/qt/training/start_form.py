@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.training_draft import FROM_FILE, TrainingDraft
+from subflow_app.core.learning.training_draft import FROM_FILE, TrainingDraft
 from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.theme import Tokens, current_tokens
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.runs import RunProgress, RunState
+from subflow_app.core.running.runs import RunProgress, RunState
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 

@@ -1,0 +1,190 @@
+"""Columns of the list of runs: what each shows and sorts by, those there always are and those of recorded values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from subflow_app.core.history.run_query import dimension_of
+from subflow_app.core.language import translatable
+from subflow_app.core.summary_text import NOTHING, fixed_text
+from subflow_sim.units import Dimension
+from subflow_store.values import RunRow
+
+Value = float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunColumn:
+    """A column.
+
+    Attributes:
+        key: names it in settings; of recorded values their key.
+        title: English, without the unit; of recorded values the key.
+        unit: of all its cells; empty for none.
+        scale: what SI values are multiplied by.
+        decimals: of its numbers; None for up to six digits.
+        is_number: whether its cells are right-aligned.
+        is_figure: whether groups tell its mean.
+        widest: what its cells hold at most, as a rule.
+        tip: what it is, in English.
+        of: reads the value of a run; None for recorded values.
+    """
+
+    key: str
+    title: str
+    unit: str = ""
+    scale: float = 1.0
+    decimals: int | None = None
+    is_number: bool = False
+    is_figure: bool = False
+    widest: str = ""
+    tip: str = ""
+    of: Callable[[RunRow], Value] | None = None
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its values are read from the recorded ones."""
+        return self.of is None
+
+    def text(self, value: Value) -> str:
+        """A value as its cells show it."""
+        if value is None:
+            return NOTHING if self.is_number else ""
+        if isinstance(value, str):
+            return value
+        return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
+
+
+def _figure(
+    key: str, title: str, unit: str, scale: float, decimals: int, widest: str, tip: str, of: Callable[[RunRow], Value]
+) -> RunColumn:
+    return RunColumn(key, title, unit, scale, decimals, True, True, widest, tip, of)
+
+
+NAME = "name"
+SCENARIO = "scenario"
+STATUS = "status"
+STARTED = "started"
+TAGS = "tags"
+NOTE = "note"
+
+COLUMNS: tuple[RunColumn, ...] = (
+    RunColumn(NAME, translatable("Name"), widest="Two disjoint paths, one lossy", of=lambda r: r.name),
+    RunColumn(SCENARIO, translatable("Scenario"), widest="Two disjoint path", of=lambda r: r.scenario_name),
+    RunColumn("controllers", translatable("Controllers"), widest="uncoupled", of=lambda r: r.controllers),
+    RunColumn("seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed),
+    RunColumn(STATUS, translatable("Status"), widest="    interrupted", of=lambda r: r.status),
+    _figure(
+        "goodput_bps",
+        translatable("Goodput"),
+        "Mbit/s",
+        1e-6,
+        3,
+        "12.345 ± 0.12345",
+        translatable("Sum over all flows, after warm-up"),
+        lambda r: r.goodput_bps,
+    ),
+    _figure(
+        "mean_rtt_s",
+        translatable("Mean RTT"),
+        "ms",
+        1e3,
+        1,
+        "191.2 ± 10.234",
+        translatable("Mean round-trip time over all flows, after warm-up"),
+        lambda r: r.mean_rtt_s,
+    ),
+    _figure(
+        "jain",
+        translatable("Jain"),
+        "",
+        1.0,
+        3,
+        "0.985 ± 0.01234",
+        translatable("Jain's fairness index of the flows: 1 is equal shares"),
+        lambda r: r.jain,
+    ),
+    RunColumn(STARTED, translatable("Started"), widest="28 Nov 2026 09:12", of=lambda r: r.started_at.timestamp()),
+    RunColumn(TAGS, translatable("Tags"), widest="baseline, fair", of=lambda r: ", ".join(r.tags)),
+    RunColumn(NOTE, translatable("Note"), widest="Double-click to write", of=lambda r: r.note),
+)
+"""Those that a new list shows."""
+
+MORE_COLUMNS: tuple[RunColumn, ...] = (
+    RunColumn("id", translatable("Run"), decimals=0, is_number=True, widest="12345", of=lambda r: r.id),
+    _figure("duration_s", translatable("Duration"), "s", 1.0, 1, "1200.0", "", lambda r: r.duration_s),
+    _figure("simulated_s", translatable("Simulated"), "s", 1.0, 1, "1200.0", "", lambda r: r.simulated_s),
+    _figure("warmup_s", translatable("Warm-up"), "s", 1.0, 1, "20.0", "", lambda r: r.warmup_s),
+    _figure("wall_s", translatable("Wall time"), "s", 1.0, 2, "12.34", "", lambda r: r.wall_s),
+    RunColumn("packets", translatable("Packets"), "", 1.0, 0, True, True, "123456789", "", of=lambda r: r.packets),
+    RunColumn("profile", translatable("Profile"), widest="textbook", of=lambda r: r.profile),
+    RunColumn("version", translatable("Version"), widest="0.1.0.dev0", of=lambda r: r.version),
+    RunColumn("signature", translatable("Signature"), widest="0123456789abcdef", of=lambda r: r.signature),
+)
+"""Those that can be added besides recorded values."""
+
+_BY_KEY: Mapping[str, RunColumn] = {column.key: column for column in (*COLUMNS, *MORE_COLUMNS)}
+
+
+def column(key: str) -> RunColumn:
+    """The column of this key: a known one, or one of recorded values."""
+    return _BY_KEY.get(key) or recorded_column(key)
+
+
+def recorded_column(key: str) -> RunColumn:
+    """A column of recorded values, with the unit that the key tells."""
+    match dimension_of(key):
+        case Dimension.RATE:
+            shown = ("Mbit/s", 1e-6, 3)
+        case Dimension.TIME if any(part in key for part in ("rtt", "delay", "blocking")):
+            shown = ("ms", 1e3, 1)
+        case Dimension.TIME:
+            shown = ("s", 1.0, 3)
+        case Dimension.SIZE:
+            shown = ("kB", 1e-3, 1)
+        case Dimension.QUEUE:
+            shown = ("pkt", 1.0, 1)
+        case Dimension.RATIO if not key.endswith("jain"):
+            shown = ("%", 100.0, 2)
+        case _:
+            return RunColumn(key, key, is_number=True, is_figure=True, widest=key)
+    return RunColumn(key, key, *shown, is_number=True, is_figure=True, widest=key)
+
+
+def sort_key(value: Value) -> tuple[int, float, str]:
+    """Orders values as a person expects: what is missing first, numbers by size, text without case."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, str):
+        return (2, 0.0, value.lower())
+    return (1, value, "")
+
+
+def sorted_runs(
+    rows: Sequence[RunRow], order: Sequence[tuple[RunColumn, bool]], recorded: Mapping[str, Mapping[int, Value]]
+) -> list[RunRow]:
+    """The runs in order.
+
+    Args:
+        rows: newest first, which is the order where all else is equal.
+        order: columns and whether the greatest come first; the first one decides.
+        recorded: values of recorded columns, by key and run.
+    """
+    ordered = list(rows)
+    for sorted_by, is_descending in reversed(order):
+        get = sorted_by.of
+        if get is None:
+            values = recorded.get(sorted_by.key, {})
+            keyed = [sort_key(values.get(row.id)) for row in ordered]
+        else:
+            keyed = [sort_key(get(row)) for row in ordered]
+        places = sorted(range(len(ordered)), key=keyed.__getitem__, reverse=is_descending)
+        ordered = [ordered[place] for place in places]
+    return ordered
+
+
+def local_day(row: RunRow, now: datetime | None = None) -> str:
+    """The local day on which a run began, as ISO 8601."""
+    return row.started_at.astimezone((now or datetime.now(UTC)).astimezone().tzinfo).date().isoformat()

@@ -1,0 +1,1 @@
+"""Trainings, policies, and what agents did. Start reading at `training_setup`, then `training` and `recipes`."""

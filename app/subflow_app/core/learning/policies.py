@@ -1,0 +1,198 @@
+"""The trained policies that scenarios can name: those that ship, and those of the user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.learning.policy_cards import CARD_KEYS, card_line, card_text
+from subflow_app.core.paths import policy_folder
+from subflow_sim.errors import PolicyError
+from subflow_sim.policy_library import SUFFIX, PolicyLibrary, shipped_policies
+
+if TYPE_CHECKING:
+    from subflow_app.core.summary_text import TextTable
+    from subflow_sim.params import AlgorithmCatalog
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRecord:
+    """A policy of the library.
+
+    Attributes:
+        name: by which scenarios find it.
+        path: of its file.
+        controller: that it was trained for; empty if the file is unusable.
+        document: what the file says of itself.
+        content_hash: SHA-256 in hex.
+        problem: why it is unusable; empty if it is not.
+    """
+
+    name: str
+    path: Path
+    controller: str = ""
+    document: Mapping[str, Any] | None = None
+    content_hash: str = ""
+    problem: str = ""
+
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """How it was made and what it can do; free in form."""
+        card = (self.document or {}).get("card")
+        return card if isinstance(card, Mapping) else {}
+
+
+def policy_library() -> PolicyLibrary:
+    """The policies by name: what ships first, so that its names mean the same everywhere, then the user's."""
+    return PolicyLibrary((shipped_policies(), policy_folder()))
+
+
+def app_catalog() -> AlgorithmCatalog:
+    """Everything a scenario may name as controller, scheduler or policy."""
+    from subflow_sim.catalog import catalog_with
+
+    return catalog_with(policy_library())
+
+
+def policy_records(library: PolicyLibrary | None = None) -> tuple[PolicyRecord, ...]:
+    """The policies of the library, sorted by name; a file that cannot be used says why."""
+    return tuple(_record(name, path) for name, path in (library or policy_library()).paths().items())
+
+
+def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> PolicyRecord:
+    """The policy for what the user typed: a path, or a name of the library.
+
+    Raises:
+        InputError: if it is neither, or the file is unusable.
+    """
+    paths = (library or policy_library()).paths()
+    if name_or_path.endswith(SUFFIX) or "/" in name_or_path:
+        record = _record(Path(name_or_path).stem, Path(name_or_path))
+    elif name_or_path in paths:
+        record = _record(name_or_path, paths[name_or_path])
+    else:
+        names = ", ".join(paths) or "there is none"
+        raise InputError(
+            f"{name_or_path}: no policy of that name; allowed: a file {SUFFIX}, or of the library: {names}"
+        )
+    if record.problem:
+        raise InputError(record.problem)
+    return record
+
+
+def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
+    """The card of a policy of the library; empty if there is none of that name, or its file is no policy."""
+    path = library.paths().get(name)
+    return {} if path is None else _record(name, path).card
+
+
+def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
+    """A card as lines of text; its form is free."""
+    lines: list[str] = []
+    for key, value in card.items():
+        label = f"{indent}{str(key).replace('_', ' ')}:"
+        if isinstance(value, Mapping) and value:
+            lines += [label, *card_lines(value, indent + "  ")]
+        else:
+            lines.append(f"{label} {_value_text(value)}")
+    return lines
+
+
+def policy_table(records: Sequence[PolicyRecord]) -> TextTable:
+    """The library: a row for each policy."""
+    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+
+    columns = tuple(
+        TextColumn(title, is_number=False) for title in ("Name", "Controller", "Trained on", "Hash", "Problem")
+    )
+    rows = tuple(
+        (
+            record.name,
+            record.controller or NOTHING,
+            card_line(record.card) or NOTHING,
+            record.content_hash[:12] or NOTHING,
+            record.problem or NOTHING,
+        )
+        for record in records
+    )
+    has_problem = any(record.problem for record in records)
+    width = len(columns) if has_problem else len(columns) - 1
+    return TextTable("", columns[:width], tuple(row[:width] for row in rows))
+
+
+def policy_document(record: PolicyRecord) -> dict[str, Any]:
+    """A policy as a JSON document, without its networks."""
+    document = record.document or {}
+    return {
+        "name": record.name,
+        "path": str(record.path),
+        "controller": record.controller or None,
+        "content_hash": record.content_hash or None,
+        "observation": document.get("observation"),
+        "action": document.get("action"),
+        "options": document.get("options", {}),
+        "card": dict(record.card),
+        "problem": record.problem or None,
+    }
+
+
+def policy_lines(record: PolicyRecord) -> list[str]:
+    """All that a policy says of itself, as lines of text."""
+    document = record.document or {}
+    observation, action = document["observation"], document["action"]
+    lines = [
+        f"{record.name}: a policy for {record.controller}",
+        f"File: {record.path}",
+        f"Hash: {record.content_hash}",
+        f"Sees: {', '.join(observation['features'])}; history {observation['history']}",
+        f"Does: {' or '.join(action['choices']) or ', '.join(action['names'])}",
+        *(
+            f"{part.capitalize()}: {_network_text(document[part])}"
+            for part in ("actor", "critic")
+            if document.get(part)
+        ),
+    ]
+    if document.get("options"):
+        lines += ["Options it was trained with:", *card_lines(document["options"], "  ")]
+    if record.card:
+        told = [f"  {line}" for line in card_text(record.card).splitlines()]
+        lines += ["Card:", *told, *card_lines({k: v for k, v in record.card.items() if k not in CARD_KEYS}, "  ")]
+    return lines
+
+
+def _record(name: str, path: Path) -> PolicyRecord:
+    from subflow_sim.policy import Policy
+
+    try:
+        policy = Policy.load(path)
+    except PolicyError as error:
+        return PolicyRecord(name, path, problem=str(error))
+    return PolicyRecord(name, path, policy.controller, policy.document, policy.content_hash)
+
+
+def _network_text(network: Mapping[str, Any]) -> str:
+    """A network in a line, e.g. "lstm of 64, then target of 2 slots: 78 -> 128 relu -> 2 tanh"."""
+    encoder = network["encoder"]
+    code = {
+        "none": "",
+        "lstm": f"lstm of {encoder.get('hidden')}, then ",
+        "pool": f"pool ({', '.join(encoder.get('pool', ()))}) of {encoder.get('layers')}, then ",
+    }[encoder["type"]]
+    slots = "" if network["input"] == "slot" else f" of {network['slots']} slots"
+    text = ""
+    for layer in network["layers"]:
+        if layer["type"] == "linear":
+            text += f" -> {layer['out']}" if text else f"{layer['in']} -> {layer['out']}"
+        else:
+            text += f" {layer['type']}"
+    return f"{code}{network['input']}{slots}: {text}"
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

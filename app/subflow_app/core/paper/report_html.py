@@ -1,0 +1,125 @@
+"""A report as one HTML file: figures inside, nothing to load, no scripts, every text escaped."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import escape
+
+from subflow_app.core.paper.figures import render_figure
+from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.core.scenarios.topology_sketch import render_sketch
+from subflow_app.core.summary_text import TextColumn, TextTable
+
+# Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
+_STYLE = """
+:root { color-scheme: light; }
+body { margin: 2rem auto; max-width: 62rem; padding: 0 1.5rem; background: #fff; color: #1b1b1b;
+  font: 16px/1.5 "DejaVu Sans", Verdana, "Segoe UI", sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: 0.2rem; }
+h2 { font-size: 1.3rem; margin-top: 2.4rem; border-bottom: 1px solid #999; padding-bottom: 0.2rem; }
+h3 { font-size: 1.05rem; margin-top: 1.6rem; }
+.subtitle, figcaption, .unit { color: #555; }
+nav ul { columns: 2; padding-left: 1.2rem; }
+a { color: #00548a; }
+.table { overflow-x: auto; margin: 1.2rem 0; }
+table { border-collapse: collapse; font-size: 0.85rem; }
+caption { text-align: left; font-weight: bold; padding-bottom: 0.3rem; }
+th, td { padding: 0.2rem 0.9rem 0.2rem 0; text-align: left; vertical-align: top; white-space: pre-wrap; }
+th { border-bottom: 1px solid #555; vertical-align: bottom; }
+tr:last-child td { border-bottom: 1px solid #999; }
+th.number, td.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.unit { font-weight: normal; display: block; }
+figure { margin: 1.6rem 0; break-inside: avoid; }
+figure svg { max-width: 100%; height: auto; }
+pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.8rem; line-height: 1.35; }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; } tr { break-inside: avoid; }
+  h2, h3, caption { break-after: avoid; } pre { white-space: pre-wrap; } }
+"""
+
+
+def render_html(report: Report) -> bytes:
+    """The file."""
+    sections = [block.text for block in report.blocks if isinstance(block, Heading) and block.level == 1]
+    contents = "".join(f'<li><a href="#s{number}">{escape(text)}</a></li>' for number, text in enumerate(sections))
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        "<head>",
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(report.title)}</title>",
+        f"<style>{_STYLE}</style>",
+        "</head>",
+        "<body>",
+        f"<header><h1>{escape(report.title)}</h1>",
+        f'<p class="subtitle">{escape(report.subtitle)}</p></header>',
+        f'<nav aria-label="Contents"><ul>{contents}</ul></nav>',
+        "<main>",
+    ]
+    section = 0
+    for number, block in enumerate(report.blocks):
+        parts.append(_element(block, number, section))
+        section += isinstance(block, Heading) and block.level == 1
+    parts += ["</main>", "</body>", "</html>", ""]
+    return "\n".join(parts).encode()
+
+
+def _element(block: Block, number: int, section: int) -> str:
+    if isinstance(block, Heading):
+        return (
+            f'<h2 id="s{section}">{escape(block.text)}</h2>' if block.level == 1 else f"<h3>{escape(block.text)}</h3>"
+        )
+    if isinstance(block, Paragraph):
+        return f"<p>{escape(block.text)}</p>"
+    if isinstance(block, Listing):
+        return f"<pre><code>{escape(block.text)}</code></pre>"
+    if isinstance(block, Picture):
+        return _figure(block, number)
+    return _table(block)
+
+
+def _figure(picture: Picture, number: int) -> str:
+    caption = escape(picture.caption)
+    drawing = _inline(_svg_of(picture), f"p{number}-", caption)
+    return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
+
+
+def _svg_of(picture: Picture) -> str:
+    if picture.sketch is not None:
+        return render_sketch(picture.sketch).decode()
+    assert picture.figure is not None
+    # As paths: whoever reads it need not have our font.
+    style = replace(picture.figure.style, text_in_svg=False)
+    return render_figure(replace(picture.figure, kind="svg", style=style)).decode()
+
+
+def _inline(svg: str, prefix: str, label: str) -> str:
+    """The drawing as an element of the page; several in one page must not share the names of their parts."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}\1"', svg)
+    svg = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}\1"', svg)
+    svg = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}\1)", svg)
+    return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+
+def _table(table: TextTable) -> str:
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    head = "".join(f'<th scope="col"{_class(column)}>{_heading(column)}</th>' for column in table.columns)
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td{_class(column)}>{escape(cell)}</td>" for column, cell in zip(table.columns, row, strict=True))
+        + "</tr>"
+        for row in table.rows
+    )
+    return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+
+
+def _heading(column: TextColumn) -> str:
+    unit = f'<span class="unit">{escape(column.unit)}</span>' if column.unit else ""
+    return escape(column.title) + unit
+
+
+def _class(column: TextColumn) -> str:
+    return ' class="number"' if column.is_number else ""

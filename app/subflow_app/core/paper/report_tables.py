@@ -1,0 +1,301 @@
+"""The tables of a report: what a scenario is made of, and runs beside each other."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_app.core.scenarios.topology import event_rows
+from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text, duration_text, fixed_text
+from subflow_app.core.traces import Traces, path_label
+from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+from subflow_sim.units import Dimension, format_quantity
+from subflow_store.values import RunRow
+
+UNLIMITED = "unlimited"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportRun:
+    """A run with everything that a report says of it.
+
+    Attributes:
+        row: what the store keeps, scenario text and summary included.
+        traces: its samples.
+        scenario: None if this version cannot read it.
+    """
+
+    row: RunRow
+    traces: Traces
+    scenario: Scenario | None
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """The summary document; empty if the run ended without one."""
+        return self.row.summary or {}
+
+
+def run_table(runs: Sequence[ReportRun]) -> TextTable:
+    """A row per run: what it is, and its headline figures."""
+    columns = (
+        TextColumn("Run"),
+        TextColumn("Name", is_number=False),
+        TextColumn("Controllers", is_number=False),
+        TextColumn("Seed"),
+        TextColumn("Simulated", "s"),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("RTT", "ms"),
+        TextColumn("Jain index"),
+        TextColumn("Status", is_number=False),
+    )
+    rows = [
+        (
+            str(run.row.id),
+            run.row.name,
+            run.row.controllers or NOTHING,
+            str(run.row.seed),
+            f"{run.row.simulated_s:.5g}",
+            fixed_text(run.row.goodput_bps, 3, 1e-6),
+            fixed_text(run.row.mean_rtt_s, 1, 1e3),
+            fixed_text(run.row.jain, 3),
+            run.row.status,
+        )
+        for run in runs
+    ]
+    return TextTable("Runs", columns, tuple(rows))
+
+
+def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
+    """A row per experiment, which is all runs that differ in their seed alone: mean ± 95 % interval over the seeds."""
+    from subflow_agents.evaluation import Figure
+
+    experiments: dict[str, list[ReportRun]] = {}
+    for run in runs:
+        experiments.setdefault(run.traces.condition, []).append(run)
+    columns = (
+        TextColumn("Experiment", is_number=False),
+        TextColumn("Controllers", is_number=False),
+        TextColumn("Runs"),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("RTT", "ms"),
+        TextColumn("Loss", "%"),
+        TextColumn("Resent", "pkt"),
+        TextColumn("Jain index"),
+    )
+    figures: tuple[tuple[Callable[[ReportRun], object], float, int], ...] = (
+        (lambda run: run.row.goodput_bps, 1e-6, 3),
+        (lambda run: run.row.mean_rtt_s, 1e3, 1),
+        (_loss_ratio, 100.0, 3),
+        (lambda run: _total(run, "retransmits"), 1.0, 1),
+        (lambda run: run.row.jain, 1.0, 3),
+    )
+    rows = []
+    for members in experiments.values():
+        cells = [members[0].row.name, members[0].row.controllers or NOTHING, str(len(members))]
+        for read, scale, decimals in figures:
+            figure = Figure.of(_numbers(read(member) for member in members))
+            cells.append(interval_cell(figure.mean * scale, figure.ci95 * scale, decimals))
+        rows.append(tuple(cells))
+    return TextTable("Experiments", columns, tuple(rows))
+
+
+def interval_cell(mean: float, half_width: float, decimals: int) -> str:
+    """``12.3 ± 0.4``; the mean alone where there is no interval."""
+    if not math.isfinite(mean):
+        return NOTHING
+    text = f"{mean:.{decimals}f}"
+    return f"{text} ± {half_width:.{decimals}f}" if math.isfinite(half_width) else text
+
+
+def general_table(scenario: Scenario) -> TextTable:
+    """What holds for all of a scenario."""
+    rows = [
+        ("Duration", duration_text(scenario.duration_s)),
+        ("Warm-up, not counted in summaries", duration_text(scenario.warmup_s)),
+        ("Seed of the file", str(scenario.seed)),
+        ("Payload of a full packet", f"{scenario.mss_bytes} B"),
+        ("Transport profile", scenario.profile),
+        ("Start jitter", delay_text(scenario.start_jitter_s)),
+    ]
+    rows += [(f"transport.{key}", _option_text(value)) for key, value in scenario.transport.items()]
+    return TextTable(
+        "General", (TextColumn("Parameter", is_number=False), TextColumn("Value", is_number=False)), tuple(rows)
+    )
+
+
+def links_table(links: Iterable[Link]) -> TextTable:
+    """A row per link; a second one for the way back where it differs."""
+    columns = (
+        TextColumn("Link", is_number=False),
+        TextColumn("Between", is_number=False),
+        TextColumn("Rate", is_number=False),
+        TextColumn("Delay", is_number=False),
+        TextColumn("Queue", is_number=False),
+        TextColumn("Loss", is_number=False),
+    )
+    rows = []
+    for link in links:
+        first, second = link.ends
+        if link.forward == link.reverse:
+            rows.append((link.name, f"{first} ↔ {second}", *_direction_cells(link.forward)))
+        else:
+            rows.append((link.name, f"{first} → {second}", *_direction_cells(link.forward)))
+            rows.append(("", f"{second} → {first}", *_direction_cells(link.reverse)))
+    return TextTable("Links", columns, tuple(rows))
+
+
+def flows_table(flows: Iterable[Flow]) -> TextTable:
+    """A row per flow of the file."""
+    columns = (
+        TextColumn("Flow", is_number=False),
+        TextColumn("Kind", is_number=False),
+        TextColumn("From → to", is_number=False),
+        TextColumn("Controller", is_number=False),
+        TextColumn("Scheduler", is_number=False),
+        TextColumn("Paths", is_number=False),
+        TextColumn("Sends", is_number=False),
+    )
+    rows = [
+        (
+            flow.name if flow.count == 1 else f"{flow.name} × {flow.count}",
+            flow.kind,
+            f"{flow.source} → {flow.destination}",
+            flow.controller.name or NOTHING,
+            (flow.scheduler.name if flow.kind == "mptcp" else "") or NOTHING,
+            ", ".join(path_label(path) for path in flow.paths),
+            _sends(flow),
+        )
+        for flow in flows
+    ]
+    return TextTable("Flows", columns, tuple(rows))
+
+
+def options_table(flows: Iterable[Flow]) -> TextTable:
+    """Options of controllers and schedulers, defaults included: what a reader needs to build the same."""
+    columns = (
+        TextColumn("Flow", is_number=False),
+        TextColumn("Algorithm", is_number=False),
+        TextColumn("Options", is_number=False),
+    )
+    rows = []
+    for flow in flows:
+        # A flow with one path has a scheduler by name alone.
+        for choice in (flow.controller, flow.scheduler) if flow.kind == "mptcp" else (flow.controller,):
+            told = [f"{key} = {_option_text(value)}" for key, value in choice.options.items()]
+            if choice.policy is not None:
+                told.append(f"policy {choice.policy.name} (SHA-256 {choice.policy.content_hash[:16]}…)")
+            if told:
+                rows.append((flow.name, choice.name, ", ".join(told)))
+    return TextTable("Options of algorithms", columns, tuple(rows))
+
+
+def events_table(events: Sequence[Event]) -> TextTable:
+    """A row per timed change."""
+    columns = (
+        TextColumn("At", is_number=False),
+        TextColumn("Of", is_number=False),
+        TextColumn("Change", is_number=False),
+    )
+    rows = []
+    for event, row in zip(events, event_rows(events), strict=True):
+        subject = event.link or event.flow or NOTHING
+        if event.link is not None and row.direction != "both":
+            subject += f" ({row.direction})"
+        if event.subflow is not None:
+            subject += f", subflow {event.subflow}"
+        changes = [f"{what} {_change_text(what, value)}" for what, value in row.changes]
+        if event.backup is not None:
+            changes.append("backup" if event.backup else "no backup any more")
+        rows.append((delay_text(event.at_s), subject, ", ".join(changes) or NOTHING))
+    return TextTable("Events", columns, tuple(rows))
+
+
+def rate_text(rate_bps: float | None) -> str:
+    """``8 Mbit/s``; None and infinity are unlimited."""
+    return UNLIMITED if rate_bps is None or math.isinf(rate_bps) else _spaced(format_quantity(rate_bps, Dimension.RATE))
+
+
+def delay_text(time_s: float) -> str:
+    """``50 ms``."""
+    return _spaced(format_quantity(time_s, Dimension.TIME))
+
+
+def _direction_cells(direction: LinkDirection) -> tuple[str, str, str, str]:
+    rate = rate_text(direction.rate_bps)
+    if direction.trace is not None:
+        rate = f"trace {direction.trace.file} (mean {rate})"
+    loss = f"{direction.loss * 100:.4g} %"
+    if direction.loss_model is not None:
+        loss = f"bursts (Gilbert), mean {loss}"
+    return rate, delay_text(direction.delay_s), _queue_text(direction.queue), loss
+
+
+def _queue_text(queue: QueueSpec) -> str:
+    limits = []
+    if queue.limit_pkts is not None:
+        limits.append(f"{queue.limit_pkts} pkt")
+    if queue.limit_bytes is not None:
+        limits.append(f"{queue.limit_bytes} B")
+    told = f"{queue.discipline}, {' and '.join(limits) or UNLIMITED}"
+    options = [f"{key} = {_option_text(value)}" for key, value in queue.options.items()]
+    return f"{told} ({', '.join(options)})" if options else told
+
+
+def _sends(flow: Flow) -> str:
+    told = []
+    if flow.rate_bps is not None:
+        told.append(rate_text(flow.rate_bps))
+    told.append(f"{count_text(flow.size_bytes)} B" if flow.size_bytes is not None else "endless")
+    if flow.arrivals is not None:
+        told.append(f"arrivals every {delay_text(flow.arrivals.mean_gap_s)} on average")
+    if flow.start_s:
+        told.append(f"from {delay_text(flow.start_s)}")
+    if flow.stop_s is not None:
+        told.append(f"until {delay_text(flow.stop_s)}")
+    return ", ".join(told)
+
+
+def _change_text(what: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    if what == "rate":
+        return rate_text(value)
+    if what == "delay":
+        return delay_text(value)
+    if what == "loss":
+        return f"{value * 100:.4g} %"
+    if math.isinf(value):
+        return UNLIMITED
+    return f"{value:.0f} {'pkt' if what == 'queue' else 'B'}"
+
+
+def _option_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _spaced(text: str) -> str:
+    return re.sub(r"^([-\d.]+)(?=[^\d.])", r"\1 ", text)
+
+
+def _numbers(values: Iterable[object]) -> list[float]:
+    return [float(value) for value in values if isinstance(value, int | float) and math.isfinite(value)]
+
+
+def _flows(run: ReportRun) -> Sequence[Mapping[str, Any]]:
+    flows: Sequence[Mapping[str, Any]] = run.summary.get("flows", ())
+    return flows
+
+
+def _total(run: ReportRun, name: str) -> float | None:
+    values = _numbers(flow.get(name) for flow in _flows(run))
+    return sum(values) if values else None
+
+
+def _loss_ratio(run: ReportRun) -> float | None:
+    values = _numbers(flow.get("loss_ratio") for flow in _flows(run))
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,93 @@
+"""What the links and flows of a run are like at a time: the scenario, with the events and live changes until then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from subflow_app.core.running.live_changes import LiveChange
+from subflow_sim.scenario import Event, Flow, LinkDirection, Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLink:
+    """One direction of a link at a time.
+
+    Attributes:
+        side: its values.
+        is_up: whether it is in service.
+    """
+
+    side: LinkDirection
+    is_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSubflow:
+    """What events have made of a subflow.
+
+    Attributes:
+        ordinal: from 1 in path order.
+        path: its links.
+        is_open: it was not closed, or was opened again.
+        is_backup: it carries data only while no other is usable.
+    """
+
+    ordinal: int
+    path: tuple[str, ...]
+    is_open: bool
+    is_backup: bool
+
+
+def live_link(
+    scenario: Scenario, changes: Sequence[LiveChange], name: str, direction: str, now_s: float
+) -> LiveLink | None:
+    """A link in one direction ("forward" or "reverse") at that time; None if there is none of that name."""
+    link = scenario.links.get(name)
+    if link is None:
+        return None
+    side, is_up = link.reverse if direction == "reverse" else link.forward, True
+    for event in _until(scenario, changes, now_s):
+        if event.link != name or event.direction not in ("both", direction):
+            continue
+        if event.rate_bps is not None:
+            side = replace(side, rate_bps=event.rate_bps, trace=None)
+        if event.delay_s is not None:
+            side = replace(side, delay_s=event.delay_s)
+        if event.loss is not None:
+            side = replace(side, loss=event.loss, loss_model=event.loss_model)
+        if event.queue is not None:
+            queue = replace(side.queue, limit_pkts=event.queue.limit_pkts, limit_bytes=event.queue.limit_bytes)
+            side = replace(side, queue=queue)
+        if event.up is not None:
+            is_up = event.up
+    return LiveLink(side, is_up)
+
+
+def live_subflows(
+    scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float
+) -> tuple[LiveSubflow, ...]:
+    """The subflows of a flow at that time; none of a flow of datagrams, or of a name that nothing has."""
+    flow = scenario.flows.get(name)
+    if flow is None or flow.sends_datagrams:
+        return ()
+    events = [event for event in _until(scenario, changes, now_s) if event.flow == name]
+    return tuple(_live_subflow(flow, ordinal, events) for ordinal in range(1, len(flow.paths) + 1))
+
+
+def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubflow:
+    is_open, is_backup = True, ordinal in flow.backup
+    for event in events:
+        if event.subflow not in (None, ordinal):
+            continue
+        is_open = is_open if event.open is None else event.open
+        is_backup = is_backup if event.backup is None else event.backup
+    return LiveSubflow(ordinal, flow.paths[ordinal - 1], is_open, is_backup)
+
+
+def _until(scenario: Scenario, changes: Sequence[LiveChange], now_s: float) -> Iterator[Event]:
+    """Events until then, in the order in which they happened."""
+    live = [change.event for change in changes]
+    # A live change happens a nanosecond after it was made, which a run that holds has not come to.
+    planned = [event for event in scenario.events if event.at_s <= now_s]
+    yield from sorted([*planned, *live], key=lambda event: round(event.at_s * 1e9))

@@ -1,0 +1,115 @@
+"""A scenario ready to run, together with the text that describes exactly it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.resources import find_scenario
+from subflow_app.core.scenarios.toml_edit import Path, TomlEditError, TomlValue, read_toml, set_value
+from subflow_sim.delivery_trace import trace_content
+from subflow_sim.overrides import apply_overrides as overrides_of_file
+from subflow_sim.report import Report
+from subflow_sim.scenario import LinkDirection, Scenario, load_scenario
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioSource:
+    """A scenario and its TOML text.
+
+    Attributes:
+        scenario: what to simulate.
+        text: TOML that parses to this very scenario, overrides included; it is stored with the run.
+    """
+
+    scenario: Scenario
+    text: str
+
+
+def open_scenario(name_or_path: str, *, overrides: Sequence[str] = (), seed: int | None = None) -> ScenarioSource:
+    """Read a scenario file, or a shipped scenario by name.
+
+    Args:
+        name_or_path: what the user typed.
+        overrides: ``KEY=VALUE`` texts with a dotted scenario key, applied in order.
+        seed: replaces the seed of the file.
+
+    Raises:
+        InputError: if there is no such file or shipped scenario.
+        ScenarioError: with all problems of the file and the overrides.
+    """
+    path = find_scenario(name_or_path)
+    changes = [*overrides, *([] if seed is None else [f"seed={seed}"])]
+    scenario = load_scenario(path, overrides=changes, algorithms=app_catalog())
+    # It parsed, so it is UTF-8, is TOML, and each override has a key and a value.
+    text = path.read_bytes().decode("utf-8-sig")
+    return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario))
+
+
+def with_traces(text: str, scenario: Scenario) -> str:
+    """The scenario text with the content of the delivery traces it names, so that it means the same without the files.
+
+    Args:
+        text: TOML that parses to the scenario.
+        scenario: what it means, with the traces that were read.
+    """
+    tree: Any = None
+    for name, link in scenario.links.items():
+        sides: tuple[tuple[LinkDirection, Path], ...] = (
+            (link.forward, ("links", name)),
+            (link.reverse, ("links", name, "reverse")),
+        )
+        for side, path in sides:
+            if side.trace is None:
+                continue
+            tree = read_toml(text) if tree is None else tree
+            table: Any = tree
+            for key in (*path, "rate"):
+                table = table.get(key, {}) if isinstance(table, Mapping) else {}
+            # Without a rate of its own, the reverse direction has the forward one's.
+            if isinstance(table, Mapping) and "trace" in table and "content" not in table:
+                text = set_value(text, (*path, "rate", "content"), trace_content(side.trace.times_ms))
+    return text
+
+
+def with_overrides(text: str, overrides: Sequence[str]) -> str:
+    """The scenario text with overrides written into it; comments and layout stay wherever that is possible.
+
+    Args:
+        text: TOML.
+        overrides: ``KEY=VALUE`` texts that the scenario reader has accepted for this text.
+
+    Raises:
+        TomlEditError: if the text is not TOML.
+    """
+    if not overrides:
+        return text
+    before, wanted = read_toml(text), read_toml(text)
+    # The reader's own function decides what an override means, so that text and scenario cannot differ.
+    overrides_of_file(wanted, overrides, Report("", dict, wanted))
+    try:
+        for path, value in _differences(before, wanted):
+            text = set_value(text, path, value)
+    except TomlEditError:
+        # A place that cannot be edited alone: then the layout has to go, the values are what counts.
+        import tomlkit
+
+        return tomlkit.dumps(wanted)
+    return text
+
+
+def _differences(before: Any, wanted: Any, path: Path = ()) -> Iterator[tuple[Path, TomlValue]]:
+    """The smallest places where two TOML trees differ, with the value wanted there; overrides never remove a key."""
+    if isinstance(before, Mapping) and isinstance(wanted, Mapping):
+        for key, value in wanted.items():
+            if key not in before:
+                yield (*path, key), value
+            else:
+                yield from _differences(before[key], value, (*path, key))
+    elif isinstance(before, list) and isinstance(wanted, list) and len(before) == len(wanted):
+        for index, (old, new) in enumerate(zip(before, wanted, strict=True)):
+            yield from _differences(old, new, (*path, index))
+    elif type(before) is not type(wanted) or before != wanted:
+        yield path, wanted

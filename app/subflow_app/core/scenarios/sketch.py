@@ -1,0 +1,69 @@
+"""What can be drawn of a scenario that has problems: a drawing begins as one, and is looked at all the while.
+
+The reader of the simulator fills in placeholders where a file says too little or something impossible. Parts that hold
+together are kept; a part with problems of its own is shown as it was when the scenario last had none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.scenarios.scenario_parts import NAMED
+from subflow_sim.errors import ScenarioError
+from subflow_sim.params import AlgorithmCatalog
+from subflow_sim.report import Report
+from subflow_sim.scenario import Flow, Link, Scenario
+from subflow_sim.scenario_reader import read_tree
+
+if TYPE_CHECKING:
+    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+
+
+def missing_part(doc: ScenarioDoc) -> str:
+    """Return what a drawing still lacks, `nodes`, `links` or `flows`, if nothing else is wrong with it; else empty."""
+    lacking = [problem.key for problem in doc.problems if problem.key in NAMED and not doc.data.get(problem.key)]
+    if len(lacking) < len(doc.problems) or not lacking:
+        return ""
+    return lacking[0]
+
+
+def sketch_of(data: Mapping[str, Any], last_valid: Scenario | None, algorithms: AlgorithmCatalog) -> Scenario | None:
+    """Read as much of a scenario as can be drawn; None if that is nothing.
+
+    Args:
+        data: of the file, as parsed.
+        last_valid: what it meant when it last had no problems.
+        algorithms: that may be named.
+    """
+    report = Report("", dict, dict(data))
+    try:
+        read = read_tree(dict(data), "", report, algorithms, None)
+    except ScenarioError:
+        return None
+    troubled = {".".join(problem.key.split("[")[0].split(".")[:2]) for problem in report.problems}
+    links: dict[str, Link] = {}
+    for name, link in read.links.items():
+        first, second = link.ends
+        if first not in read.nodes or second not in read.nodes or first == second:
+            continue
+        before = last_valid.links.get(name) if last_valid and f"links.{name}" in troubled else None
+        links[name] = replace(before, ends=link.ends) if before else link
+    flows = {name: flow for name, flow in read.flows.items() if _is_drawable(read, links, flow)}
+    events = tuple(
+        event
+        for event in read.events
+        if event.link in links or (event.flow is not None and any(_names(flow, event.flow) for flow in flows.values()))
+    )
+    return replace(read, links=links, flows=flows, events=events)
+
+
+def _is_drawable(scenario: Scenario, links: Mapping[str, Link], flow: Flow) -> bool:
+    if flow.source not in scenario.nodes or flow.destination not in scenario.nodes:
+        return False
+    return all(name in links for path in flow.paths for name in path)
+
+
+def _names(flow: Flow, name: str) -> bool:
+    return name == flow.name or flow.has_copy(name)

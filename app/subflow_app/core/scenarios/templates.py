@@ -1,0 +1,203 @@
+"""Topologies of the literature to start from, each with the few numbers that its experiments vary.
+
+The scenario files are those that ship; a template only says which values of them to ask for, so that there is one
+place where a topology is described.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path
+from subflow_app.core.scenarios.form_text import read_text, text_of
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_sim.params import Param, params_by_key
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateValue:
+    """A number to choose: what it is called, and the places of the file that it goes to."""
+
+    label: str
+    keys: tuple[str, ...]
+
+    @property
+    def param(self) -> Param:
+        """Its declaration."""
+        section, *_, key = self.keys[0].split(".")
+        return params_by_key(section.removesuffix("s"))[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A topology to start from.
+
+    Attributes:
+        scenario: name of the shipped file.
+        title: what the gallery calls it.
+        sentence: what it is good for.
+        values: what can be chosen.
+    """
+
+    scenario: str
+    title: str
+    sentence: str
+    values: tuple[TemplateValue, ...]
+
+    def document(self) -> ScenarioDoc:
+        """Read its scenario, as a document without a file.
+
+        Raises:
+            ScenarioFileError: if the shipped file cannot be read.
+        """
+        return ScenarioDoc(ScenarioDoc.open(resource_path(f"scenarios/{self.scenario}{SCENARIO_SUFFIX}")).text)
+
+
+def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:
+    """Return what the file says of a value, as one would type it."""
+    return text_of(doc.value(value.keys[0])) or text_of(value.param.default)
+
+
+def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
+    """Say what is wrong with typed text, and what is allowed; empty if nothing is."""
+    wanted = read_text(value.param, text)
+    if wanted is None:
+        return ""
+    problems = doc.preview(value.keys[0], wanted)
+    return f"{problems[0].message}; allowed: {problems[0].allowed}" if problems else ""
+
+
+def filled_text(template: Template, texts: Mapping[TemplateValue, str]) -> str:
+    """Return the scenario with the values that were typed; what was left as it is stays untouched in the file.
+
+    Raises:
+        AppError: if the shipped file cannot be read.
+    """
+    doc = template.document()
+    for value, text in texts.items():
+        wanted = read_text(value.param, text)
+        if wanted is None or text.strip() == shown_text(doc, value):
+            continue
+        for key in value.keys:
+            doc.set_value(key, wanted)
+    return doc.text
+
+
+def _links(label: str, key: str, *names: str) -> TemplateValue:
+    return TemplateValue(label, tuple(f"links.{name}.{key}" for name in names))
+
+
+def _count(label: str, *flows: str) -> TemplateValue:
+    return TemplateValue(label, tuple(f"flows.{flow}.count" for flow in flows))
+
+
+def _paths(names: Sequence[str], *keys: str) -> tuple[TemplateValue, ...]:
+    labels = {"rate": "Rate of each path", "delay": "Delay of each path", "queue": "Queue of each path"}
+    labels["loss"] = "Loss of each path"
+    return tuple(_links(labels[key], key, *names) for key in keys)
+
+
+_TWO = ("top", "bottom")
+_PATHS = ("path1", "path2")
+_MPTCP = _count("Multipath connections", "mptcp")
+
+TEMPLATES: tuple[Template, ...] = (
+    Template(
+        "t-2link",
+        "T-2link: two disjoint links",
+        "One multipath connection alone on two parallel links: does it fill both?",
+        (*_paths(_TWO, "rate", "delay", "loss"), _MPTCP),
+    ),
+    Template(
+        "t-1link",
+        "T-1link: one shared bottleneck",
+        "Both subflows and a TCP cross the same bottleneck: does the connection take no more than the TCP?",
+        (_links("Rate of the bottleneck", "rate", "bottleneck"), _count("TCP connections", "tcp"), _MPTCP),
+    ),
+    Template(
+        "t-10a",
+        "T-10a: a TCP on the top link",
+        "The bottom link is free: ideally the connection leaves the top link to the TCP.",
+        (*_paths(_TWO, "rate", "delay"), _count("TCP connections", "tcp")),
+    ),
+    Template(
+        "t-10b",
+        "T-10b: a TCP on each link",
+        "Three connections on two links: fair is two thirds of a link for each.",
+        (*_paths(_TWO, "rate", "delay"), _count("TCP connections on each link", "tcp1", "tcp2")),
+    ),
+    Template(
+        "t-10c",
+        "T-10c: two bottlenecks in a row",
+        "One subflow crosses two bottlenecks, the first shared with a TCP: any use of it is pure loss.",
+        (
+            _links("Rate of the first bottleneck", "rate", "shared"),
+            _links("Rate of the common bottleneck", "rate", "common"),
+            _count("TCP connections", "tcp"),
+        ),
+    ),
+    Template(
+        "t-10d",
+        "T-10d: bursts on the top link",
+        "Bursts at link rate come and go on the top link: how fast is the traffic moved away and back?",
+        (*_paths(_TWO, "rate", "delay"), TemplateValue("Rate of the bursts", ("flows.bursts.rate",))),
+    ),
+    Template(
+        "drlcc-sc1",
+        "T-drl: one host, two shaped paths",
+        "All multipath connections of a host share two lossy links, the testbed of DRL-CC.",
+        (
+            *_paths(_PATHS, "rate", "delay", "loss"),
+            _count("Downloads", "download"),
+            TemplateValue("Size of each download", ("flows.download.size",)),
+        ),
+    ),
+    Template(
+        "t-dql",
+        "T-dql: a server and four laptops",
+        "Eight downloads over the same two lossy links, the testbed of DQL-MPTCP.",
+        (*_paths(_PATHS, "rate", "delay", "loss"), _count("Downloads per laptop", "user1", "user2", "user3", "user4")),
+    ),
+    Template(
+        "t-ddpg-a",
+        "T-ddpg-a: MPCC beside one TCP",
+        "A multipath connection over two links, one of which it shares with a single-path TCP.",
+        (*_paths(_PATHS, "rate", "delay", "queue"), _count("TCP connections", "tcp")),
+    ),
+    Template(
+        "t-ddpg-b",
+        "T-ddpg-b: MPCC beside two TCPs",
+        "A multipath connection that shares each of its two links with a single-path TCP.",
+        (*_paths(_PATHS, "rate", "delay", "queue"), _count("TCP connections on each link", "tcp-1", "tcp-2")),
+    ),
+    Template(
+        "t-ddpg-c",
+        "T-ddpg-c: two MPCC connections",
+        "Two multipath connections over the same two links: do they share them evenly?",
+        _paths(_PATHS, "rate", "delay", "queue"),
+    ),
+    Template(
+        "t-ddpg-bed",
+        "T-ddpg-bed: emulators and routers",
+        "Wi-Fi and 5G, each an emulator for delay and loss before a router that sets the rate.",
+        (
+            _links("Rate of each path", "rate", "wifi-shaped", "cell-shaped"),
+            _links("Delay of each path", "delay", "wifi-emulated", "cell-emulated"),
+            _links("Loss of each path", "loss", "wifi-emulated", "cell-emulated"),
+            _links("Queue of each path", "queue", "wifi-shaped", "cell-shaped"),
+        ),
+    ),
+    Template(
+        "rlx-fixed",
+        "T-rlx: a single path",
+        "One connection on one link with an unlimited way back, the topology of RL-explore.",
+        (
+            _links("Rate of the link", "rate", "data"),
+            _links("Delay of the link", "delay", "data"),
+            _links("Queue of the link", "queue", "data"),
+            _count("Connections", "download"),
+        ),
+    ),
+)
+"""The topologies of the reference, in its order."""

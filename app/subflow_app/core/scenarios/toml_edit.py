@@ -1,0 +1,476 @@
+"""Edits of a TOML text that leave every byte alone which the edit does not concern.
+
+A scenario file belongs to the person who wrote it: comments, blank lines, alignment and the way a number is spelt all
+survive an edit in the window. Each function takes a text and returns a new one.
+
+`toml_map` or, inside other values, tomlkit finds the places (it parses without losing a character, but takes ten times
+as long) and the splice is made in the text itself. Letting
+tomlkit write new keys was tried first: it puts a key that is added to a table behind the comment that introduces the
+next table, and always ends it with a line feed, also in files with Windows line ends.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import tomlkit
+from tomlkit.container import Container, OutOfOrderTableProxy
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Array, InlineTable, Table
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.scenarios.toml_map import map_of
+
+Path: TypeAlias = tuple[str | int, ...]
+"""Where a value stands: keys of tables, and indices from 0 into arrays (`("events", 0, "at")`)."""
+
+TomlValue: TypeAlias = "str | bool | int | float | Sequence[TomlValue] | Mapping[str, TomlValue]"
+"""A value that a scenario file can hold."""
+
+_SENTINEL = "\u27e6subflow\u27e7"
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+_TABLES = (Container, Table, InlineTable, OutOfOrderTableProxy)
+
+
+class TomlEditError(AppError):
+    """The text is not TOML, or the place cannot be edited without touching the rest of the file."""
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Read a TOML text into plain dictionaries, lists, numbers and strings.
+
+    Raises:
+        TomlEditError: if the text is not TOML; the message says where and why.
+    """
+    found: dict[str, Any] = plain(_loaded(text))
+    return found
+
+
+@lru_cache(maxsize=4)
+def _loaded(text: str) -> dict[str, Any]:
+    # An edit reads the text from before and the one it makes, and whoever shows it reads that again: parsing a large
+    # file takes many times as long as copying what it says.
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TomlEditError(str(error)) from error
+
+
+def get_value(data: Mapping[str, Any], path: Path) -> Any:
+    """Look up a value by its path in what `read_toml` returned; None where there is none."""
+    here: Any = data
+    for step in path:
+        if isinstance(step, int):
+            if not isinstance(here, list) or not 0 <= step < len(here):
+                return None
+            here = here[step]
+        else:
+            if not isinstance(here, dict) or step not in here:
+                return None
+            here = here[step]
+    return here
+
+
+def render(value: TomlValue) -> str:
+    """Write a value the way the scenario files of this project do: `{ name = "lia" }`, `[["wifi"], ["lte"]]`.
+
+    A float that is a whole number is written as an integer (`5`, not `5.0`): counts and seeds are edited as numbers.
+
+    Raises:
+        TomlEditError: for a float that is not finite.
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise TomlEditError(f"{value} cannot be written to a scenario file")
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, str):
+        return tomlkit.string(value).as_string()
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{render_key(key)} = {render(item)}" for key, item in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return f"[{', '.join(render(item) for item in value)}]"
+
+
+def set_value(text: str, path: Path, value: TomlValue) -> str:
+    """Set one value: replaced where it stands, otherwise added as the last line of its table.
+
+    Missing tables are made on the way: inside a table that exists as an inline table on one line (`reverse = { ... }`),
+    for a whole new object as a section at the end of the file.
+
+    Raises:
+        TomlEditError: if the text is not TOML, or if the place does not allow it (a key inside a plain value).
+    """
+    before = read_toml(text)
+    expected = _with_value(before, path, value)
+    return _checked(_splice_value(text, before, path, value), expected, path)
+
+
+def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
+    """Set several values at once; like `set_value` for each, but the file is read once for all that are there already.
+
+    Raises:
+        TomlEditError: as `set_value`.
+    """
+    before = read_toml(text)
+    present = {path: value for path, value in values.items() if get_value(before, path) is not None}
+    if present:
+        expected = plain(before)
+        for path, value in present.items():
+            expected = _with_value(expected, path, value)
+        text = _checked(_splice_many(text, present), expected, next(iter(present)))
+    for path, value in values.items():
+        if path not in present:
+            text = set_value(text, path, value)
+    return text
+
+
+def remove_value(text: str, path: Path) -> str:
+    """Remove a key with its value; a comment that stood behind the value stays on a line of its own.
+
+    Removing the last key of an inline table removes that table as well. Removing what is not there changes nothing.
+
+    Raises:
+        TomlEditError: if the text is not TOML.
+    """
+    before = read_toml(text)
+    if get_value(before, path) is None:
+        return text
+    parent_path = path[:-1]
+    document = _parse(text)
+    parent = _item(document, parent_path)
+    if isinstance(parent, InlineTable):
+        rest = {key: item for key, item in get_value(before, parent_path).items() if key != path[-1]}
+        if not rest and isinstance(parent_path[-1], str):
+            return remove_value(text, parent_path)
+        return set_value(text, parent_path, rest)
+    expected = _without(before, path)
+    start, end = _value_span(text, path)
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = _line_end(text, end)
+    comment = text[end:line_end].strip()
+    indent = re.match(r"[ \t]*", text[line_start:start])
+    kept = f"{indent.group() if indent else ''}{comment}{_newline(text)}" if comment else ""
+    return _checked(text[:line_start] + kept + text[line_end:], expected, path)
+
+
+def append_table(text: str, name: str, values: Mapping[str, TomlValue]) -> str:
+    """Add one more `[[name]]` section behind the last one, or at the end of the file if it is the first.
+
+    Raises:
+        TomlEditError: if the text is not TOML, or if `name` is something else than an array of tables.
+    """
+    before = read_toml(text)
+    present = before.get(name, [])
+    if not isinstance(present, list):
+        raise TomlEditError(f"{name} is not a list of [[{name}]] sections")
+    expected = {**before, name: [*present, dict(values)]}
+    newline = _newline(text)
+    lines = [f"[[{name}]]", *(f"{render_key(key)} = {render(item)}" for key, item in values.items())]
+    block = newline.join(lines) + newline
+    item = _parse(text).get(name)
+    if isinstance(item, Array):
+        return set_value(text, (name,), [*present, dict(values)])
+    if isinstance(item, AoT) and len(item):
+        at = _table_end(text, (name, len(item) - 1))
+        new = text[:at] + _missing_newline(text[:at], newline) + newline + block + text[at:]
+    else:
+        new = _at_end(text, block, newline)
+    return _checked(new, expected, (name,))
+
+
+def remove_table(text: str, name: str, index: int) -> str:
+    """Remove the `[[name]]` section number `index` (from 0) with the comment lines directly above it.
+
+    Raises:
+        TomlEditError: if the text is not TOML or has no such section.
+    """
+    before = read_toml(text)
+    present = before.get(name)
+    if not isinstance(present, list) or not 0 <= index < len(present):
+        raise TomlEditError(f"there is no [[{name}]] section number {index + 1}")
+    rest = [item for position, item in enumerate(present) if position != index]
+    expected = {key: item for key, item in before.items() if key != name or rest}
+    if rest:
+        expected[name] = rest
+    if isinstance(_parse(text).get(name), Array):
+        return set_value(text, (name,), rest) if rest else remove_value(text, (name,))
+    start = _header_start(text, (name, index))
+    end = _table_end(text, (name, index))
+    # The lines directly above the header describe this section and go with it.
+    while start > 0:
+        previous = text.rfind("\n", 0, start - 1) + 1
+        if not text[previous:start].lstrip().startswith("#"):
+            break
+        start = previous
+    # One of the two blank lines that would meet here goes too.
+    blank = re.match(r"[ \t]*\r?\n", text[end:])
+    if blank and (start == 0 or text[:start].endswith(("\n\n", "\n\r\n"))):
+        end += blank.end()
+    elif end == len(text):
+        start -= len(text[:start]) - len(text[:start].rstrip("\r\n")) - len(_newline(text))
+    return _checked(text[:start] + text[end:], expected, (name, index))
+
+
+# --- how the places are found ---------------------------------------------------------------------------------------
+
+
+def _parse(text: str) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise TomlEditError(str(error)) from error
+
+
+def _item(document: Any, path: Path) -> Any:
+    """Return the tomlkit item at a path; None where there is none."""
+    here = document
+    for step in path:
+        try:
+            here = here[step]
+        except (KeyError, IndexError, TypeError, TOMLKitError):
+            return None
+    return here
+
+
+def _value_span(text: str, path: Path) -> tuple[int, int]:
+    """Return start and end of a value in the text."""
+    for section in map_of(text):
+        for entry in section.entries:
+            if entry.path == path:
+                return entry.value_start, entry.value_end
+    # Inside another value: swap in a marker, and see what stands on both sides of it.
+    document = _parse(text)
+    parent = _item(document, path[:-1])
+    try:
+        parent[path[-1]] = _SENTINEL
+    except (TypeError, TOMLKitError) as error:
+        raise TomlEditError(f"{_dotted(path)} cannot be edited in place") from error
+    head, found, tail = tomlkit.dumps(document).partition(f'"{_SENTINEL}"')
+    if not found or not text.startswith(head) or not text.endswith(tail) or len(head) + len(tail) > len(text):
+        raise TomlEditError(f"{_dotted(path)} cannot be edited in place; edit it in the text")
+    return len(head), len(text) - len(tail)
+
+
+def _own_keys(table: Any) -> Iterator[str]:
+    """Yield the keys of a table that stand as `key = value` lines under its own header, in file order."""
+    for key, item in table.items():
+        if not isinstance(item, (Table, AoT, OutOfOrderTableProxy)):
+            yield str(key)
+
+
+def _table_end(text: str, path: Path) -> int:
+    """Return the position behind the last `key = value` line of a table (behind its header if it has none)."""
+    keys = list(_own_keys(_item(_parse(text), path)))
+    if keys:
+        return _line_end(text, _value_span(text, (*path, keys[-1]))[1])
+    return _line_end(text, _header_start(text, path))
+
+
+def _header_start(text: str, path: Path) -> int:
+    """Return the start of the `[header]` line of a table that has one."""
+    document = _parse(text)
+    table = _item(document, path)
+    keys = list(_own_keys(table))
+    if keys:
+        position = _value_span(text, (*path, keys[0]))[0]
+        position = text.rfind("\n", 0, position) + 1
+    else:
+        table[_SENTINEL] = 0
+        position = tomlkit.dumps(document).index(_SENTINEL)
+        position = min(position, len(text))
+    # Between a header and its first key stand only comments and blank lines.
+    while position > 0:
+        position = text.rfind("\n", 0, position - 1) + 1
+        if text[position:].lstrip(" \t").startswith("["):
+            return position
+    raise TomlEditError(f"the header of {_dotted(path)} was not found; edit it in the text")
+
+
+# --- how the splice is made -----------------------------------------------------------------------------------------
+
+
+def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlValue) -> str:
+    if get_value(data, path) is not None:
+        start, end = _value_span(text, path)
+        return text[:start] + render(value) + text[end:]
+    parent_path, key = path[:-1], path[-1]
+    if not isinstance(key, str):
+        raise TomlEditError(f"{_dotted(path)} does not exist")
+    newline = _newline(text)
+    line = f"{render_key(key)} = {render(value)}{newline}"
+    if not parent_path:
+        return _insert_top_level(text, line, newline)
+    if get_value(data, parent_path) is None:
+        return _splice_into_new_table(text, data, path, value)
+    parent = _item(_parse(text), parent_path)
+    if isinstance(parent, InlineTable):
+        return _splice_value(text, data, parent_path, {**get_value(data, parent_path), key: value})
+    if not isinstance(parent, _TABLES):
+        raise TomlEditError(f"{_dotted(parent_path)} is a plain value and has no {key}")
+    try:
+        at = _table_end(text, parent_path)
+    except TomlEditError:
+        at = -1
+    if at >= 0:
+        indent = _indent_of_line_before(text, at)
+        new = text[:at] + _missing_newline(text[:at], newline) + indent + line + text[at:]
+        try:
+            if is_same(read_toml(new), _with_value(data, path, value)):
+                return new
+        except TomlEditError:
+            pass
+    # Tables written by dotted keys (`wifi.rate = ...`): tomlkit knows how to add to those.
+    document = _parse(text)
+    _item(document, parent_path)[key] = tomlkit.value(render(value))
+    return tomlkit.dumps(document)
+
+
+def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
+    """Replace values that are there."""
+    spans = {entry.path: entry for section in map_of(text) for entry in section.entries if entry.path in values}
+    if len(spans) == len(values):
+        for path, entry in sorted(spans.items(), key=lambda each: each[1].start, reverse=True):
+            text = text[: entry.value_start] + render(values[path]) + text[entry.value_end :]
+        return text
+    # Inside other values: markers go in for them, and the new values for the markers.
+    document = _parse(text)
+    old: dict[str, tuple[str, str]] = {}
+    for number, (path, value) in enumerate(values.items()):
+        parent = _item(document, path[:-1])
+        marker = f"{_SENTINEL}{number}{_SENTINEL}"
+        old[f'"{marker}"'] = (parent.item(path[-1]).as_string(), render(value))
+        parent[path[-1]] = marker
+    marked = tomlkit.dumps(document)
+    restored = new = marked
+    for marker, (before, after) in old.items():
+        restored = restored.replace(marker, before)
+        new = new.replace(marker, after)
+    if restored != text:
+        raise TomlEditError("these values cannot be edited in place; edit them in the text")
+    return new
+
+
+def _splice_into_new_table(text: str, data: Mapping[str, Any], path: Path, value: TomlValue) -> str:
+    """Set a value whose table is missing: `reverse = { rate = ... }` in an object, a new section for a new object."""
+    existing = len(path) - 1
+    while get_value(data, path[:existing]) is None:
+        existing -= 1
+    if existing >= 2:
+        nested: TomlValue = value
+        for step in reversed(path[existing + 1 :]):
+            nested = {str(step): nested}
+        return _splice_value(text, data, path[: existing + 1], nested)
+    newline = _newline(text)
+    header = ".".join(render_key(str(step)) for step in path[:-1])
+    return _at_end(text, f"[{header}]{newline}{render_key(str(path[-1]))} = {render(value)}{newline}", newline)
+
+
+def _insert_top_level(text: str, line: str, newline: str) -> str:
+    """Add a key of the file itself: behind its last key, in any case above the first table."""
+    document = _parse(text)
+    own = [str(key) for key, item in document.items() if not isinstance(item, (Table, AoT, OutOfOrderTableProxy))]
+    if not own:
+        return line + (newline if text.strip() else "") + text
+    at = _line_end(text, _value_span(text, (own[-1],))[1])
+    return text[:at] + _missing_newline(text[:at], newline) + line + text[at:]
+
+
+def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:
+    """Return the new text if it says exactly what was asked for, so that no edit can damage a file unnoticed."""
+    if not is_same(_loaded(new), plain(expected)):
+        raise TomlEditError(
+            f"{_dotted(path)} cannot be changed here without touching its surroundings; edit it in the text"
+        )
+    return new
+
+
+def is_same(first: Any, second: Any) -> bool:
+    """Compare values of a file; nan, which TOML has, is the same as nan here."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(is_same(item, second[key]) for key, item in first.items())
+    if isinstance(first, list) and isinstance(second, list):
+        return len(first) == len(second) and all(map(is_same, first, second))
+    return bool(first == second) or (first != first and second != second)
+
+
+def _with_value(data: Mapping[str, Any], path: Path, value: TomlValue) -> dict[str, Any]:
+    """Return a copy of the data with one value set: what the edited text has to say."""
+    result: dict[str, Any] = plain(data)
+    here: Any = result
+    for step in path[:-1]:
+        if isinstance(step, int):
+            if not isinstance(here, list) or not 0 <= step < len(here):
+                raise TomlEditError(f"{_dotted(path)} does not exist")
+            here = here[step]
+        else:
+            here = here.setdefault(step, {})
+        if not isinstance(here, (dict, list)):
+            raise TomlEditError(f"{_dotted(path)} cannot be set: a part of it is a plain value")
+    try:
+        here[path[-1]] = plain(value)
+    except (IndexError, TypeError) as error:
+        raise TomlEditError(f"{_dotted(path)} does not exist") from error
+    return result
+
+
+def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    result: dict[str, Any] = plain(data)
+    del get_value(result, path[:-1])[path[-1]]
+    return result
+
+
+def plain(value: Any) -> Any:
+    """Copy a value into plain dictionaries and lists, whole floats as the integers they are written as."""
+    if isinstance(value, (str, int, float)):
+        return value
+    # Asking an abstract class takes longer; hardly anything gets that far.
+    if isinstance(value, (dict, Mapping)):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, Sequence)):
+        return [plain(item) for item in value]
+    return value
+
+
+def _at_end(text: str, block: str, newline: str) -> str:
+    body = text + _missing_newline(text, newline)
+    gap = newline if body.strip() and not body.endswith(("\n\n", "\n\r\n")) else ""
+    return body + gap + block
+
+
+def _line_end(text: str, position: int) -> int:
+    """Return the position behind the line end that follows a position."""
+    found = text.find("\n", position)
+    return len(text) if found < 0 else found + 1
+
+
+def _indent_of_line_before(text: str, position: int) -> str:
+    line = text.rfind("\n", 0, max(position - 1, 0)) + 1
+    match = re.match(r"[ \t]*", text[line:position])
+    return match.group() if match else ""
+
+
+def _missing_newline(text: str, newline: str) -> str:
+    return newline if text and not text.endswith("\n") else ""
+
+
+def _newline(text: str) -> str:
+    first = text.find("\n")
+    return "\r\n" if first > 0 and text[first - 1] == "\r" else "\n"
+
+
+def render_key(key: str) -> str:
+    """Write a key, in quotes where it has to."""
+    return key if _BARE_KEY.match(key) else tomlkit.string(key).as_string()
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(str(step) for step in path)

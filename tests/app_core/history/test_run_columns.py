@@ -1,0 +1,116 @@
+"""Columns and groups of the list of runs: texts with units, order by value, means with intervals."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, column, recorded_column, sorted_runs
+from subflow_app.core.history.run_groups import GROUPINGS, grouped, mean_interval
+from subflow_store import RunRow
+
+
+def run(number: int, **changes: Any) -> RunRow:
+    """A finished run; later numbers are newer by an hour."""
+    started = datetime(2026, 11, 1, 12, tzinfo=UTC) + timedelta(hours=number)
+    values: dict[str, Any] = dict.fromkeys(RunRow._fields) | {
+        "id": number,
+        "name": f"run {number}",
+        "scenario_name": "Demo",
+        "controllers": "lia",
+        "seed": number,
+        "status": "finished",
+        "started_at": started,
+        "note": "",
+        "tags": (),
+    }
+    return RunRow(**(values | changes))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "unit", "text"),
+    [
+        ("goodput_bps", 5.2e6, "Mbit/s", "5.200"),
+        ("mean_rtt_s", 0.0912, "ms", "91.2"),
+        ("jain", None, "", "–"),
+        ("seed", 12, "", "12"),
+        ("note", None, "", ""),
+        ("flows.download.goodput_bps", 1e6, "Mbit/s", "1.000"),
+        ("flows.download.p95_rtt_s", 0.2, "ms", "200.0"),
+        ("flows.download.completion_s", 3.5, "s", "3.500"),
+        ("flows.download.loss_ratio", 0.0125, "%", "1.25"),
+        ("links.wifi.loss", 0.02, "%", "2.00"),
+        ("links.wifi.rate", 8e6, "Mbit/s", "8.000"),
+        ("flows.download.max_reorder_queue_bytes", 1500, "kB", "1.5"),
+        ("flows.download.controller", "olia", "", "olia"),
+        ("transport.initial_window", 10.0, "", "10"),
+        ("fairness.jain", 0.5, "", "0.5"),
+    ],
+)
+def test_cells_show_values_in_the_unit_of_the_heading(key: str, value: Any, unit: str, text: str) -> None:
+    shown = column(key)
+    assert (shown.unit, shown.text(value)) == (unit, text)
+
+
+def test_keys_of_columns_are_unique() -> None:
+    keys = [each.key for each in (*COLUMNS, *MORE_COLUMNS)]
+    assert len(set(keys)) == len(keys)
+    assert not any(each.is_recorded for each in (*COLUMNS, *MORE_COLUMNS))
+    assert recorded_column("a.b").is_recorded
+
+
+def test_runs_are_sorted_by_several_columns_and_what_is_missing_comes_last_when_falling() -> None:
+    rows = [run(3, jain=0.5, name="B"), run(2, jain=None, name="a"), run(1, jain=0.5, name="a")]
+    order = [(column("jain"), True), (column("name"), False)]
+    assert [row.id for row in sorted_runs(rows, order, {})] == [1, 3, 2]
+    assert [row.id for row in sorted_runs(rows, [], {})] == [3, 2, 1]
+
+
+def test_runs_are_sorted_by_recorded_values_of_both_kinds() -> None:
+    recorded: dict[str, dict[int, float | str | None]] = {"links.wifi.loss": {1: 0.02, 2: 0.1, 3: "bursts"}}
+    rows = [run(number) for number in (4, 3, 2, 1)]
+    assert [row.id for row in sorted_runs(rows, [(column("links.wifi.loss"), False)], recorded)] == [4, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("scenario", {"Demo": [3, 2], "T-10b": [1]}),
+        ("controllers", {"lia": [3, 1], "olia": [2]}),
+        ("tag", {"a": [3, 1], "b": [3], "": [2]}),
+        ("status", {"finished": [3, 2], "failed": [1]}),
+        ("seed", {"7": [3, 2, 1]}),
+    ],
+)
+def test_groups_are_in_the_order_of_their_first_runs(by: str, expected: dict[str, list[int]]) -> None:
+    rows = [
+        run(3, seed=7, tags=("a", "b")),
+        run(2, seed=7, controllers="olia"),
+        run(1, seed=7, scenario_name="T-10b", tags=("a",), status="failed"),
+    ]
+    found = {group.label: [row.id for row in group.rows] for group in grouped(rows, by)}
+    assert found == expected
+    assert list(found) == list(expected)
+
+
+def test_runs_are_grouped_by_local_day() -> None:
+    groups = grouped([run(40), run(16), run(15)], "day")
+    assert sum(len(group.rows) for group in groups) == 3
+    assert all(len(group.label) == len("2026-11-01") for group in groups)
+    assert set(GROUPINGS) == {"", "scenario", "controllers", "tag", "seed", "status", "day"}
+
+
+def test_mean_comes_with_its_interval() -> None:
+    found = mean_interval([1.0, 2.0, 3.0, None, "text", math.nan])
+    assert found is not None
+    # Student's t of 2 degrees is 4.303; the standard error of three values one apart is 1 / sqrt(3).
+    assert found.mean == 2.0
+    assert found.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+    assert mean_interval([None, "text"]) is None
+    single = mean_interval([5.0])
+    assert single is not None
+    assert single.mean == 5.0
+    assert math.isnan(single.half)

@@ -1,0 +1,102 @@
+"""Stepping through decisions: which one is looked at while a person steps, clicks, and a run goes on."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
+from tests.helpers.fake_simulation import FakeSimulation
+
+from subflow_app.core.events import AGENT, agent_table
+from subflow_app.core.learning.agent_replay import AgentReplay, number_rows
+from subflow_app.core.traces import LiveTraces
+
+
+def growing() -> tuple[FakeSimulation, LiveTraces]:
+    """A run that has not begun, and its traces."""
+    simulation = FakeSimulation(LEARNING)
+    return simulation, LiveTraces(simulation, LEARNING, title="Live", sample_interval_s=0.1)
+
+
+def run_on(simulation: FakeSimulation, traces: LiveTraces, until_s: float) -> None:
+    simulation.run_until(until_s)
+    steps = agent_table(simulation.take_agent_steps())
+    if len(steps):
+        traces.add_events(AGENT.name, steps)
+
+
+def test_the_first_decision_of_the_first_agent_is_looked_at_first() -> None:
+    replay = AgentReplay(finished_traces(LEARNING))
+    assert [agent.name for agent in replay.agents] == ["download", "probe/1"]
+    assert (replay.count, replay.position, replay.is_at_end) == (10, 0, False)
+    assert replay.decision is not None
+    assert (replay.decision.time_s, replay.decision.agent.name) == (1.0, "download")
+
+
+@pytest.mark.parametrize(("position", "found"), [(-1, 0), (4, 4), (9, 9), (10, 9)])
+def test_stepping_ends_at_the_ends(position: int, found: int) -> None:
+    replay = AgentReplay(finished_traces(LEARNING))
+    replay.go_to(position)
+    assert replay.position == found
+
+
+@pytest.mark.parametrize(("time_s", "position"), [(-5.0, 0), (4.4, 3), (4.6, 4), (99.0, 9)])
+def test_a_time_leads_to_the_nearest_decision(time_s: float, position: int) -> None:
+    replay = AgentReplay(finished_traces(LEARNING))
+    replay.go_to_time(time_s)
+    assert replay.position == position
+
+
+def test_another_agent_is_looked_at_where_the_first_was() -> None:
+    replay = AgentReplay(finished_traces(LEARNING))
+    replay.go_to_time(7.0)
+    replay.choose("probe/1")
+    assert replay.decision is not None
+    assert (replay.decision.time_s, replay.decision.agent.name) == (7.0, "probe/1")
+    assert replay.numbers("observation") == ("goodput", "rtt")
+    assert replay.numbers("action") == ("choice",)
+    with pytest.raises(KeyError):
+        replay.choose("client")
+
+
+def test_who_looks_at_the_latest_decision_goes_on_with_the_run() -> None:
+    simulation, traces = growing()
+    replay = AgentReplay(traces)
+    assert (replay.agent, replay.decision, replay.count, replay.numbers("action")) == (None, None, 0, ())
+    assert not replay.refresh()
+    run_on(simulation, traces, 3.0)
+    assert replay.refresh()
+    assert (replay.position, replay.is_at_end) == (2, True)
+    replay.go_to(1)
+    run_on(simulation, traces, 6.0)
+    assert replay.refresh()
+    assert (replay.position, replay.count) == (1, 6)
+
+
+def test_a_run_without_agents_has_nothing_to_step_through() -> None:
+    replay = AgentReplay(finished_traces(RICH))
+    replay.go_to_time(3.0)
+    replay.go_to(1)
+    assert (replay.agents, replay.count, replay.position, replay.is_at_end) == ((), 0, 0, True)
+
+
+def test_numbers_of_a_decision_have_a_value_per_subflow() -> None:
+    replay = AgentReplay(finished_traces(LEARNING))
+    replay.go_to_time(2.0)
+    assert replay.decision is not None
+    rows = {(row.part, row.name): row for row in number_rows(replay.decision)}
+    assert rows["seen", "rtt"].values == (2.25, 2.25)
+    assert rows["done", "window_change"].values == pytest.approx((math.sin(2.0), math.sin(2.0)))
+    assert rows["done", "window_change"].help == "of half the window; -1 to 1"
+    assert (rows["epoch", "goodput"].values, rows["epoch", "goodput"].unit) == ((2.0, 2.0), "bit/s")
+
+
+def test_choices_and_records_of_the_past_have_their_names() -> None:
+    replay = AgentReplay(finished_traces(LEARNING))
+    replay.choose("probe/1")
+    replay.go_to_time(2.0)
+    assert replay.decision is not None
+    rows = {row.name: row for row in number_rows(replay.decision)}
+    assert rows["choice"].texts == ("increase",)
+    assert rows["rtt, 1 before"].values == (2.75,)

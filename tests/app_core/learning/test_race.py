@@ -1,0 +1,94 @@
+"""Races: the same scenario twice, with the policy and the classic controller in the same flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.errors import InputError, TrainingError
+from subflow_app.core.learning.race import race_sources, race_texts, rivals
+from subflow_app.core.learning.training_progress import JobState, Training
+from subflow_app.core.scenarios.toml_edit import read_toml
+
+POLICY = "raced-1.safetensors"
+MORE_FLOWS = """
+[flows.cross]
+kind = "tcp"
+from = "server"
+to = "client"
+controller = "cubic"
+[flows.noise]
+kind = "cbr"
+from = "server"
+to = "client"
+rate = "1Mbit/s"
+[flows.old]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = { name = "drl-cc", policy = "neutral" }
+"""
+
+
+def controllers(text: str) -> dict[str, object]:
+    flows = read_toml(text)["flows"]
+    assert isinstance(flows, dict)
+    return {name: flow.get("controller") for name, flow in flows.items()}
+
+
+def race(text: str, controller: str = "drl-cc", *, needs_paths: bool = True) -> tuple[str, str]:
+    return race_texts(
+        text,
+        controller=controller,
+        policy=POLICY,
+        classic="olia",
+        needs_paths=needs_paths,
+        title="Two paths",
+        entrant="drl-cc 1",
+    )
+
+
+def test_both_entrants_use_the_same_flows() -> None:
+    learned, classic = race(TWO_PATHS)
+    assert controllers(learned) == {"download": {"name": "drl-cc", "policy": POLICY}}
+    assert controllers(classic) == {"download": "olia"}
+    assert read_toml(learned)["name"] == "Two paths: drl-cc 1"
+    assert read_toml(classic)["name"] == "Two paths: olia"
+
+
+def test_flows_that_have_the_controller_race_and_the_others_stay() -> None:
+    learned, classic = race(TWO_PATHS + MORE_FLOWS)
+    assert controllers(learned)["download"] == "lia"
+    assert controllers(learned)["old"] == {"name": "drl-cc", "policy": POLICY}
+    assert controllers(classic) == {"download": "lia", "cross": "cubic", "noise": None, "old": "olia"}
+
+
+def test_a_controller_of_single_paths_races_on_tcp_too() -> None:
+    learned, _classic = race(TWO_PATHS + MORE_FLOWS, "rl-explore", needs_paths=False)
+    assert controllers(learned)["cross"] == {"name": "rl-explore", "policy": POLICY}
+    assert controllers(learned)["noise"] is None
+
+
+def test_a_scenario_without_a_flow_for_it_says_what_is_needed() -> None:
+    with pytest.raises(InputError, match="needs a flow of kind mptcp"):
+        race(TWO_PATHS.replace('kind = "mptcp"', 'kind = "tcp"'))
+
+
+def test_rivals_are_classics_of_the_same_kind() -> None:
+    assert rivals("drl-cc") == ("lia", "olia", "balia", "wvegas")
+    alone = rivals("cubic")  # as of any controller of single paths
+    assert {"newreno", "cubic"} <= set(alone)
+    assert not {"lia", "drl-cc"} & set(alone)
+
+
+def test_text_that_is_no_toml_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        race("not = = toml")
+
+
+def test_a_training_without_a_policy_cannot_race(tmp_path: Path) -> None:
+    training = Training("1", "One", "drl-cc", "drl-cc", "demo", folder=tmp_path, state=JobState.RUNNING)
+    with pytest.raises(TrainingError, match="no policy yet"):
+        race_sources(TWO_PATHS, None, training, "lia", title="Two paths")

@@ -1,0 +1,115 @@
+"""The start form's content: defaults of agent and recipe, what is typed goes first, and the order it comes to."""
+
+from __future__ import annotations
+
+import pytest
+from tests.helpers.fake_trainings import AGENTS, RECIPES
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.learning.training_draft import DOCUMENT, FROM_FILE, NO_RECIPE, TrainingDraft
+from subflow_app.core.scenarios.form import FormField
+
+
+@pytest.fixture
+def draft() -> TrainingDraft:
+    return TrainingDraft(AGENTS, RECIPES, ("drlcc-sc1", "t-2link"))
+
+
+def field(draft: TrainingDraft, key: str) -> FormField:
+    return next(each for each in draft.form().fields() if each.key == key)
+
+
+def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> None:
+    assert draft.agent.name == "drl-cc"
+    assert draft.scenario == "drlcc-sc1"
+    assert field(draft, "training.steps").placeholder == "50000"
+    assert field(draft, "training.minutes").placeholder == "no limit"
+    assert field(draft, "training.seed").placeholder == "3"
+    assert field(draft, "options.gamma").placeholder == "0.8"
+    assert field(draft, "options.batch").placeholder == "64"
+
+    order = draft.order()
+
+    assert (order.agent, order.recipe, order.scenario) == ("drl-cc", "drl-cc", "drlcc-sc1")
+    assert (order.steps, order.minutes, order.seed) == (50_000, None, 3)
+    assert order.options == {"gamma": 0.8}
+
+
+def test_what_is_typed_goes_before_the_recipe(draft: TrainingDraft) -> None:
+    draft.set_value("training.seed", 9)
+    draft.set_value("training.minutes", 2)
+    draft.set_value("options.gamma", 0.5)
+    draft.set_value("options.encoder", "pool")
+    draft.set_value("training.scenario", "t-2link")
+
+    order = draft.order()
+
+    assert (order.seed, order.minutes, order.steps, order.scenario) == (9, 2.0, 50_000, "t-2link")
+    assert order.options == {"gamma": 0.5, "encoder": "pool"}
+    draft.set_value("options.gamma", None)
+    assert draft.order().options == {"gamma": 0.8, "encoder": "pool"}
+
+
+def test_without_a_recipe_the_scenario_is_the_one_in_the_window_for_five_minutes(draft: TrainingDraft) -> None:
+    draft.set_value("training.recipe", NO_RECIPE)
+
+    order = draft.order()
+
+    assert (order.recipe, order.scenario, order.minutes, order.steps) == ("", DOCUMENT, 5.0, None)
+    assert field(draft, "training.minutes").placeholder == "5"
+    draft.set_value("training.steps", 1000)
+    assert (draft.order().minutes, draft.order().steps) == (None, 1000)
+
+
+def test_another_agent_has_other_options_and_those_of_before_are_gone(draft: TrainingDraft) -> None:
+    draft.set_value("options.gamma", 0.5)
+    draft.set_value("training.agent", "rl-explore")
+
+    assert draft.recipe is None
+    assert not [each for each in draft.form().fields() if each.key.startswith("options.")]
+    assert draft.order().options == {}
+    draft.set_value("training.agent", "drl-cc")
+    assert draft.value("options.gamma") is None
+
+
+def test_an_agent_that_does_not_exist_is_not_taken(draft: TrainingDraft) -> None:
+    draft.set_value("training.agent", "nobody")
+    assert draft.agent.name == "drl-cc"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("training.minutes", 0, "minutes"),
+        ("training.steps", "many", "steps"),
+        ("training.seed", 1_000_000, "seed"),  # from there on seeds are those of evaluations
+        ("training.num_envs", 0, "num_envs"),
+        ("options.gamma", 1.5, "gamma"),
+        ("options.batch", 0.5, "batch"),
+    ],
+)
+def test_an_impossible_value_is_shown_at_its_field_and_nothing_is_ordered(
+    draft: TrainingDraft, key: str, value: object, says: str
+) -> None:
+    draft.set_value(key, value)  # type: ignore[arg-type] # what a person may type
+
+    assert field(draft, key).problems
+    assert [problem.key for problem in draft.problems()] == [key]
+    with pytest.raises(InputError, match=says):
+        draft.order()
+
+
+def test_scenarios_offer_the_window_the_shipped_ones_a_file_and_one_that_was_chosen(draft: TrainingDraft) -> None:
+    draft.set_value("training.scenario", "/somewhere/own.toml")
+
+    options = next(each for each in draft.form("My net").fields() if each.key == "training.scenario").options
+
+    assert [each.value for each in options] == [DOCUMENT, "/somewhere/own.toml", "drlcc-sc1", "t-2link", FROM_FILE]
+    assert options[0].text == "My net (in the window)"
+    assert options[1].text == "own.toml"
+
+
+def test_the_form_says_whether_episodes_differ(draft: TrainingDraft) -> None:
+    hints = {draws: draft.form(draws=draws).groups[1].hint for draws in (False, True)}
+    assert "another scenario" in hints[True]
+    assert "another scenario" not in hints[False]

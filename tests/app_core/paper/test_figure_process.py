@@ -1,0 +1,91 @@
+"""The process that draws: the same bytes as in this process, and a clear word when it does not."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from tests.helpers.fake_runs import RICH, finished_traces
+
+from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.paper.figure_plan import run_plan
+from subflow_app.core.paper.figure_process import FigureProcess
+from subflow_app.core.paper.figures import render_figure
+from subflow_app.core.paper.paper_styles import STYLES_BY_ID
+from subflow_app.plots import PLOTS
+
+PLAN = run_plan([plot for plot in PLOTS if plot.is_in(finished_traces(RICH))][:6], [finished_traces(RICH)])
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[FigureProcess]:
+    made = FigureProcess()
+    made.start()
+    yield made
+    made.close()
+
+
+def script(text: str, timeout_s: float = 30.0) -> FigureProcess:
+    return FigureProcess([sys.executable, "-c", text], timeout_s=timeout_s)
+
+
+def test_what_it_draws_is_what_this_process_draws(process: FigureProcess) -> None:
+    plan = replace(PLAN, style=STYLES_BY_ID["ieee"], kind="svg")
+
+    assert process.draw(plan) == render_figure(plan)
+
+
+def test_what_cannot_be_drawn_is_said_and_the_next_figure_is_drawn(process: FigureProcess) -> None:
+    with pytest.raises(InputError, match="nothing to draw"):
+        process.draw(replace(PLAN, plots=()))
+
+    assert process.draw(replace(PLAN, kind="pdf")).startswith(b"%PDF")
+
+
+def test_a_bug_in_it_is_raised_here(process: FigureProcess) -> None:
+    with pytest.raises(RuntimeError, match="ColourKey is nothing to draw"):
+        process.draw(PLAN.plots[0].curves[0].colour)
+
+
+def test_a_process_that_dies_says_its_last_words_and_the_next_try_starts_another() -> None:
+    process = script("import sys; sys.stderr.write('out of memory'); sys.exit(3)")
+    for _ in range(2):
+        with pytest.raises(ExportError, match=r"ended unexpectedly \(out of memory\): try again"):
+            process.draw(PLAN)
+    process.close()
+
+
+def test_a_process_that_hangs_is_given_up() -> None:
+    process = script("import time; time.sleep(60)", timeout_s=0.2)
+    with pytest.raises(ExportError, match=r"longer than 0\.2 s"):
+        process.draw(PLAN)
+    process.close()
+
+
+def test_closing_gives_a_drawing_up() -> None:
+    process = script("import sys; sys.stdin.buffer.read(8); import time; time.sleep(60)")
+    errors: list[Exception] = []
+
+    def draw() -> None:
+        try:
+            process.draw(PLAN)
+        except ExportError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    while not process.is_running:
+        thread.join(0.01)
+    process.close()
+    thread.join(20)
+
+    assert not thread.is_alive()
+    assert [str(error) for error in errors] == ["drawing was cancelled"]
+
+
+def test_a_program_that_is_not_there_is_said() -> None:
+    with pytest.raises(ExportError, match="No such file"):
+        FigureProcess(["/no/such/program"]).start()

@@ -1,0 +1,267 @@
+"""Reports: everything that a reader needs is in them, as HTML and as PDF, for one run and for many."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from pypdf import PdfReader
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.paper.page_text import width_pt, wrapped
+from subflow_app.core.paper.report import (
+    Heading,
+    Report,
+    build_report,
+    page_size,
+    read_runs,
+    render_report,
+    report_kind,
+)
+from subflow_app.core.paper.report_tables import interval_cell
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.topology_sketch import sketch_of
+from subflow_app.core.summary_text import TextTable
+from subflow_app.plots import PLOTS_BY_ID
+from subflow_sim.scenario import parse_scenario
+from subflow_store import Store, open_store
+
+CROWD = TWO_PATHS.replace('controller = "lia"', 'controller = "lia"\ncount = 10').replace(
+    "Two paths", "Ten <b>flows</b>"
+)
+MADE_AT = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
+VOID = ("meta", "link", "br", "img")
+
+
+def add_run(store: Store, text: str, seed: int) -> int:
+    result = RunJob(parse_scenario(text), text, seed=seed, store=store).run()
+    assert result.run_id is not None
+    return result.run_id
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Runs 1 to 3 are the same with three seeds, 4 has another controller, 5 has ten flows, 6 has events."""
+    with open_store(tmp_path_factory.mktemp("report") / "runs.db") as made:
+        for seed in (7, 8, 9):
+            add_run(made, TWO_PATHS, seed)
+        add_run(made, TWO_PATHS.replace("lia", "olia").replace("Two paths", "Two paths, OLIA"), 7)
+        add_run(made, CROWD, 7)
+        add_run(made, TWO_PATHS + '\n[[events]]\nat = "1s"\nlink = "wifi"\nup = false\nrate = "1Mbit/s"\n', 7)
+        yield made
+
+
+def report_on(store: Store, *numbers: int) -> Report:
+    return build_report(read_runs(store, numbers), made_at=MADE_AT)
+
+
+def tables(report: Report) -> dict[str, TextTable]:
+    return {block.title: block for block in report.blocks if isinstance(block, TextTable)}
+
+
+def headings(report: Report) -> list[str]:
+    return [block.text for block in report.blocks if isinstance(block, Heading) and block.level == 1]
+
+
+class Page(HTMLParser):
+    """The structure of a page; elements that are not closed, or in the wrong order, fail."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        self.links += [values[name] or "" for name in ("href", "src", "xlink:href") if name in values]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_report_of_one_run_has_everything(store: Store) -> None:
+    report = report_on(store, 1)
+    found = tables(report)
+    row = store.run(1)
+
+    assert report.title == "Two paths"
+    assert report.subtitle.startswith("Report on run 1, made 2026-11-22 12:30 UTC with Subflow ")
+    assert headings(report) == ["Summary", "Setup", "Figures", "Results", "How to repeat it", "Appendix: scenario"]
+    assert found["Links"].rows[0] == ("wifi", "client ↔ server", "8 Mbit/s", "10 ms", "droptail, 20 pkt", "1 %")
+    assert found["Flows"].rows[0][:4] == ("download", "mptcp", "server → client", "lia")
+    assert found["Seeds and signatures"].rows[0][1:3] == ("7", row.signature)
+    assert "Experiments" not in found
+    versions = {row[0]: row[1] for row in found["Versions"].rows}
+    assert {"Scenario format", "Python", "Platform", "Subflow that made this report"} <= set(versions)
+
+
+def test_runs_that_differ_in_their_seed_are_one_experiment_with_an_interval(store: Store) -> None:
+    table = tables(report_on(store, 1, 2, 3, 4))["Experiments"]
+    goodputs = [store.run(number).goodput_bps or 0.0 for number in (1, 2, 3)]
+    mean = sum(goodputs) / 3
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in goodputs) / 2)
+
+    lia, olia = table.rows
+    assert lia[:3] == ("Two paths", "lia", "3")
+    # Student's t for two degrees of freedom: 4.3027.
+    assert lia[3] == f"{mean / 1e6:.3f} ± {4.302653 * deviation / math.sqrt(3) / 1e6:.3f}"
+    assert olia[:3] == ("Two paths, OLIA", "olia", "1")
+    assert "±" not in olia[3]
+    assert headings(report_on(store, 1, 2, 4))[1:3] == [
+        "Setup of runs 1, 2: Two paths",
+        "Setup of run 4: Two paths, OLIA",
+    ]
+
+
+def test_events_are_told_with_their_units(store: Store) -> None:
+    assert tables(report_on(store, 6))["Events"].rows == (("1 s", "wifi", "link down, rate 1 Mbit/s"),)
+
+
+def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) -> None:
+    text = render_report(report_on(store, 5, 1)).decode()
+    page = Page(text)
+
+    assert page.open == []
+    assert "script" not in page.tags
+    assert all(link.startswith("#") for link in page.links)
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert page.tags.count("svg") == page.tags.count("figure") == 2 + 4  # two topologies, four plots
+    assert "<b>flows" not in text
+    words = "".join(page.words)
+    assert "Ten <b>flows</b>" in words
+    assert CROWD.strip() in words  # the exact scenario
+    assert "subflow run scenario-1.toml --seed 7" in words
+
+
+@pytest.mark.parametrize(("numbers", "least_pages"), [((1,), 3), ((1, 2, 4), 5), ((5,), 5)])
+@pytest.mark.parametrize(("page", "width_mm"), [("a4", 210.0), ("letter", 215.9)])
+def test_pdf_has_numbered_pages_with_all_texts(
+    store: Store, numbers: tuple[int, ...], least_pages: int, page: str, width_mm: float
+) -> None:
+    report = replace(report_on(store, *numbers), kind="pdf", page=page_size(page))
+    content = render_report(report)
+    reader = PdfReader(io.BytesIO(content))
+    texts = [each.extract_text() for each in reader.pages]
+    whole = "\n".join(texts)
+
+    assert len(texts) >= least_pages
+    assert float(reader.pages[0].mediabox.width) == pytest.approx(width_mm / 25.4 * 72, abs=0.1)
+    assert b"/Type3" not in content
+    for number, text in enumerate(texts, start=1):
+        assert f"Page {number}" in text
+    for words in (*headings(report), *(table.title for table in tables(report).values())):
+        assert words in whole
+    for run in numbers:
+        assert store.run(run).signature in whole
+    assert 'queue = "40pkt"' in whole
+    assert reader.metadata is not None
+    assert reader.metadata.title == report.title
+
+
+def test_tables_that_break_have_their_head_again(store: Store) -> None:
+    report = report_on(store, 5)
+    long = replace(tables(report)["Per flow and subflow"], rows=tables(report)["Per flow and subflow"].rows * 4)
+    made = replace(report, kind="pdf", blocks=(Heading("Results"), long))
+    texts = [page.extract_text() for page in PdfReader(io.BytesIO(render_report(made))).pages]
+
+    assert len(texts) >= 2
+    assert all("Goodput" in text and "RTT p95" in text for text in texts)
+    assert sum(text.count("download.10") for text in texts) == 4
+
+
+def test_same_report_is_the_same_page(store: Store) -> None:
+    assert render_report(report_on(store, 1)) == render_report(report_on(store, 1))
+
+
+def test_plots_that_no_run_has_are_left_out(store: Store) -> None:
+    report = build_report(read_runs(store, [1]), plots=[PLOTS_BY_ID["utility"]])
+    assert "Figures" not in headings(report)
+
+
+def test_runs_that_cannot_be_reported_on_are_refused(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        number = add_run(store, TWO_PATHS, 1)
+        with pytest.raises(InputError, match="needs a run"):
+            read_runs(store, [])
+        with pytest.raises(InputError, match="50 runs at most, not on 60"):
+            read_runs(store, range(1, 61))
+        store.delete([number])
+        with pytest.raises(InputError, match=f"run {number} is deleted"):
+            read_runs(store, [number])
+
+
+def test_a_scenario_that_cannot_be_read_still_gives_a_report(store: Store) -> None:
+    (run,) = read_runs(store, [1])
+    report = build_report([replace(run, scenario=None)])
+
+    assert "Links" not in [block.title for block in report.blocks if isinstance(block, TextTable)][:2]
+    assert render_report(report)
+
+
+def test_a_run_without_summary_and_scenario_text_gives_a_report(store: Store) -> None:
+    (run,) = read_runs(store, [1])
+    bare = replace(run, scenario=None, row=run.row._replace(summary=None, scenario_text=None, machine=None))
+    text = render_report(build_report([bare])).decode()
+
+    assert "without a summary" in text
+    assert "was not kept" in text
+
+
+@pytest.mark.parametrize(("name", "why"), [("x.docx", r"not \"\.docx\""), ("x", "no suffix")])
+def test_other_formats_are_refused(name: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        report_kind(Path(name))
+    with pytest.raises(InputError, match="allowed are a4, letter"):
+        page_size("a3")
+
+
+def test_topology_is_drawn_as_on_the_canvas() -> None:
+    sketch = sketch_of(parse_scenario(TWO_PATHS))
+
+    assert {node.name for node in sketch.nodes} == {"client", "server"}
+    assert [link.label for link in sketch.links] == ["wifi: 8 Mbit/s, 10 ms", "lte: 4 Mbit/s, 30 ms"]
+    assert sketch.links[0].bow == -sketch.links[1].bow
+    assert [label for label, _ in sketch.ways] == ["download · wifi", "download · lte"]
+    assert sketch.links[0].lanes == (sketch.ways[0][1],)
+
+
+def test_intervals_are_told_where_there_are_some() -> None:
+    assert interval_cell(1.2345, 0.1, 2) == "1.23 ± 0.10"
+    assert interval_cell(1.2345, math.nan, 2) == "1.23"
+    assert interval_cell(math.nan, math.nan, 2) == "–"
+
+
+def test_lines_are_broken_between_words_and_never_too_wide() -> None:
+    text = "  · a path with many hops " + "x" * 300
+    lines = wrapped(text, "text", 8.0, 120.0)
+
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(width_pt(line, "text", 8.0) <= 120.0 for line in lines)
+    assert all(line.startswith("  ") for line in lines)
+    assert wrapped("", "text", 8.0, 120.0) == [""]

@@ -1,0 +1,171 @@
+"""The queue: runs go on side by side, fail by themselves, and are moved, cancelled and tried again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.helpers.scenario_texts import TWO_PATHS
+
+from subflow_app.core.running import run_queue
+from subflow_app.core.running.run_queue import QueuedRun, QueueState, RunQueue, grid_of
+from subflow_app.core.running.runs import RunJob, RunResult
+from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_sim.errors import ScenarioError
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
+from subflow_store import Store
+from subflow_store.errors import StoreFull
+
+SHORT = TWO_PATHS.replace('"60s"', '"2s"')
+ENDLESS = TWO_PATHS.replace('"60s"', '"100000s"')
+SOURCE = ScenarioSource(parse_scenario(SHORT), SHORT)
+LONG = QueuedRun(ScenarioSource(parse_scenario(ENDLESS), ENDLESS), "long")
+DEADLINE_S = 30.0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.002)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(tmp_path / "runs.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+def queue(store: Store) -> Iterator[RunQueue]:
+    made = RunQueue(lambda: store, lambda: 0.1, parallel=2)
+    yield made
+    made.close()
+
+
+def states(queue: RunQueue) -> list[str]:
+    return [entry.state.value for entry in queue.entries()]
+
+
+def test_a_grid_is_each_controller_with_each_seed_and_every_run_is_kept_with_its_tag(
+    queue: RunQueue, store: Store
+) -> None:
+    runs = grid_of(SOURCE, [1, 2, 3], "download", ["lia", "olia"])
+    queue.add(runs, "batch")
+    until(lambda: not queue.is_busy)
+    stored = {(run.controllers, run.seed): run for run in store.runs()}
+    assert set(stored) == {(name, seed) for name in ("lia", "olia") for seed in (1, 2, 3)}
+    assert {run.name for run in stored.values()} == {"Two paths, lia", "Two paths, olia"}
+    assert all(run.tags == ("batch",) for run in stored.values())
+    # What is stored is the very run, not one beside it.
+    kept = store.run(stored["olia", 2].id)
+    simulation = Simulation(parse_scenario(kept.scenario_text or ""))
+    simulation.run_until(2.0)
+    assert simulation.signature() == kept.signature
+    progress = queue.progress()
+    assert (progress.done, progress.total, progress.fraction, progress.eta_s) == (6, 6, 1.0, 0.0)
+    assert len(queue.take_ended()) == 6
+    assert queue.take_ended() == []
+
+
+def test_a_grid_that_the_scenario_does_not_take_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="nonsense"):
+        grid_of(SOURCE, [1], "download", ["nonsense"])
+
+
+def test_no_more_runs_go_on_than_asked_for_and_the_others_wait(queue: RunQueue) -> None:
+    queue.add([LONG] * 4)
+    until(lambda: sum(entry.fraction > 0 for entry in queue.entries()) == 2)
+    assert states(queue) == ["running", "running", "waiting", "waiting"]
+    queue.set_parallel(3)
+    until(lambda: sum(entry.fraction > 0 for entry in queue.entries()) == 3)
+    assert queue.progress().eta_s > 0
+
+
+def test_a_cancelled_run_is_kept_as_far_as_it_went_and_can_be_tried_again(queue: RunQueue, store: Store) -> None:
+    first, second, third = queue.add([LONG] * 3)
+    until(lambda: queue.entries()[0].fraction > 0)
+    queue.cancel([first, third])
+    until(lambda: states(queue)[0] == "cancelled")
+    assert states(queue)[1:] == ["running", "cancelled"]
+    assert store.run(queue.entries()[0].run_id or 0).status == "stopped"
+    queue.retry([third])
+    until(lambda: states(queue)[2] == "running")
+    queue.remove([first, second])  # the second goes on, and stays
+    assert [entry.number for entry in queue.entries()] == [second, third]
+
+
+def test_a_paused_queue_starts_nothing_and_holds_what_goes_on(queue: RunQueue) -> None:
+    queue.add([LONG])
+    until(lambda: queue.entries()[0].fraction > 0)
+    queue.pause()
+    queue.add([LONG])
+    assert states(queue) == ["running", "waiting"]
+    assert queue.progress().is_paused
+    queue.resume()
+    assert states(queue) == ["running", "running"]
+
+
+def test_runs_move_among_each_other(queue: RunQueue) -> None:
+    queue.pause()
+    numbers = queue.add([LONG] * 4)
+    queue.move([numbers[3], numbers[2]], -1)
+    assert [entry.number for entry in queue.entries()] == [numbers[i] for i in (0, 2, 3, 1)]
+    queue.move([numbers[0]], -1)
+    queue.move([numbers[0]], 1)
+    assert [entry.number for entry in queue.entries()] == [numbers[i] for i in (2, 0, 3, 1)]
+
+
+def test_a_run_that_raises_and_one_that_is_too_large_stop_none_of_the_others(
+    queue: RunQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Raising(RunJob):
+        def run(self) -> RunResult:
+            if self.seed == 2:
+                raise ValueError("a plug-in raised this")
+            return super().run()
+
+    monkeypatch.setattr(run_queue, "RunJob", Raising)
+    fast = parse_scenario(SHORT.replace('"8Mbit/s"', '"900Gbit/s"').replace('"2s"', '"900s"'))
+    queue.add([*grid_of(SOURCE, [1, 2, 3]), QueuedRun(ScenarioSource(fast, SHORT), "fast")])
+    queue.add(grid_of(SOURCE, [4]))
+    until(lambda: not queue.is_busy)
+    assert states(queue) == ["finished", "failed", "finished", "failed", "finished"]
+    assert queue.entries()[1].note == "a plug-in raised this"
+    assert queue.entries()[3].note
+    monkeypatch.undo()
+    queue.retry([queue.entries()[1].number])
+    until(lambda: states(queue)[1] == "finished")
+    queue.clear_finished()
+    assert states(queue) == ["failed"]
+
+
+def test_a_store_that_fails_leaves_the_runs_in_memory_and_the_queue_going(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: object) -> None:
+        raise StoreFull("the disk is full", path="x.db", way_on="Free some.")
+
+    monkeypatch.setattr(store, "start_run", fail)
+    queue = RunQueue(lambda: store, lambda: 0.1, parallel=1)
+    queue.add(grid_of(SOURCE, [1, 2]))
+    until(lambda: not queue.is_busy)
+    assert states(queue) == ["finished", "finished"]
+    assert all("the disk is full" in entry.note for entry in queue.entries())
+    ended = queue.take_ended()
+    assert [result.run_id for _job, result in ended] == [None, None]
+    queue.close()
+
+
+def test_closing_keeps_what_was_simulated(store: Store) -> None:
+    queue = RunQueue(lambda: store, lambda: 0.1, parallel=1)
+    queue.add([LONG, LONG])
+    until(lambda: queue.entries()[0].fraction > 0)
+    queue.close()
+    assert states(queue) == ["cancelled", "cancelled"]
+    assert [run.status for run in store.runs()] == ["stopped"]
+    assert QueueState.CANCELLED.is_over

@@ -1,0 +1,112 @@
+"""Scenarios that name a delivery trace: what is stored with a run means the same without the file."""
+
+from __future__ import annotations
+
+from subflow_app.core.scenarios.form import form_for
+from subflow_app.core.scenarios.form_text import check_text
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_traces
+from subflow_sim.catalog import catalog
+from subflow_sim.scenario import parse_scenario
+
+TEXT = """\
+format = 1
+duration = "5s"
+[nodes.a]
+[nodes.b]
+[links.l]
+ends = ["a", "b"]
+rate = { trace = "up.trace" }  # what was recorded
+queue = { discipline = "codel", target = "2ms" }
+loss = { model = "gilbert", p = "1%", r = "25%" }
+[links.l.reverse]
+rate = { trace = "down.trace" }
+[links.m]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+[flows.f]
+kind = "tcp"
+from = "a"
+to = "b"
+paths = [["l"]]
+"""
+
+
+def _files(folder) -> str:
+    (folder / "up.trace").write_text("1\n2\n3\n")
+    (folder / "down.trace").write_text("5\n5\n")
+    (folder / "scenario.toml").write_text(TEXT)
+    return str(folder / "scenario.toml")
+
+
+def test_the_text_stored_with_a_run_holds_its_traces(tmp_path) -> None:
+    source = open_scenario(_files(tmp_path), overrides=["name=stored"])
+    assert 'content = "1 2 3"' in source.text
+    assert 'content = "5 5"' in source.text
+    assert "# what was recorded" in source.text
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert parse_scenario(source.text) == source.scenario
+    assert with_traces(source.text, source.scenario) == source.text
+
+
+def test_a_document_finds_traces_beside_its_file(tmp_path) -> None:
+    doc = ScenarioDoc.open(_files(tmp_path))
+    assert doc.problems == ()
+    assert doc.scenario is not None
+    assert doc.scenario.links["l"].reverse.trace is not None
+    assert parse_scenario(with_traces(doc.text, doc.scenario)).links == doc.scenario.links
+
+
+def test_a_document_without_a_file_says_why_it_cannot_find_one() -> None:
+    doc = ScenarioDoc(TEXT)
+    assert {problem.key for problem in doc.problems} == {"links.l.rate.trace", "links.l.reverse.rate.trace"}
+    assert all("has no folder" in problem.message for problem in doc.problems)
+
+
+def test_the_form_of_a_link_shows_tables_as_they_stand_and_takes_others(tmp_path) -> None:
+    doc = ScenarioDoc.open(_files(tmp_path))
+    form = form_for(doc, "links.m", catalog())
+    assert form is not None
+    queue = next(field for field in form.fields() if field.key == "links.m.queue")
+    good = check_text(doc, queue.key, queue.param, '{ discipline = "fq_codel" }')
+    assert (good.value, good.message) == ({"discipline": "fq_codel"}, "")
+    bad = check_text(doc, queue.key, queue.param, '{ discipline = "red", flows = 5 }')
+    assert "a red queue has no flows" in bad.message
+
+
+def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
+    doc = ScenarioDoc.open(_files(tmp_path))
+
+    def fields() -> dict[str, tuple[str, str]]:
+        form = form_for(doc, "links.l", catalog())
+        assert form is not None
+        shown = {field.key.removeprefix("links.l."): (field.text, field.placeholder) for field in form.fields()}
+        return {key: value for key, value in shown.items() if not key.startswith("reverse.")}
+
+    assert fields() == {
+        "ends": ('["a", "b"]', ""),
+        "rate": ('{ trace = "up.trace" }', ""),
+        "delay": ("", "0s"),
+        "queue.limit": ("", "1000pkt"),
+        "queue.discipline": ("codel", "droptail"),
+        "queue.target": ("2ms", "5ms"),
+        "queue.interval": ("", "0.1s"),
+        "loss": ('{ model = "gilbert", p = "1%", r = "25%" }', "0%"),
+        "reorder": ("", "false"),
+    }
+    # Another discipline leaves the option that is not its own, so that it can be removed.
+    doc.set_value("links.l.queue.discipline", "red")
+    assert "queue.max_p" in fields()
+    assert [problem.key for problem in doc.problems] == ["links.l.queue.target"]
+    doc.set_value("links.l.queue.target", None)
+    assert doc.problems == ()
+
+
+def test_choosing_a_discipline_keeps_the_limit() -> None:
+    doc = ScenarioDoc(TEXT.split("[links.l]")[0] + '[links.l]\nends = ["a", "b"]\nrate = "8Mbit/s"\nqueue = "67pkt"\n')
+    doc.set_value("links.l.queue.discipline", "codel")
+    assert doc.value("links.l.queue") == {"limit": "67pkt", "discipline": "codel"}
+    doc.set_value("links.l.queue.limit", "50pkt")
+    doc.set_value("links.l.queue.discipline", None)
+    assert doc.value("links.l.queue") == "50pkt"

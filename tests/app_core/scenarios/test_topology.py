@@ -1,0 +1,120 @@
+"""The picture knows which subflow crosses which link in which direction, in the colours of the plots."""
+
+from __future__ import annotations
+
+from subflow_app.core.palette import colour_keys
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.topology import Hop, TopologyPicture, event_rows, picture_of
+
+NETWORK = """\
+format = 1
+duration = "60s"
+
+[nodes.s]
+at = [0, 0]
+[nodes.r]
+kind = "router"
+[nodes.d]
+
+[links.first]
+ends = ["s", "r"]
+rate = "8Mbit/s"
+[links.second]
+ends = ["d", "r"]
+rate = { steps = [["0s", "8Mbit/s"], ["20s", "2Mbit/s"]] }
+[links.direct]
+ends = ["s", "d"]
+rate = "8Mbit/s"
+[links.spare]
+ends = ["d", "s"]
+rate = "8Mbit/s"
+
+[flows.multi]
+kind = "mptcp"
+from = "s"
+to = "d"
+paths = [["first", "second"], ["direct"]]
+count = 3
+[flows.cross]
+kind = "cbr"
+rate = "1Mbit/s"
+from = "d"
+to = "s"
+paths = [["spare"]]
+
+[[events]]
+at = "0s"
+link = "direct"
+up = false
+[[events]]
+at = "9s"
+flow = "multi"
+subflow = 2
+open = false
+"""
+
+
+def picture() -> TopologyPicture:
+    scenario = ScenarioDoc(NETWORK).scenario
+    assert scenario is not None
+    return picture_of(scenario)
+
+
+def test_a_path_knows_the_direction_of_each_link() -> None:
+    # `second` is declared from d to r, so data from s to d crosses it backwards.
+    assert picture().paths["multi/1"].hops == (Hop("first", True), Hop("second", False))
+    assert picture().paths["multi/2"].hops == (Hop("direct", True),)
+    assert picture().paths["cross"].hops == (Hop("spare", True),)
+
+
+def test_links_know_what_runs_over_them() -> None:
+    links = picture().links
+
+    assert links["first"].lanes == ("multi/1",)
+    assert links["direct"].lanes == ("multi/2",)
+    assert links["spare"].lanes == ("cross",)
+
+
+def test_colours_are_those_of_the_plots() -> None:
+    # The owners as the traces of a run list them, with the first of the three copies.
+    keys = colour_keys(["multi.1", "multi.1/1", "multi.1/2", "cross"])
+
+    paths = picture().paths
+    assert paths["multi/1"].colour == keys["multi.1/1"]
+    assert paths["multi/2"].colour == keys["multi.1/2"]
+    assert paths["cross"].colour == keys["cross"]
+
+
+def test_parallel_links_are_spread_and_single_ones_are_straight() -> None:
+    bows = {name: link.bow for name, link in picture().links.items()}
+
+    # Declared in opposite directions, `direct` and `spare` are still parallel.
+    assert bows == {"first": 0.0, "second": 0.0, "direct": 0.5, "spare": -0.5}
+
+
+def test_timed_changes_belong_to_their_link_or_path() -> None:
+    shown = picture()
+
+    assert shown.links["direct"].initially_down
+    assert not shown.links["first"].initially_down
+    assert [event.at_s for event in shown.links["second"].events] == [20.0]
+    assert [event.at_s for event in shown.paths["multi/2"].events] == [9.0]
+    assert shown.paths["multi/1"].events == ()
+    assert shown.paths["multi/1"].count == 3
+
+
+def test_events_in_words() -> None:
+    rows = [row for link in picture().links.values() for row in event_rows(link.events)]
+
+    assert {(row.at_s, row.changes) for row in rows} == {(0.0, (("link", "down"),)), (20.0, (("rate", 2e6),))}
+
+
+def test_newer_positions_win() -> None:
+    scenario = ScenarioDoc(NETWORK).scenario
+    assert scenario is not None
+
+    places = picture_of(scenario, {"s": (5.0, 6.0), "gone": (1.0, 1.0)}).places
+
+    assert places["s"] == (5.0, 6.0)
+    assert set(places) == {"s", "r", "d"}
+    assert picture().places["s"] == (0.0, 0.0)
