@@ -8,7 +8,7 @@ from difflib import unified_diff
 import pytest
 
 from subflow_app.core.scenarios import toml_edit
-from subflow_app.core.scenarios.toml_edit import TomlEditError
+from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 
 DEMO = """\
 format = 1
@@ -246,3 +246,16 @@ def test_what_cannot_be_done_says_so_and_changes_nothing() -> None:
         toml_edit.remove_table(DEMO, "events", 5)
     with pytest.raises(TomlEditError, match="nan"):
         toml_edit.render(float("nan"))
+
+
+def test_values_that_are_missing_in_several_tables_are_added_at_once() -> None:
+    text = 'a = 1\n[nodes.x]  # left\n  kind = "router"  # of ours\n\n[nodes.y]\n[nodes.z]\nat = [0, 0]'
+    values: dict[toml_edit.Path, TomlValue] = {("nodes", name, "at"): [1, 2] for name in "xyz"}
+    assert toml_edit.set_values(text, values) == (
+        'a = 1\n[nodes.x]  # left\n  kind = "router"  # of ours\n  at = [1, 2]\n\n'
+        "[nodes.y]\nat = [1, 2]\n[nodes.z]\nat = [1, 2]"
+    )
+    # What has no header of its own is added one by one.
+    assert toml_edit.set_values("nodes.x.kind = 1", {("nodes", "x", "at"): 2, ("nodes", "x", "b"): 3}) == (
+        "nodes.x.kind = 1\nnodes.x.at = 2\nnodes.x.b = 3\n"
+    )

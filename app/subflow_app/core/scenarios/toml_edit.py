@@ -123,13 +123,13 @@ def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
     before = read_toml(text)
     present = {path: value for path, value in values.items() if get_value(before, path) is not None}
     if present:
-        expected = plain(before)
-        for path, value in present.items():
-            expected = _with_value(expected, path, value)
-        text = _checked(_splice_many(text, present), expected, next(iter(present)))
-    for path, value in values.items():
-        if path not in present:
-            text = set_value(text, path, value)
+        text = _checked(_splice_many(text, present), _with_values(before, present), next(iter(present)))
+    missing = {path: value for path, value in values.items() if path not in present}
+    added = _add_to_sections(text, missing) if missing else text
+    if added is not None:
+        return added
+    for path, value in missing.items():
+        text = set_value(text, path, value)
     return text
 
 
@@ -359,6 +359,26 @@ def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
     return new
 
 
+def _add_to_sections(text: str, values: Mapping[Path, TomlValue]) -> str | None:
+    """Add values as last lines of tables with a header of their own; None if one of them has another place."""
+    sections = {section.path: section for section in map_of(text)}
+    if not all(path[:-1] and path[:-1] in sections for path in values):
+        return None
+    lines: dict[int, list[str]] = {}
+    newline = _newline(text)
+    for path, value in values.items():
+        at = sections[path[:-1]].end
+        indent = _indent_of_line_before(text, at)
+        lines.setdefault(at, []).append(f"{indent}{render_key(str(path[-1]))} = {render(value)}{newline}")
+    new = text
+    for at in sorted(lines, reverse=True):
+        new = new[:at] + _missing_newline(new[:at], newline) + "".join(lines[at]) + new[at:]
+    try:
+        return _checked(new, _with_values(read_toml(text), values), next(iter(values), ()))
+    except TomlEditError:
+        return None
+
+
 def _splice_into_new_table(text: str, data: Mapping[str, Any], path: Path, value: TomlValue) -> str:
     """Set a value whose table is missing: `reverse = { rate = ... }` in an object, a new section for a new object."""
     existing = len(path) - 1
@@ -400,6 +420,14 @@ def is_same(first: Any, second: Any) -> bool:
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(is_same, first, second))
     return bool(first == second) or (first != first and second != second)
+
+
+def _with_values(data: Mapping[str, Any], values: Mapping[Path, TomlValue]) -> dict[str, Any]:
+    """Return a copy of the data with values set in tables and lists that are there."""
+    result: dict[str, Any] = plain(data)
+    for path, value in values.items():
+        get_value(result, path[:-1])[path[-1]] = plain(value)
+    return result
 
 
 def _with_value(data: Mapping[str, Any], path: Path, value: TomlValue) -> dict[str, Any]:
