@@ -85,7 +85,6 @@ class AgentPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
-        self.setFocusProxy(self.decisions)
         self.apply_tokens(current_tokens())
 
     def _content(self, steps: Sequence[QAction]) -> QWidget:
@@ -212,6 +211,7 @@ class AgentPanel(QWidget):
 
     def _show_agents(self) -> None:
         self._pages.setCurrentIndex(1 if self._replays else 0)
+        self.setFocusProxy(self.decisions if self._replays else None)  # type: ignore[arg-type] # as in PlotView
         if self._waiting:
             self._empty.set_text(tr("No decision yet"), "")
         else:

@@ -140,7 +140,6 @@ class PlotView(QWidget):
         self._splitter.addWidget(legend)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setStretchFactor(1, 0)
-        self.setFocusProxy(stack)
         self._stack, self._legend = stack, legend
         self._place_legend()
 
@@ -192,6 +191,8 @@ class PlotView(QWidget):
         self._without_data = None
         self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
+        # Never to what is hidden: from there Tab leads nowhere.
+        self.setFocusProxy(stack if runs else None)  # type: ignore[arg-type] # the stubs know no way to take it away
         self.runs_changed.emit()
 
     def set_waiting(self, text: str) -> None:

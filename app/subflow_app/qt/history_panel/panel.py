@@ -75,7 +75,6 @@ class History(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self._bar)
         layout.addWidget(self._pages, 1)
-        self.setFocusProxy(self.table)
         self._connect()
         self._show_page()
         self.apply_tokens(current_tokens())
@@ -375,6 +374,8 @@ class History(QWidget):
                     tr("No stored runs yet"), tr("Every run is kept here, to be opened and compared again.")
                 )
         self._pages.setCurrentIndex(0 if self._model.rows else 1)
+        # Never to what is hidden: Tab would get stuck before it.
+        self.setFocusProxy(self.table if self._model.rows else self._field)
 
     def _go_to_list(self) -> None:
         if self._model.rows:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
+    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QTableView,
@@ -334,6 +335,7 @@ class TrainPage(QWidget):
         self.rival.setToolTip(tr("Classic controller to race against"))
         # The names change with the training that is selected.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._offer_rivals(CLASSICS)
         row.addWidget(against)
         row.addWidget(self.rival)

@@ -1,0 +1,59 @@
+"""The whole window by keyboard: Tab goes through every open panel and comes back; nothing keeps the focus."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from subflow_app.qt.main_window import MainWindow
+
+# Far more than there are fields in all panels.
+_MOST_STOPS = 500
+
+
+def panels_of(window: MainWindow) -> dict[str, QWidget]:
+    """The panels in view, and the plots."""
+    panels: dict[str, QWidget] = {
+        "plots": window.plots,
+        "topology": window.topology,
+        "inspector": window.inspector,
+        "history": window.history,
+        "agent": window.agent,
+        "train": window.train,
+    }
+    return {name: panel for name, panel in panels.items() if panel.isVisible() and can_take_focus(panel)}
+
+
+def can_take_focus(panel: QWidget) -> bool:
+    """Whether there is anything in it for the keyboard; a panel may be empty so far."""
+    wanted = Qt.FocusPolicy.TabFocus
+    inside = [panel, *panel.findChildren(QWidget)]
+    return any(w.isVisible() and w.isEnabled() and w.focusPolicy() & wanted and w.focusProxy() is None for w in inside)
+
+
+@pytest.mark.parametrize("workspace", ["design", "run", "analyse", "train"])
+@pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
+def test_tab_goes_through_every_panel_and_comes_back(window: MainWindow, workspace: str, key: Qt.Key) -> None:
+    window.bar.trigger(f"view.workspace_{workspace}")
+    QApplication.processEvents()
+    window.activateWindow()
+    start = window.history.search if workspace == "analyse" else window.topology.canvas
+    start.setFocus()
+    panels = panels_of(window)
+    visited: set[str] = set()
+    has_left = False
+    for _ in range(_MOST_STOPS):
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        visited |= {name for name, panel in panels.items() if panel is focused or panel.isAncestorOf(focused)}
+        if focused is not start:
+            has_left = True
+        elif has_left and visited == panels.keys():
+            break
+        QTest.keyClick(focused, key)
+
+    assert has_left
+    assert visited == panels.keys()
+    assert QApplication.focusWidget() is start
