@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import os
 import random
-import subprocess
-import sys
 from dataclasses import dataclass
 
-from subflow_app.core.errors import AppError
+from subflow_app.core.bench_probe import ask_probe
 
 NODES, LINKS = 400, 700
 TARGET_FPS = 30.0
@@ -77,16 +73,5 @@ def measure_canvas() -> tuple[CanvasFigure, ...]:
     Raises:
         AppError: if the canvas cannot be shown.
     """
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", _MODULE],
-            env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=True,
-        )
-        return tuple(CanvasFigure(**figure) for figure in json.loads(done.stdout.splitlines()[-1]))
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        said = getattr(error, "stderr", None) or str(error)
-        raise AppError(f"the canvas cannot be measured: {said.strip()}") from error
+    told = ask_probe(_MODULE, "the canvas cannot be measured", _PATIENCE_S)
+    return tuple(CanvasFigure(**figure) for figure in told)

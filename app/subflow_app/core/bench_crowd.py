@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import dataclass
 
-from subflow_app.core.errors import AppError
+from subflow_app.core.bench_probe import ask_probe
 
 FLOWS = 100
 TARGET_MS = 100.0
@@ -67,16 +63,5 @@ def measure_crowd() -> tuple[CrowdFigure, ...]:
     Raises:
         AppError: if the window cannot be shown.
     """
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", _MODULE],
-            env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=True,
-        )
-        return tuple(CrowdFigure(**figure) for figure in json.loads(done.stdout.splitlines()[-1]))
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        said = getattr(error, "stderr", None) or str(error)
-        raise AppError(f"the window cannot be measured: {said.strip()}") from error
+    told = ask_probe(_MODULE, "the window cannot be measured", _PATIENCE_S)
+    return tuple(CrowdFigure(**figure) for figure in told)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import AppError
+from subflow_app.core.bench_probe import ask_probe
 
 TARGET_S = 1.0
 """From the command to a window that can be used, on two idle processors and with warm caches."""
 
 _STARTS = 7
 _PATIENCE_S = 60.0
+_MODULE = "subflow_app.qt.start_probe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +73,13 @@ def _start(folder: Path) -> dict[str, dict[str, Any]]:
     # An installed program has its bytecode beside it. A source tree might not, or be told not to write it; compiling
     # every module anew would then be a third of what is measured.
     own["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
-    environment = os.environ | own | {"QT_QPA_PLATFORM": "offscreen"}
+    environment = os.environ | own
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "subflow_app.qt.start_probe", repr(time.time())],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=True,
-        )
-        told: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
-    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        said = getattr(error, "stderr", None) or str(error)
-        raise AppError(f"the window does not start: {said.strip()}") from error
+    told: dict[str, dict[str, Any]] = ask_probe(
+        _MODULE,
+        "the window does not start",
+        _PATIENCE_S,
+        arguments=[repr(time.time())],
+        environment=environment,
+    )
     return told
