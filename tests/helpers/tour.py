@@ -35,7 +35,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from tests.helpers.fake_trainings import FakeDesk
-from tests.helpers.window import make_window
+from tests.helpers.window import TWO_PATHS, make_window
 
 from subflow_app.core.settings import LANGUAGE_CHOICES
 from subflow_app.plots import PLOTS
@@ -48,37 +48,7 @@ from subflow_app.qt.theme import MODES, ThemeMode
 _PATIENCE_MS = 60_000
 # Shortened on purpose where there is little room: the whole text is their tool tip.
 _ELIDING = {"ElidedLabel"}
-SCENARIO = """\
-format = 1
-name = "Two ways"
-duration = "2s"
-seed = 7
-
-[nodes.client]
-at = [-200, 0]
-[nodes.server]
-at = [200, 0]
-
-[links.wifi]
-ends = ["client", "server"]
-rate = "8Mbit/s"
-delay = "10ms"
-queue = "20pkt"
-loss = "1%"
-
-[links.lte]
-ends = ["client", "server"]
-rate = "4Mbit/s"
-delay = "30ms"
-queue = "40pkt"
-
-[flows.download]
-kind = "mptcp"
-from = "server"
-to = "client"
-controller = "lia"
-paths = [["wifi"], ["lte"]]
-
+SCENARIO = f"""{TWO_PATHS}
 [[events]]
 at = "1s"
 link = "wifi"
