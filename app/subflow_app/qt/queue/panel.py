@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.running.run_queue import QueueEntry, QueueProgress
 from subflow_app.qt import format as fmt
-from subflow_app.qt.queue.table_model import COLUMNS, ENTRY_ROLE, QueueTable
+from subflow_app.qt.models.followed_table import ROW_ROLE
+from subflow_app.qt.queue.table_model import COLUMNS, QueueTable
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
@@ -107,7 +108,7 @@ class QueuePanel(QWidget):
         is_same = [entry.number for entry in entries] == [row.number for row in self._model.rows]
         self._model.update_rows(entries)
         if not is_same:
-            select_rows(self.table, lambda index: index.data(ENTRY_ROLE).number in chosen)
+            select_rows(self.table, lambda index: index.data(ROW_ROLE).number in chosen)
         self._stack.setCurrentIndex(1 if entries else 0)
         self._bar.setValue(round(progress.fraction * _STEPS) if entries else 0)
         self._text.setText(self._progress_text(progress) if entries else "")

@@ -30,12 +30,13 @@ from subflow_app.core.learning.training_draft import DOCUMENT, TrainingDraft
 from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
+from subflow_app.qt.models.followed_table import ROW_ROLE
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
-from subflow_app.qt.training.table_model import COLUMNS, TRAINING_ROLE, TrainingTable
+from subflow_app.qt.training.table_model import COLUMNS, TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
 from subflow_app.qt.workers import Workers
@@ -103,11 +104,11 @@ class TrainPage(QWidget):
     def selected(self) -> list[Training]:
         """The selected trainings, from top to bottom."""
         indexes = sorted(self.table.selectionModel().selectedRows(), key=lambda index: index.row())
-        return [index.data(TRAINING_ROLE) for index in indexes]
+        return [index.data(ROW_ROLE) for index in indexes]
 
     def select(self, training_ids: Sequence[str]) -> None:
         """Selects these trainings, as far as they are listed."""
-        select_rows(self.table, lambda index: index.data(TRAINING_ROLE).id in training_ids)
+        select_rows(self.table, lambda index: index.data(ROW_ROLE).id in training_ids)
 
     def possible(self) -> frozenset[str]:
         """What can be done with the selected trainings."""
