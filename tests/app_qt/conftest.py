@@ -17,6 +17,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.qt import theme
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plot_view import PlotView
 
 # Said by the offscreen platform about every resize, and about lists of completions.
 HARMLESS = (
@@ -62,6 +63,17 @@ def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture
 def stack(qapp: QApplication) -> QUndoStack:
     return QUndoStack()
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> Iterator[PlotView]:
+    """Plots on the screen that show nothing yet."""
+    made = PlotView()
+    qtbot.addWidget(made)
+    made.resize(900, 600)
+    made.show()
+    yield made
+    made.show_runs([])
 
 
 @pytest.fixture

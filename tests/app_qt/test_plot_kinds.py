@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,16 +20,6 @@ from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import DARK
 
 PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",)))
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[PlotView]:
-    made = PlotView()
-    qtbot.addWidget(made)
-    made.resize(900, 600)
-    made.show()
-    yield made
-    made.show_runs([])
 
 
 def show(view: PlotView, *plot_ids: str, runs: list[Traces] | None = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -29,16 +28,6 @@ from subflow_app.qt.theme import DARK, LIGHT
 WIFI, LTE, TOTAL = (
     CurveId(0, f"download{end}", kind) for end, kind in (("/1", "subflow"), ("/2", "subflow"), ("", "flow"))
 )
-
-
-@pytest.fixture
-def view(qtbot: QtBot) -> Iterator[PlotView]:
-    made = PlotView()
-    qtbot.addWidget(made)
-    made.resize(900, 600)
-    made.show()
-    yield made
-    made.show_runs([])
 
 
 def show(view: PlotView, *runs: LiveTraces) -> None:

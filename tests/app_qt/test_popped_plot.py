@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 
 from subflow_app.qt.main_window import MainWindow
@@ -15,15 +14,10 @@ from subflow_app.qt.theme import DARK
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[PlotView]:
-    made = PlotView()
-    qtbot.addWidget(made)
-    made.resize(900, 600)
-    made.show()
-    made.show_runs([finished_traces()])
-    yield made
-    made.return_all()
-    made.show_runs([])
+def view(view: PlotView) -> Iterator[PlotView]:
+    view.show_runs([finished_traces()])
+    yield view
+    view.return_all()
 
 
 def popped(view: PlotView, plot_id: str) -> PoppedPlot:

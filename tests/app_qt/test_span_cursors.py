@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.table_traces import TableTraces
 
@@ -20,14 +17,9 @@ from subflow_app.qt.theme import DARK
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[PlotView]:
-    made = PlotView()
-    qtbot.addWidget(made)
-    made.resize(900, 600)
-    made.show()
-    made.show_runs([finished_traces()])
-    yield made
-    made.show_runs([])
+def view(view: PlotView) -> PlotView:
+    view.show_runs([finished_traces()])
+    return view
 
 
 def texts(view: PlotView, row: int) -> list[str]:

@@ -8,7 +8,6 @@ import os
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QLocale, QModelIndex, Qt
@@ -27,9 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
-from tests.app_qt.conftest import close_window
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core import language as core_language
 from subflow_app.core.language import ENGLISH, LANGUAGES, set_language, tr
@@ -210,15 +207,9 @@ def recorder(language: str, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 
 @pytest.fixture
-def translated_window(qtbot: QtBot, qapp: QApplication, tmp_path: Path, recorder: Recorder) -> Iterator[MainWindow]:
-    made = make_window(qapp, tmp_path, dialogs=ScriptedDialogs())
-    made.show()
-    made.load()
-    qtbot.waitUntil(lambda: not made.database.is_opening)
-    made.documents.open_text(TWO_PATHS, "two-paths")
-    made.bar.trigger("run.speed_express")
-    yield made
-    close_window(qtbot, made)
+def translated_window(recorder: Recorder, window: MainWindow) -> MainWindow:
+    """The window of the tests, made when its texts are recorded already."""
+    return window
 
 
 def test_nothing_is_shown_in_english(
