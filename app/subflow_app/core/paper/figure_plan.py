@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from subflow_app.plots import Bar, Curve, PlotSpec
 from subflow_app.plots.spec import Kind
 
 FigureKind = Literal["svg", "pdf", "png"]
+KindT = TypeVar("KindT", bound=str)
 FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
 
 MOST_PLOTS = 12
@@ -205,12 +206,21 @@ def figure_kind(path: PurePath) -> FigureKind:
     Raises:
         InputError: if there is no suffix, or figures are not written in that format.
     """
+    return kind_of_suffix(path, FIGURE_KINDS, "figures are written as .svg, .pdf or .png")
+
+
+def kind_of_suffix(path: PurePath, kinds: Sequence[KindT], known: str) -> KindT:
+    """The one of these formats that the suffix of a file name says; ``known`` tells which there are.
+
+    Raises:
+        InputError: if there is no suffix, or it says none of them.
+    """
     suffix = path.suffix.lower().lstrip(".")
-    for kind in FIGURE_KINDS:
+    for kind in kinds:
         if suffix == kind:
             return kind
     told = f'not "{path.suffix}"' if path.suffix else "and this name has no suffix"
-    raise InputError(f"{path.name}: figures are written as .svg, .pdf or .png, {told}")
+    raise InputError(f"{path.name}: {known}, {told}")
 
 
 def _whole(curve: Curve) -> Curve:

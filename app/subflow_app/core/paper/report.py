@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.paper.figure_plan import FigurePlan, run_plan
+from subflow_app.core.paper.figure_plan import FigurePlan, kind_of_suffix, run_plan
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
 from subflow_app.core.paper.report_tables import (
     ReportRun,
@@ -105,12 +105,7 @@ def report_kind(path: PurePath) -> ReportKind:
     Raises:
         InputError: if there is no suffix, or reports are not written in that format.
     """
-    suffix = path.suffix.lower().lstrip(".")
-    for kind in REPORT_KINDS:
-        if suffix == kind:
-            return kind
-    told = f'not "{path.suffix}"' if path.suffix else "and this name has no suffix"
-    raise InputError(f"{path.name}: reports are written as .html or .pdf, {told}")
+    return kind_of_suffix(path, REPORT_KINDS, "reports are written as .html or .pdf")
 
 
 def page_size(name: str) -> PageSize:
