@@ -29,8 +29,7 @@ class WindowState:
     has_store: bool = False
     can_write: bool = False  # to the store
     plots_without_data: frozenset[str] = frozenset()  # that no run shown has
-    has_earlier_decision: bool = False  # than the one of the agent that is looked at
-    has_later_decision: bool = False
+    features: frozenset[str] = frozenset()  # ids of the actions of features that can be done, see `features`
     can_train: bool = False  # there is something to start
     is_training: bool = False  # a training goes on, or waits for its turn
     training: frozenset[str] = frozenset()  # what can be done with the selected trainings

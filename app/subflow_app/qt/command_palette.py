@@ -58,8 +58,11 @@ _REASONS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"nodes_selected": 1, "can_move_nodes": True}, translatable("select a node on the canvas first")),
     ({"nodes_selected": 2, "can_move_nodes": True}, translatable("select two nodes on the canvas first")),
     ({"nodes_selected": 3, "can_move_nodes": True}, translatable("select three nodes on the canvas first")),
-    ({"has_earlier_decision": True}, translatable("there is no earlier decision of an agent")),
-    ({"has_later_decision": True}, translatable("there is no later decision of an agent")),
+    (
+        {"features": frozenset({"agent.first", "agent.previous"})},
+        translatable("there is no earlier decision of an agent"),
+    ),
+    ({"features": frozenset({"agent.next", "agent.last"})}, translatable("there is no later decision of an agent")),
 )
 
 

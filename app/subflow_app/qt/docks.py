@@ -21,7 +21,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 
 
 class Side(Enum):

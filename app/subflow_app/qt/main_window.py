@@ -20,12 +20,13 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
-from subflow_app.qt.agent_panel import AgentPanel
+from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
+from subflow_app.qt.features import Features
 from subflow_app.qt.file_drops import FileDrops
 from subflow_app.qt.file_menus import FileMenus
 from subflow_app.qt.help_panel import HelpPanel
@@ -150,7 +151,6 @@ class MainWindow(QMainWindow):
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
         self.plots = PlotView(self.bar["run.toggle"])
         self.history = History(self.history_stack, self.dialogs, self.workers, self.preferences)
-        self.agent = AgentPanel([self.bar[f"agent.{step}"] for step in ("first", "previous", "next", "last")])
         self.run_status = RunStatus()
         self.log, self.help = LogPanel(), HelpPanel()
         self.window_dialogs = WindowDialogs(self)
@@ -196,6 +196,8 @@ class MainWindow(QMainWindow):
         self.exports = Exports(
             self.plots, self.history, self.shown, self.database, self.preferences, self.dialogs, self.workers, self
         )
+        self.features = Features(self)
+        self.agent = self.features[AgentFeature].panel
 
     def _place_parts(self) -> None:
         self.resize(DEFAULT_SIZE)
@@ -203,13 +205,13 @@ class MainWindow(QMainWindow):
             "topology": self.topology,
             "inspector": beside_inspector(self.live, self.inspector),
             "history": self.history,
-            "agent": self.agent,
             "train": self.train,
             "queue": self.queue,
             "log": self.log,
             "help": self.help,
+            **self.features.panels(),
         }
-        self.panels = PanelLayout(self, self.banners, self.plots, panels)
+        self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
         self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
@@ -272,14 +274,6 @@ class MainWindow(QMainWindow):
         self.shown.failed.connect(self.tell_failure)
         self.history.changes.all_done.connect(self._on_changes_done)
         self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
-        self.plots.runs_changed.connect(lambda: self.agent.show_runs(self.plots.runs))
-        self.plots.time_clicked.connect(self.agent.go_to_time)
-        self.runs.ticked.connect(lambda _progress: self.agent.refresh())
-        self.runs.ended.connect(lambda _job, _result: self.agent.refresh())
-        self.agent.decision_chosen.connect(lambda _run, time_s: self.plots.set_pin(time_s))
-        self.agent.number_chosen.connect(self._show_number)
-        self.agent.changed.connect(self.update_actions)
-        self.agent.failed.connect(self.notices.history_failed)
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
         self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
         self.history.selection_changed.connect(self.update_actions)
@@ -310,6 +304,7 @@ class MainWindow(QMainWindow):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
+        self.features.connect_parts(self)
 
     def _restore_state(self) -> None:
         self._state_file.restore_layout(self, self.workspaces)
@@ -371,10 +366,6 @@ class MainWindow(QMainWindow):
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
-    def _show_number(self, kind: str, name: str) -> None:
-        self.plots.set_number(f"agent_{kind}", name)
-        self.set_plot_shown(f"agent_{kind}", True)
-
     def find_run(self) -> None:
         """Opens the history and puts the cursor into its search field."""
         self.docks.set_open("history", True)
@@ -424,8 +415,7 @@ class MainWindow(QMainWindow):
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 plots_without_data=self.plots.without_data,
-                has_earlier_decision=self.agent.can_go_back,
-                has_later_decision=self.agent.can_go_on,
+                features=self.features.possible(),
                 can_train=self.train.can_start(),
                 is_training=self.trainings.is_busy,
                 training=self.train.possible(),
@@ -536,7 +526,6 @@ class MainWindow(QMainWindow):
             self.file_menus,
             self.plots,
             self.history,
-            self.agent,
             self.train,
             self.live,
             self.queue,
@@ -545,6 +534,7 @@ class MainWindow(QMainWindow):
             self.banners,
             self.run_status,
             self.status_buttons,
+            *self.features,
         ):
             part.apply_tokens(tokens)
 
@@ -562,7 +552,10 @@ class MainWindow(QMainWindow):
         """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
         # Trainings first: waiting for their checkpoints may take a moment, and nothing shall be asked twice.
         if not self._closes_when_ended and not (
-            self.queue_session.may_close() and self.training_session.may_close() and self.documents.may_discard()
+            self.queue_session.may_close()
+            and self.training_session.may_close()
+            and self.features.may_close()
+            and self.documents.may_discard()
         ):
             event.ignore()
             return
@@ -580,6 +573,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.queue_session.close()
+        for feature in self.features:
+            feature.close()
         folders = self.unsaved.rescue_all()
         if folders:
             listed = "\n".join(str(folder) for folder in folders)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
@@ -16,7 +16,14 @@ from subflow_app.qt.workspaces import Workspaces
 class PanelLayout(QObject):
     """The central part of one window."""
 
-    def __init__(self, window: QMainWindow, banners: QWidget, plots: QWidget, panels: Mapping[str, QWidget]) -> None:
+    def __init__(
+        self,
+        window: QMainWindow,
+        banners: QWidget,
+        plots: QWidget,
+        panels: Mapping[str, QWidget],
+        strips: Sequence[QWidget] = (),
+    ) -> None:
         """Puts everything into the window.
 
         Args:
@@ -24,6 +31,7 @@ class PanelLayout(QObject):
             banners: go above the panels.
             plots: the centre, which stays.
             panels: by the names of :data:`.choices.PANELS`.
+            strips: go below the panels, as wide as the window.
         """
         super().__init__(window)
         # A window in the window: the docking manager takes a whole one, and banners go above it.
@@ -35,6 +43,8 @@ class PanelLayout(QObject):
         layout.setSpacing(0)
         layout.addWidget(banners)
         layout.addWidget(dock_area, 1)
+        for strip in strips:
+            layout.addWidget(strip)
         window.setCentralWidget(middle)
         self.docks = Docks(dock_area)
         self.docks.set_centre("plots", tr("Plots"), plots)

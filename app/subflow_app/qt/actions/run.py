@@ -99,7 +99,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "first",
         ("Alt+Home",),
         lambda w, _: w.agent.go_to_first(),
-        lambda s: s.has_earlier_decision,
+        lambda s: "agent.first" in s.features,
     )
     yield ActionSpec(
         "agent.previous",
@@ -108,7 +108,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "previous",
         ("Alt+Left",),
         lambda w, _: w.agent.step(-1),
-        lambda s: s.has_earlier_decision,
+        lambda s: "agent.previous" in s.features,
     )
     yield ActionSpec(
         "agent.next",
@@ -117,7 +117,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "next",
         ("Alt+Right",),
         lambda w, _: w.agent.step(1),
-        lambda s: s.has_later_decision,
+        lambda s: "agent.next" in s.features,
     )
     yield ActionSpec(
         "agent.last",
@@ -126,5 +126,5 @@ def agent_rows() -> Iterator[ActionSpec]:
         "last",
         ("Alt+End",),
         lambda w, _: w.agent.go_to_last(),
-        lambda s: s.has_later_decision,
+        lambda s: "agent.last" in s.features,
     )
