@@ -242,7 +242,7 @@ def project() -> dict[str, Any]:
 def optional_requirements(with_torch: bool) -> list[str]:
     """What the extras ask for: environments, training, tools; either PyTorch and what needs it, or all the rest."""
     extras = project()["project"]["optional-dependencies"]
-    wanted = [requirement for extra in ("train", "envs", "dev") for requirement in extras[extra]]
+    wanted = [requirement for extra in ("train", "envs", "cluster", "pcap", "dev") for requirement in extras[extra]]
     return [one for one in wanted if (one.partition("==")[0] in TORCH_AND_WHAT_NEEDS_IT) == with_torch]
 
 
