@@ -234,6 +234,30 @@ class Database:
 
     # Closing
 
+    def save_copy(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
+        """Write all of it to another file; see `Store.save_copy`."""
+        target = Path(path).expanduser().absolute()
+        if target == self.path:
+            raise StoreError("a copy cannot take the place of its original", path=str(target))
+        if target.exists() and not overwrite:
+            raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
+        part = unused_sibling(target)
+        provide_folder(target)
+        try:
+            with self.reading() as reader:
+                reader.raw.execute("VACUUM INTO ?", (str(part),))
+            part.replace(target)
+        except OSError as error:
+            raise StoreError(
+                f"the copy cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
+            ) from error
+        except StoreFull as error:
+            # It is the copy that the user has to hear of, not the file that was read.
+            raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
+        finally:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
     def close(self) -> None:
         """Close all connections, the write connection last: it then folds the -wal file into the database."""
         with self._readers_lock:

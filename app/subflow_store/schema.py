@@ -76,6 +76,19 @@ run_tag = sa.Table(
     sqlite_with_rowid=False,
 )
 
+run_fork = sa.Table(
+    "run_fork",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("parent_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="SET NULL")),  # unknown once that is purged
+    sa.Column("parent_name", sa.TEXT, nullable=False),
+    sa.Column("forked_at_s", sa.REAL, nullable=False),
+    sa.Column("difference", sa.TEXT, nullable=False),  # in English words
+    sa.Column("changes", sa.TEXT, nullable=False),  # JSON
+    sa.Index("run_fork_by_parent", "parent_id"),
+    sqlite_strict=True,
+)
+
 value_key = sa.Table(
     "value_key",
     metadata,

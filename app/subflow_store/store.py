@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import threading
@@ -18,8 +17,9 @@ import sqlalchemy as sa
 from subflow_store import event_queries, queries, schema
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
-from subflow_store.database import Database, Reader, provide_folder, unused_sibling
-from subflow_store.errors import RunNotFound, StoreError, StoreFull, StoreReadOnly
+from subflow_store.database import Database, Reader
+from subflow_store.errors import RunNotFound, StoreError, StoreReadOnly
+from subflow_store.forks import ForkStore, insert_fork
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
@@ -88,6 +88,11 @@ class Store:
         """The trainings of agents."""
         return TrainingStore(self._database, self._writing)  # made anew: kept, the two would hold each other
 
+    @property
+    def forks(self) -> ForkStore:
+        """Which runs branched off which."""
+        return ForkStore(self._database)
+
     def close(self) -> None:
         """Commit what is waiting, mark runs that are still open as interrupted, and let go of the file."""
         self._shut_down()
@@ -153,6 +158,7 @@ class Store:
                 [{"run_id": run_id, "kind": kind, "text": text} for kind, text in documents.items()],
             )
             store_values(connection, run_id, parameters)
+            insert_fork(connection, run_id, start.fork)
             return run_id, [self._insert_series(connection, run_id, start, column) for column in columns]
 
         writer = self._writing()
@@ -487,27 +493,7 @@ class Store:
         Raises:
             StoreError: if the file exists and is not to be replaced, or cannot be written.
         """
-        target = Path(path).expanduser().absolute()
-        if target == self.path:
-            raise StoreError("a copy cannot take the place of its original", path=str(target))
-        if target.exists() and not overwrite:
-            raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
-        part = unused_sibling(target)
-        provide_folder(target)
-        try:
-            with self._database.reading() as reader:
-                reader.raw.execute("VACUUM INTO ?", (str(part),))
-            part.replace(target)
-        except OSError as error:
-            raise StoreError(
-                f"the copy cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
-            ) from error
-        except StoreFull as error:
-            # It is the copy that the user has to hear of, not the file that was read.
-            raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
+        self._database.save_copy(path, overwrite=overwrite)
 
     # Inside
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -32,6 +32,25 @@ class ColumnSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class RunFork:
+    """Where a run branched off another one, and what was changed there.
+
+    Attributes:
+        parent_id: the other run; None if it is not stored, or not any more.
+        parent_name: its name at that time.
+        forked_at_s: simulated time until which the two are the same.
+        difference: what was changed, in English words.
+        changes: the same as plain values, for programs; JSON takes them.
+    """
+
+    parent_id: int | None
+    parent_name: str
+    forked_at_s: float
+    difference: str
+    changes: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
 class RunStart:
     """What is known when a run begins; all of it stays unchanged afterwards, except the name.
 
@@ -49,6 +68,7 @@ class RunStart:
         version: version of Subflow that runs it.
         started_at_utc: aware datetime; None stands for now.
         machine: what the run ran on, as name -> text; None lets the store describe this machine.
+        fork: where it branches off another run; None: it has a beginning of its own.
     """
 
     name: str
@@ -64,6 +84,7 @@ class RunStart:
     version: str = ""
     started_at_utc: datetime | None = None
     machine: Mapping[str, str] | None = None
+    fork: RunFork | None = None
 
 
 class RunRow(NamedTuple):

@@ -15,7 +15,7 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from tests.store.examples import decisions, figures, intervals, record, reports, training, values_of
 
-from subflow_store import MarkRow, Store, StoreReadOnly, migrations, open_store, schema, upgrade
+from subflow_store import MarkRow, RunFork, Store, StoreReadOnly, migrations, open_store, schema, upgrade
 
 VERSIONS = Path(__file__).parent / "versions"
 OLD_VERSIONS = range(1, upgrade.head() + 1)
@@ -72,6 +72,13 @@ def check_content(store: Store, made_by: int) -> None:
     )
 
 
+def check_forks(store: Store, made_by: int) -> None:
+    first, second = store.runs()[::-1]
+    fork = RunFork(first.id, "Finished", 12.5, "wifi: loss 2 % → 5 %", [{"link": "wifi", "loss": "5%"}])
+    assert store.forks.origin_of(first.id) is None
+    assert store.forks.origin_of(second.id) == (fork if made_by >= 5 else None)
+
+
 def check_trainings(store: Store, made_by: int) -> None:
     learned = store.trainings.rows()
     if made_by < 3:
@@ -93,6 +100,7 @@ def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
     with open_store(old_file) as store:
         check_content(store, made_by)
         check_trainings(store, made_by)
+        check_forks(store, made_by)
         record(store)
         assert len(store.runs()) == 3
         added = store.trainings.add(training("Another"))

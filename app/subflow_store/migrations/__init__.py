@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from subflow_store.migrations import m0001_initial, m0002_event_spans, m0003_trainings, m0004_run_values
+from subflow_store.migrations import (
+    m0001_initial,
+    m0002_event_spans,
+    m0003_trainings,
+    m0004_run_values,
+    m0005_run_forks,
+)
 
 if TYPE_CHECKING:
     from alembic.operations import Operations
@@ -18,4 +24,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m0002_event_spans.upgrade,
     m0003_trainings.upgrade,
     m0004_run_values.upgrade,
+    m0005_run_forks.upgrade,
 )

@@ -9,7 +9,7 @@ import numpy as np
 import zstandard
 from tests.store.examples import COLUMNS, SUMMARY, decisions, figures, intervals, ramp, reports, start, training
 
-from subflow_store import BestPolicy, open_store, upgrade
+from subflow_store import BestPolicy, RunFork, open_store, upgrade
 
 
 def make(path: Path) -> None:
@@ -25,7 +25,8 @@ def make(path: Path) -> None:
         run.finish("finished", SUMMARY, "0123456789abcdef")
         store.add_tag(run.run_id, "paper")
         store.set_note(run.run_id, "kept for ever")
-        store.start_run(start("Interrupted"), COLUMNS).append(0, block[:100])
+        fork = RunFork(run.run_id, "Finished", 12.5, "wifi: loss 2 % → 5 %", [{"link": "wifi", "loss": "5%"}])
+        store.start_run(start("Interrupted", fork=fork), COLUMNS).append(0, block[:100])
         learned = store.trainings.add(training("Learned"))
         best = BestPolicy(20_000, 1.5, 6e6, "0123456789abcdef")
         store.trainings.append(learned, reports(3000), figures(20_000), reports_read=123, best=best)

@@ -1,0 +1,68 @@
+"""Which runs branched off which: read as `Store.forks`, written with the start of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from subflow_store import schema
+from subflow_store.database import Database
+from subflow_store.values import RunFork
+
+_SELECT = "SELECT run_id, parent_id, parent_name, forked_at_s, difference, changes FROM run_fork"
+
+
+class ForkStore:
+    """The lineage of the runs of a store. All methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        """For the store."""
+        self._database = database
+
+    def origin_of(self, run_id: int) -> RunFork | None:
+        """Where a run branched off another one; None if it has a beginning of its own.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            row = reader.raw.execute(f"{_SELECT} WHERE run_id = ?", (run_id,)).fetchone()
+        return None if row is None else _fork(row)
+
+    def of(self, run_id: int) -> dict[int, RunFork]:
+        """The runs that branched off a run, by number, the oldest first; deleted ones are not in it.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = (
+            f"{_SELECT} WHERE parent_id = ? AND run_id IN (SELECT id FROM run WHERE deleted_at IS NULL) ORDER BY run_id"
+        )
+        with self._database.reading() as reader:
+            rows = reader.raw.execute(query, (run_id,)).fetchall()
+        return {row[0]: _fork(row) for row in rows}
+
+
+def insert_fork(connection: sa.Connection, run_id: int, fork: RunFork | None) -> None:
+    """Note where a run branches off; nothing if it has a beginning of its own."""
+    if fork is not None:
+        changes = json.dumps(fork.changes, ensure_ascii=False)
+        connection.execute(
+            sa.insert(schema.run_fork),
+            {
+                "run_id": run_id,
+                "parent_id": fork.parent_id,
+                "parent_name": fork.parent_name,
+                "forked_at_s": fork.forked_at_s,
+                "difference": fork.difference,
+                "changes": changes,
+            },
+        )
+
+
+def _fork(row: Sequence[Any]) -> RunFork:
+    _run_id, parent_id, parent_name, forked_at_s, difference, changes = row
+    return RunFork(parent_id, parent_name, forked_at_s, difference, json.loads(changes))
