@@ -18,7 +18,7 @@ from subflow_store import event_queries, queries, schema
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.database import Database, Reader
-from subflow_store.errors import RunNotFound, StoreError, StoreReadOnly
+from subflow_store.errors import RunNotFound, StoreReadOnly
 from subflow_store.forks import ForkStore, insert_fork
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def upgrade(op: Operations) -> None:
     """Create the table; runs of older versions are no forks.
 
-    A fork outlives the run that it branched off. So its row may change after its end, when that run is removed for good.
+    A fork outlives the run that it branched off: its row changes after its end, when that run is removed for good.
     """
     op.create_table(
         "run_fork",
