@@ -13,6 +13,7 @@ from subflow_app.cli import (
     agents,
     bench,
     catalogue,
+    compare,
     compare_kernel,
     evaluate,
     explain,
@@ -91,6 +92,7 @@ app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)
 app.command()(report.report)
 app.command()(bench.bench)
+app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
 app.command(FIGURE_WORKER, hidden=True)(figure_worker.figure_worker)

@@ -276,7 +276,9 @@ class StoredTraces(_RunTraces):
         self._series: dict[SeriesKey, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
         self._marks: tuple[TraceMark, ...] | None = None
         self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
-        made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=str(run.scenario_text))
+        # A measured run has no scenario: it repeats no other.
+        unreadable = run.scenario_text or f"run {run_id}"
+        made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
         super().__init__(run.name, float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
 
     @property
@@ -403,9 +405,19 @@ def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable
         if not flow.sends_datagrams
         for instance in flow.instances
     }
+    return _MadeBy(labels, _condition(scenario), controllers)
+
+
+def stored_condition(scenario_text: str | None, run_id: int) -> str:
+    """What `Traces.condition` says of a stored run, of its scenario text alone."""
+    scenario = _stored_scenario(scenario_text) if scenario_text else None
+    return (scenario_text or f"run {run_id}") if scenario is None else _condition(scenario)
+
+
+def _condition(scenario: Scenario) -> str:
     # Dataclasses print all they hold: equal text, equal experiment, also where one run was stored and one is going on.
     text = repr(replace(scenario, seed=0, name=""))
-    return _MadeBy(labels, hashlib.sha256(text.encode()).hexdigest(), controllers)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _unknown(key: SeriesKey, title: str) -> InputError:

@@ -97,7 +97,7 @@ def compare_runs(runs: Sequence[RunRow]) -> list[ComparedValue]:
     """
     lines = [
         *_lines(PARAMETER, [_listed(run, _LISTED) | _parameters(run) for run in runs]),
-        *_lines(FIGURE, [_listed(run, _LISTED_FIGURES) | _figures(run) for run in runs]),
+        *_lines(FIGURE, [run_figures(run) for run in runs]),
     ]
     order = {(PARAMETER, True): 0, (FIGURE, True): 1, (FIGURE, False): 2, (PARAMETER, False): 3}
     return sorted(lines, key=lambda line: order[line.kind, line.differs])
@@ -122,6 +122,24 @@ def comparison_text(lines: Sequence[ComparedValue], runs: Sequence[RunRow], sepa
         shown = ["" if each is None else f"{each * 100:.2f}" for each in relative]
         writer.writerow([line.kind, line.column.title, line.column.unit, *values, *shown])
     return out.getvalue()
+
+
+def run_figures(run: RunRow) -> dict[str, Value]:
+    """All figures of a run by key: those of the list of runs, then those of its summary.
+
+    Args:
+        run: with its documents.
+    """
+    return _listed(run, _LISTED_FIGURES) | _figures(run)
+
+
+def run_parameters(run: RunRow) -> dict[str, Value]:
+    """What a run was told, by key: the parameters that its scenario names and what was in force, but its seed.
+
+    Args:
+        run: with its documents.
+    """
+    return _parameters(run)
 
 
 def _lines(kind: Kind, values: Sequence[Mapping[str, Value]]) -> list[ComparedValue]:

@@ -1,0 +1,197 @@
+"""Stored runs in the groups that are compared: repetitions of one experiment, one controller's, one tag's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from subflow_app.core.history.run_columns import Value, recorded_column
+from subflow_app.core.history.run_comparison import run_parameters
+from subflow_app.core.language import tr, translatable, trn
+from subflow_app.core.traces import stored_condition
+from subflow_store.values import RunRow
+
+By = Literal["condition", "controller", "scenario", "tag", "run"]
+
+WAYS: Mapping[By, str] = {
+    "condition": translatable("Condition (all but the seed)"),
+    "controller": translatable("Controller"),
+    "scenario": translatable("Scenario"),
+    "tag": translatable("Tag"),
+    "run": translatable("Run by run"),
+}
+"""How runs can be grouped, and what the choice is called."""
+
+MEASURED_TAG = "measured"
+KERNEL_TAG = "kernel"
+_OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
+"""Tags of runs that no simulator made: never repetitions of simulated ones, though their scenario be the same."""
+
+_MOST_TOLD = 2  # parameters in a label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionGroup:
+    """Runs that count as repetitions of one experiment.
+
+    Attributes:
+        letter: "A", "B", …: what tables call it.
+        label: what tells it from the others.
+        runs: with their documents, each luck once.
+    """
+
+    letter: str
+    label: str
+    runs: tuple[RunRow, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of the runs, in their order."""
+        return tuple(run.seed for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """The groups, in the order of their first runs, and what a person should know about them."""
+
+    groups: tuple[ConditionGroup, ...]
+    notices: tuple[str, ...]
+
+
+def group_runs(runs: Sequence[RunRow], by: By = "condition") -> Grouping:
+    """The runs in groups.
+
+    A run of the same scenario, seed and version as one before it has the very same figures: it is no further evidence
+    and is left out, which a notice says.
+
+    Args:
+        runs: with their documents.
+        by: what those of a group have in common; a run of several tags is in each one's group.
+    """
+    keyed: dict[str, list[RunRow]] = {}
+    for run in runs:
+        for key in _KEYS[by](run):
+            keyed.setdefault(key, []).append(run)
+    notices, kept = [], []
+    for members in keyed.values():
+        distinct, copies = _without_copies(members)
+        kept.append(distinct)
+        if copies:
+            notices.append(
+                trn(
+                    "Run {runs} repeats another one bit for bit, luck included: it does not count.",
+                    "Runs {runs} repeat others bit for bit, luck included: they do not count.",
+                    len(copies),
+                    runs=", ".join(str(run.id) for run in copies),
+                )
+            )
+        if by != "condition" and len({_condition_key(run) for run in distinct}) > 1:
+            notices.append(
+                tr("A group has runs of several conditions: its spread is not of seeds alone. Group by condition.")
+            )
+        versions = dict.fromkeys(run.version for run in distinct)
+        if len(versions) > 1:
+            notices.append(
+                tr(
+                    "Runs of several versions of Subflow are in one group: {versions}.",
+                    versions=", ".join(each or "?" for each in versions),
+                )
+            )
+    labels = _labels(list(keyed), kept, by)
+    groups = tuple(
+        ConditionGroup(_letter(place), label, tuple(members))
+        for place, (label, members) in enumerate(zip(labels, kept, strict=True))
+    )
+    return Grouping(groups, tuple(dict.fromkeys(notices)))
+
+
+def _condition_key(run: RunRow) -> str:
+    outside = next((tag for tag in _OUTSIDE if tag in run.tags), "")
+    return f"{outside} {stored_condition(run.scenario_text, run.id)}"
+
+
+_KEYS: Mapping[By, Callable[[RunRow], Sequence[str]]] = {
+    "condition": lambda run: (_condition_key(run),),
+    "controller": lambda run: (run.controllers,),
+    "scenario": lambda run: (run.scenario_name,),
+    "tag": lambda run: run.tags or ("",),
+    "run": lambda run: (str(run.id),),
+}
+
+
+def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]:
+    """The runs without those that have the samples of one before them, and these."""
+    seen: set[str] = set()
+    distinct: list[RunRow] = []
+    copies: list[RunRow] = []
+    for run in runs:
+        (copies if run.signature and run.signature in seen else distinct).append(run)
+        seen.add(run.signature)
+    return distinct, copies
+
+
+def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> list[str]:
+    """A text for each group that no other one has."""
+    firsts = [members[0] for members in groups]
+    if by == "condition":
+        return _numbered([_told(run, firsts) for run in firsts])
+    if by == "run":
+        return [tr("run {number}: {name}", number=run.id, name=run.name) for run in firsts]
+    nameless = {"controller": tr("no controller"), "tag": tr("no tag")}.get(by, tr("no name"))
+    return [key or nameless for key in keys]
+
+
+def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
+    """What a group's first run has that the others' have not: origin, scenario, controllers, else parameters."""
+    parts = [tag for tag in _OUTSIDE if tag in run.tags]
+    if len({each.scenario_name for each in firsts}) > 1:
+        parts.append(run.scenario_name)
+    if len({each.controllers for each in firsts}) > 1 and run.controllers:
+        parts.append(run.controllers)
+    alike = [each for each in firsts if _first_told(each) == _first_told(run)]
+    if len(alike) > 1:
+        parts += _own_parameters(run, alike)
+    return " · ".join(parts) or run.controllers or run.scenario_name
+
+
+def _first_told(run: RunRow) -> tuple[object, ...]:
+    return (run.scenario_name, run.controllers, *(tag in run.tags for tag in _OUTSIDE))
+
+
+def _own_parameters(run: RunRow, alike: Sequence[RunRow]) -> list[str]:
+    values = [run_parameters(each) for each in alike]
+    ours = run_parameters(run)
+    keys = [key for key in dict.fromkeys(key for each in values for key in each) if _differs(key, values)]
+    shown = [f"{key} = {_value_text(key, ours.get(key))}" for key in keys[:_MOST_TOLD]]
+    return [*shown, "…"] if len(keys) > _MOST_TOLD else shown
+
+
+def _differs(key: str, values: Sequence[Mapping[str, Value]]) -> bool:
+    return len({each.get(key) for each in values}) > 1
+
+
+def _value_text(key: str, value: Value) -> str:
+    column = recorded_column(key)
+    text = column.text(value)
+    return f"{text} {column.unit}" if column.unit and not isinstance(value, str) and value is not None else text
+
+
+def _numbered(labels: Sequence[str]) -> list[str]:
+    count, seen = Counter(labels), Counter[str]()
+    numbered = []
+    for label in labels:
+        seen[label] += 1
+        numbered.append(label if count[label] == 1 else f"{label} ({seen[label]})")
+    return numbered
+
+
+def _letter(place: int) -> str:
+    """A to Z, then AA, AB …, as columns of spreadsheets."""
+    letters = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

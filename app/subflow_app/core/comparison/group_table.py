@@ -1,0 +1,343 @@
+"""The figures of groups of runs as a table: mean and interval of each, difference to the reference, significance."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from subflow_app.core.comparison.conditions import ConditionGroup, Grouping
+from subflow_app.core.comparison.significance import (
+    NO_TEST,
+    PAIRED,
+    Difference,
+    Reason,
+    Spread,
+    paired,
+    stars,
+    welch,
+    with_holm,
+)
+from subflow_app.core.errors import InputError
+from subflow_app.core.history.run_columns import RunColumn, column
+from subflow_app.core.history.run_comparison import run_figures
+from subflow_app.core.language import tr, translatable
+
+REASONS: Mapping[Reason, str] = {
+    "nothing": translatable("nothing to compare"),
+    "one seed": translatable("one seed only: no test"),
+    "no spread": translatable("no spread between seeds: no test"),
+    "no pairs": translatable("no seed in common: no test"),
+    "one pair": translatable("one pair only: no test"),
+}
+"""Why there is no p."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """One figure of all groups.
+
+    Attributes:
+        column: how it is shown, and its key.
+        spreads: of each group.
+        differences: of each group to the reference; without a test for the reference itself.
+    """
+
+    column: RunColumn
+    spreads: tuple[Spread, ...]
+    differences: tuple[Difference, ...]
+
+    def relative(self, place: int, reference: int) -> float:
+        """The difference of a group as a share of the reference's mean; NaN where undefined."""
+        mean = self.spreads[reference].mean
+        return self.differences[place].value / abs(mean) if mean else math.nan
+
+    @property
+    def least_p(self) -> float:
+        """Of the groups, the least p that counts; NaN without a test."""
+        return min((each.p_holm for each in self.differences if each.is_tested), default=math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTable:
+    """The comparison.
+
+    Attributes:
+        groups: in order.
+        reference: position of the one that the others are compared with.
+        rows: a figure each.
+        is_paired: whether runs were compared seed by seed.
+        is_corrected: whether p carries Holm's correction over all rows and groups.
+        notices: what a person should know, a sentence each.
+    """
+
+    groups: tuple[ConditionGroup, ...]
+    reference: int
+    rows: tuple[FigureRow, ...]
+    is_paired: bool
+    is_corrected: bool
+    notices: tuple[str, ...]
+
+    @property
+    def method_text(self) -> str:
+        """How it was tested, in a sentence."""
+        test = tr("paired t test by seed") if self.is_paired else tr("Welch's t test")
+        if not self.is_corrected:
+            return tr("{test}, 95 % intervals; p is not corrected for the number of figures", test=test)
+        count = sum(each.is_tested for row in self.rows for each in row.differences)
+        return tr("{test}, 95 % intervals; p with Holm's correction for {count} tests", test=test, count=count)
+
+
+def compare_groups(
+    grouping: Grouping,
+    *,
+    reference: int = 0,
+    figures: Sequence[str] = (),
+    is_paired: bool = False,
+    is_corrected: bool = False,
+) -> GroupTable:
+    """Compares the groups with one of them.
+
+    Args:
+        grouping: of runs with their documents.
+        reference: position of the group that the others are compared with.
+        figures: keys or patterns such as ``flows.*.goodput_bps``; empty: all that any run has.
+        is_paired: compares runs of the same seed with each other, where groups have seeds in common.
+        is_corrected: corrects p for the number of tests, after Holm.
+
+    Raises:
+        InputError: if a figure is none that any run has.
+    """
+    values = [[_numbers(run_figures(run)) for run in group.runs] for group in grouping.groups]
+    keys = _chosen(list(dict.fromkeys(key for group in values for run in group for key in run)), figures)
+    rows = []
+    for key in keys:
+        of_groups = [{run.id: each[key] for run, each in _with(group, told, key)}
+                     for group, told in zip(grouping.groups, values, strict=True)]  # fmt: skip
+        spreads = tuple(Spread.of(list(each.values())) for each in of_groups)
+        differences = []
+        for place, ours in enumerate(of_groups):
+            if place == reference:
+                differences.append(Difference(NO_TEST, 0.0))
+            elif is_paired:
+                differences.append(
+                    _paired(grouping.groups[place], ours, grouping.groups[reference], of_groups[reference])
+                )
+            else:
+                differences.append(welch(list(ours.values()), list(of_groups[reference].values())))
+        rows.append((column(key), spreads, differences))
+    if is_corrected:
+        corrected = iter(with_holm([each for _, _, differences in rows for each in differences]))
+        rows = [(shown, spreads, [next(corrected) for _ in differences]) for shown, spreads, differences in rows]
+    notices = [*grouping.notices, *(_unpaired(grouping.groups, reference) if is_paired else ())]
+    return GroupTable(
+        grouping.groups,
+        reference,
+        tuple(FigureRow(shown, spreads, tuple(differences)) for shown, spreads, differences in rows),
+        is_paired,
+        is_corrected,
+        tuple(notices),
+    )
+
+
+def can_pair(groups: Sequence[ConditionGroup]) -> bool:
+    """Whether all groups have the same seeds, each once: the condition for a comparison seed by seed."""
+    seeds = [sorted(group.seeds) for group in groups]
+    return len(groups) > 1 and len(set(seeds[0])) == len(seeds[0]) > 1 and all(each == seeds[0] for each in seeds)
+
+
+def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
+    """Position of the group that a person names by its letter, its label or the number of one of its runs.
+
+    Raises:
+        InputError: if none or several are meant.
+    """
+    wanted = text.strip().lower()
+    for matches in (
+        lambda group: wanted == group.letter.lower(),
+        lambda group: wanted == group.label.lower(),
+        lambda group: wanted in (str(run.id) for run in group.runs),
+        lambda group: wanted and wanted in group.label.lower(),
+    ):
+        found = [place for place, group in enumerate(groups) if matches(group)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            break
+    known = "; ".join(f"{group.letter}: {group.label}" for group in groups)
+    raise InputError(f'"{text}" names no one group; there are {known}')
+
+
+def significance_text(difference: Difference) -> str:
+    """What a cell says of a p: number, stars, and the word for them, or why there is none."""
+    if difference.reason:
+        return tr(REASONS[difference.reason])
+    if not difference.is_tested:
+        return ""
+    p = difference.p_holm
+    # Near the limit a digit more tells on which side of it p is.
+    number = "p < 0.001" if p < 0.001 else f"p = {p:.4f}" if abs(p - 0.05) < 0.001 else f"p = {p:.3f}"
+    word = tr("significant") if p < 0.05 else tr("not significant")
+    return " ".join(part for part in (number, stars(p), word) if part)
+
+
+def spread_text(row: FigureRow, place: int) -> str:
+    """Mean and half the interval of a group: ``4.123 ± 0.045``."""
+    spread = row.spreads[place]
+    if spread.count == 0:
+        return "–"
+    mean = row.column.text(spread.mean)
+    return mean if math.isnan(spread.half) else f"{mean} ± {_width_text(row.column, spread.half)}"
+
+
+def difference_text(row: FigureRow, place: int, reference: int) -> str:
+    """Difference to the reference with its sign and in %: ``+0.123 (+4.5 %)``."""
+    value = row.differences[place].value
+    if place == reference or math.isnan(value):
+        return ""
+    text = row.column.text(value)
+    if float(text) == 0:
+        text = text.removeprefix("-")
+    relative = row.relative(place, reference)
+    signed = text if text.startswith("-") else f"+{text}"
+    return signed if math.isnan(relative) else f"{signed} ({relative * 100:+.1f} %)"
+
+
+def _width_text(shown: RunColumn, value: float) -> str:
+    """Half an interval: of figures without fixed decimals with three digits, for nobody knows it better."""
+    return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
+
+
+def table_document(table: GroupTable) -> dict[str, Any]:
+    """The table as a JSON document; what is not known is null."""
+    return {
+        "groups": [
+            {"letter": group.letter, "label": group.label, "run_ids": [run.id for run in group.runs],
+             "seeds": list(group.seeds)}
+            for group in table.groups
+        ],
+        "reference": table.groups[table.reference].letter if table.groups else None,
+        "method": PAIRED if table.is_paired else "welch",
+        "correction": "holm" if table.is_corrected else None,
+        "notices": list(table.notices),
+        "figures": [_row_document(table, row) for row in table.rows],
+    }  # fmt: skip
+
+
+def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
+    groups = []
+    for place, (group, spread, difference) in enumerate(zip(table.groups, row.spreads, row.differences, strict=True)):
+        told: dict[str, Any] = {
+            "letter": group.letter,
+            "n": spread.count,
+            "mean": _known(spread.mean),
+            "ci95": _known(spread.half),
+        }
+        if place != table.reference:
+            told["difference"] = {
+                "value": _known(difference.value),
+                "relative": _known(row.relative(place, table.reference)),
+                "low": _known(difference.low),
+                "high": _known(difference.high),
+                "t": _known(difference.t),
+                "degrees_of_freedom": _known(difference.freedom),
+                "p": _known(difference.p),
+                "p_holm": _known(difference.p_holm) if table.is_corrected else None,
+                "hedges_g": _known(difference.effect),
+                "why_no_test": difference.reason or None,
+            }
+        groups.append(told)
+    return {"key": row.column.key, "groups": groups}
+
+
+def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ",") -> str:
+    """The table as text: a line per figure in SI units, for each group n, mean and interval, then the differences."""
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    heading = ["figure"]
+    others = [place for place in range(len(table.groups)) if place != table.reference]
+    for group in table.groups:
+        name = f"{group.letter}: {group.label}"
+        heading += [f"{name}: n", f"{name}: mean", f"{name}: ci95"]
+    for place in others:
+        name = f"{table.groups[place].letter} - {table.groups[table.reference].letter}"
+        heading += [f"{name}: {each}" for each in ("difference", "relative", "low", "high", "t", "df", "p", "hedges_g")]
+        heading += [f"{name}: p_holm"] if table.is_corrected else []
+        heading += [f"{name}: note"]
+    writer.writerow(heading)
+    for row in rows:
+        cells: list[str] = [row.column.key]
+        for spread in row.spreads:
+            cells += [str(spread.count), _cell(spread.mean), _cell(spread.half)]
+        for place in others:
+            each = row.differences[place]
+            relative = row.relative(place, table.reference)
+            numbers = (each.value, relative, each.low, each.high, each.t, each.freedom, each.p, each.effect)
+            cells += [_cell(number) for number in numbers]
+            cells += [_cell(each.p_holm)] if table.is_corrected else []
+            cells += [each.reason]
+        writer.writerow(cells)
+    return out.getvalue()
+
+
+def _with(
+    group: ConditionGroup, told: Sequence[Mapping[str, float]], key: str
+) -> list[tuple[Any, Mapping[str, float]]]:
+    """Of a group, the runs that have the figure."""
+    return [(run, each) for run, each in zip(group.runs, told, strict=True) if key in each]
+
+
+def _paired(
+    group: ConditionGroup, ours: Mapping[int, float], other: ConditionGroup, theirs: Mapping[int, float]
+) -> Difference:
+    first = {run.seed: ours[run.id] for run in group.runs if run.id in ours}
+    second = {run.seed: theirs[run.id] for run in other.runs if run.id in theirs}
+    common = [seed for seed in first if seed in second]
+    return paired([first[seed] for seed in common], [second[seed] for seed in common])
+
+
+def _unpaired(groups: Sequence[ConditionGroup], reference: int) -> list[str]:
+    """Says of groups whose seeds are not those of the reference that only those in common count."""
+    theirs = set(groups[reference].seeds)
+    return [
+        tr(
+            "{group} and {reference} have {count} seeds in common: the paired test counts these alone.",
+            group=group.letter,
+            reference=groups[reference].letter,
+            count=len(theirs & set(group.seeds)),
+        )
+        for group in groups
+        if set(group.seeds) != theirs
+    ]
+
+
+def _numbers(figures: Mapping[str, Any]) -> dict[str, float]:
+    return {
+        key: float(value)
+        for key, value in figures.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    }
+
+
+def _chosen(keys: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    if not patterns:
+        return list(keys)
+    chosen: list[str] = []
+    for pattern in patterns:
+        found = [key for key in keys if fnmatchcase(key, pattern)]
+        if not found:
+            raise InputError(f'no run has the figure "{pattern}"; there are {", ".join(keys[:12])}…')
+        chosen += found
+    return list(dict.fromkeys(chosen))
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _cell(value: float) -> str:
+    return repr(value) if math.isfinite(value) else ""

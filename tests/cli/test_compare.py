@@ -1,0 +1,58 @@
+"""``subflow compare``: groups of stored runs on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Subflow
+
+
+@pytest.fixture
+def runs(subflow: Subflow, scenario: Path, database: Path) -> Path:
+    """Runs 1 to 3 with LIA, 4 to 6 with OLIA, of the same seeds."""
+    for controller in ("lia", "olia"):
+        for seed in (1, 2, 3):
+            changes = ("--set", "duration=3s", "--set", f"flows.download.controller={controller}")
+            assert subflow("run", scenario, "--db", database, "--seed", seed, *changes).code == 0
+    return database
+
+
+def test_two_controllers_are_compared_over_their_seeds(subflow: Subflow, runs: Path) -> None:
+    answer = subflow("compare", "1-3", "4-6", "--db", runs)
+    assert answer.code == 0
+    assert "A (reference)  lia" in answer.out
+    assert "flows.download.goodput_bps" in answer.out
+    assert "Welch's t test" in answer.out
+    document = subflow("compare", "1-6", "--db", runs, "--json", "--reference", "olia").document
+    assert document["reference"] == "B"
+    assert document["groups"][0]["seeds"] == [1, 2, 3]
+    goodput = next(each for each in document["figures"] if each["key"] == "goodput_bps")
+    assert goodput["groups"][0]["n"] == 3
+    assert goodput["groups"][0]["difference"]["p"] is not None
+
+
+def test_the_table_can_be_written(subflow: Subflow, runs: Path, tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    answer = subflow("compare", 1, 2, 4, 5, "--db", runs, "--figures", "goodput_bps", "--paired", "--csv", target)
+    assert answer.code == 0
+    assert "paired t test by seed" in answer.out
+    assert target.read_text().splitlines()[1].startswith("goodput_bps,2,")
+    assert subflow("compare", 1, 2, 4, 5, "--db", runs, "--csv", tmp_path / "no" / "table.csv").code == 1
+
+
+BAD = [
+    (["1"], "two runs or more"),
+    (["1", "x"], '"x" is not a run'),
+    (["1", "20-30"], '"20-30": there is no run'),
+    (["1", "2", "--by", "colour"], '--by = "colour": must be one of condition, controller'),
+    (["1", "4", "--figures", "speed"], 'no run has the figure "speed"'),
+    (["1", "4", "--reference", "C"], '"C" names no one group'),
+]
+
+
+def test_bad_input_is_said(subflow: Subflow, runs: Path) -> None:
+    for words, said in BAD:
+        answer = subflow("compare", *words, "--db", runs)
+        assert answer.code == 2, words
+        assert said in answer.err
