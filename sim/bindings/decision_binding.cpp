@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings.h"
+#include "column.h"
 #include "decision_table.h"
 
 namespace nb = nanobind;
@@ -11,17 +12,7 @@ namespace subflow::bindings {
 
 namespace {
 
-template <class T>
-using Column = nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-// A view of a table's memory, which keeps the table alive.
-template <auto kMember>
-auto column(const DecisionTable& table) {
-    const auto& values = table.*kMember;
-    return Column<typename std::decay_t<decltype(values)>::value_type>(values.data(), {values.size()},
-                                                                       nb::find(&table));
-}
 
 }  // namespace
 
@@ -38,22 +29,22 @@ void bind_decisions(nb::module_& m) {
         .value("ACTION", Cause::Action);
 
     nb::class_<DecisionTable>(m, "DecisionTable")
-        .def_prop_ro("time_ns", &column<&DecisionTable::time_ns>)
-        .def_prop_ro("owner", &column<&DecisionTable::owner>)
-        .def_prop_ro("cause", &column<&DecisionTable::cause>)
-        .def_prop_ro("rule", &column<&DecisionTable::rule>)
-        .def_prop_ro("cwnd_before_pkts", &column<&DecisionTable::cwnd_before_pkts>)
-        .def_prop_ro("cwnd_after_pkts", &column<&DecisionTable::cwnd_after_pkts>)
-        .def_prop_ro("rate_before_bps", &column<&DecisionTable::rate_before_bps>)
-        .def_prop_ro("rate_after_bps", &column<&DecisionTable::rate_after_bps>)
+        .def_prop_ro("time_ns", &column<&DecisionTable::time_ns, DecisionTable>)
+        .def_prop_ro("owner", &column<&DecisionTable::owner, DecisionTable>)
+        .def_prop_ro("cause", &column<&DecisionTable::cause, DecisionTable>)
+        .def_prop_ro("rule", &column<&DecisionTable::rule, DecisionTable>)
+        .def_prop_ro("cwnd_before_pkts", &column<&DecisionTable::cwnd_before_pkts, DecisionTable>)
+        .def_prop_ro("cwnd_after_pkts", &column<&DecisionTable::cwnd_after_pkts, DecisionTable>)
+        .def_prop_ro("rate_before_bps", &column<&DecisionTable::rate_before_bps, DecisionTable>)
+        .def_prop_ro("rate_after_bps", &column<&DecisionTable::rate_after_bps, DecisionTable>)
         .def_prop_ro("numbers",
                      [](const DecisionTable& table) {
                          return Matrix(table.numbers.data(), {table.size(), kMaxDecisionNumbers}, nb::find(&table));
                      })
-        .def_prop_ro("chosen", &column<&DecisionTable::chosen>)
-        .def_prop_ro("available", &column<&DecisionTable::available>)
-        .def_prop_ro("usable", &column<&DecisionTable::usable>)
-        .def_prop_ro("data_seq", &column<&DecisionTable::data_seq>);
+        .def_prop_ro("chosen", &column<&DecisionTable::chosen, DecisionTable>)
+        .def_prop_ro("available", &column<&DecisionTable::available, DecisionTable>)
+        .def_prop_ro("usable", &column<&DecisionTable::usable, DecisionTable>)
+        .def_prop_ro("data_seq", &column<&DecisionTable::data_seq, DecisionTable>);
 }
 
 }  // namespace subflow::bindings

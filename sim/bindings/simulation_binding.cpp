@@ -9,6 +9,7 @@
 
 #include "bindings.h"
 #include "estimate.h"
+#include "instant.h"
 #include "simulation.h"
 
 namespace nb = nanobind;
@@ -235,6 +236,7 @@ void bind_simulation(nb::module_& m) {
             "subflow"_a)
         .def(
             "link_result", [](const Simulation& s, std::size_t i) { return s.network().link_result(i); }, "link"_a)
+        .def("inspect", [](const Simulation& s) { return inspect(s.network()); })
         .def("check_invariants", [](const Simulation& s) { s.network().check_invariants(); })
         .def("snapshot", &Simulation::snapshot, nb::keep_alive<0, 1>())
         .def("restore", &Simulation::restore, "snapshot"_a);

@@ -17,7 +17,7 @@ void Network::check_invariants() const {
         const LinkStats& s = link.stats();
         SF_ASSERT(s.packets_in ==
                   s.packets_out + s.drops_queue + s.drops_random + s.drops_down + link.packets_under_way());
-        link.for_each_under_way([&](const Packet& p) {
+        link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
             if (p.kind != PacketKind::Ack) ++under_way[p.subflow];
             if (p.kind == PacketKind::Ack && p.extension != kNoExtension) ++extensions;
         });

@@ -105,6 +105,12 @@ Nanos Link::queue_time_until(Nanos now) const {
     return spent;
 }
 
+Bytes Link::queue_bytes(Nanos now) const {
+    Bytes bytes = features_ ? features_->waiting_bytes() : Bytes(0);
+    for (std::uint32_t pos = first_queued(now); pos != queue_.end_pos(); ++pos) bytes += Bytes(queue_[pos].size);
+    return bytes;
+}
+
 void Link::settle(Nanos now) {
     if (!may_overtake()) {
         expire_queue(now);

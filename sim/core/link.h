@@ -196,20 +196,37 @@ public:
     }
 
     Nanos delay() const { return delay_; }
+    bool is_up() const { return up_; }
     const LinkStats& stats() const { return stats_; }
     std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now) + waiting_pkts(); }
     std::int64_t packets_under_way() const { return in_flight_.size() + waiting_pkts(); }
-    // Calls visit(packet) for each of them. Not for the packet path: queues under a discipline are copied.
+    // Where a packet on the link is at some time: on the wire, queue_position kOnWire, until `arrival`; or in the
+    // queue, where position 0 is being sent, and where the arrival of what a discipline may yet drop is not known
+    // (kNever).
+    struct Place {
+        Nanos arrival = kNever;
+        std::int32_t queue_position = 0;
+    };
+    static constexpr std::int32_t kOnWire = -1;
+    // Calls visit(packet, place) for each packet under way: those on the wire in the order of their arrival, then the
+    // queue from its head on. What waits under CoDel follows in its order, under FQ-CoDel in the order in which it
+    // would be sent if nothing else came and nothing was dropped.
     template <class Visit>
-    void for_each_under_way(Visit&& visit) const {
-        for (std::uint32_t pos = in_flight_.begin_pos(); pos != in_flight_.end_pos(); ++pos)
-            visit(in_flight_[pos].packet);
+    void for_each_under_way(Nanos now, Visit&& visit) const {
+        const std::uint32_t queued = queue_.end_pos() - first_queued(now);
+        const std::uint32_t wire_end = in_flight_.end_pos() - queued;
+        for (std::uint32_t pos = in_flight_.begin_pos(); pos != wire_end; ++pos)
+            visit(in_flight_[pos].packet, Place{in_flight_[pos].arrival, kOnWire});
+        std::int32_t position = 0;
+        for (std::uint32_t pos = wire_end; pos != in_flight_.end_pos(); ++pos)
+            visit(in_flight_[pos].packet, Place{in_flight_[pos].arrival, position++});
         if (waiting_pkts() == 0) return;
-        auto queue = features_->queue;
-        const auto visit_waiting = [&](const Waiting& waiting) { visit(waiting.packet); };
-        if (auto* codel = std::get_if<CodelQueue>(&queue)) codel->clear(visit_waiting);
-        if (auto* fq = std::get_if<FqCodelQueue>(&queue)) fq->clear(visit_waiting);
+        const auto visit_waiting = [&](const Waiting& waiting) { visit(waiting.packet, Place{kNever, position++}); };
+        if (const auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->for_each(visit_waiting);
+        if (const auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->for_each_in_turn(visit_waiting);
     }
+    // Bytes in the queue, service included.
+    Bytes queue_bytes(Nanos now) const;
     // Time engaged until `now`: what is queued has been counted in advance.
     Nanos busy_until(Nanos now) const {
         return stats_.busy - (transmitter_free_at_ > now ? transmitter_free_at_ - now : Nanos(0));

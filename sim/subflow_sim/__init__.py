@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         SimulationError,
         TooLargeError,
     )
+    from subflow_sim.instant import Instant
     from subflow_sim.limits import Estimate, Limits, estimate
     from subflow_sim.policy import Policy, write_policy
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
@@ -37,6 +38,7 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Explanation",
+    "Instant",
     "Intervals",
     "Limits",
     "Mark",
@@ -71,6 +73,7 @@ _HOMES = {
     "Distribution": "training",
     "Estimate": "limits",
     "Explanation": "decisions",
+    "Instant": "instant",
     "Intervals": "trace",
     "Limits": "limits",
     "Mark": "trace",

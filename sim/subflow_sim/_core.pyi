@@ -519,6 +519,111 @@ class VecEnv:
 def agent_slots(scenario: Scenario, controller: str) -> int:
     """How many subflows the agents of that controller see in a scenario."""
 
+class PacketsUnderWay:
+    @property
+    def link(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def subflow(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def kind(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def seq(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def size_bytes(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def progress(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def queue_position(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+class LinksNow:
+    @property
+    def queue_pkts(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def queue_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def is_up(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def delivered_pkts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def dropped_pkts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+class SubflowState(enum.Enum):
+    CLOSED = 0
+
+    JOINING = 1
+
+    OPEN = 2
+
+    RECOVERY = 3
+
+    LOSS = 4
+
+    DATAGRAMS = 5
+
+class SubflowsNow:
+    @property
+    def is_established(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def state(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def cwnd_pkts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def ssthresh_pkts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def inflight_pkts(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def srtt_s(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def min_rtt_s(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def rto_s(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def pacing_rate_bps(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+class FlowsNow:
+    @property
+    def delivered_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def reorder_queue_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def is_active(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+class Instant:
+    @property
+    def now_ns(self) -> int: ...
+
+    @property
+    def packets(self) -> PacketsUnderWay: ...
+
+    @property
+    def links(self) -> LinksNow: ...
+
+    @property
+    def subflows(self) -> SubflowsNow: ...
+
+    @property
+    def flows(self) -> FlowsNow: ...
+
 class TraceScope(enum.Enum):
     FLOW = 0
 
@@ -784,6 +889,8 @@ class Simulation:
     def subflow_result(self, subflow: int) -> SubflowResult: ...
 
     def link_result(self, link: int) -> LinkResult: ...
+
+    def inspect(self) -> Instant: ...
 
     def check_invariants(self) -> None: ...
 

@@ -16,6 +16,8 @@ from subflow_sim import _core
 from subflow_sim.agent_steps import AgentSteps, RunAgent
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import SimulationError
+from subflow_sim.instant import Instant
+from subflow_sim.instant import from_core as instant_from_core
 from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, lower_changes, nanos
 from subflow_sim.scenario import Choice, Event, Scenario
@@ -261,6 +263,13 @@ class Simulation:
     def intervals_lost(self) -> int:
         """Intervals that did not fit the buffer of 4096 per subflow between two calls of `take_intervals`."""
         return self._core.intervals_lost
+
+    def inspect(self) -> Instant:
+        """What there is now: where each packet is, queues, windows, deliveries. Changes nothing.
+
+        Not while `run_until` is under way in another thread.
+        """
+        return instant_from_core(self._core.inspect(), self._lowered.links, self._subflow_names, self._flow_names)
 
     def signature(self) -> str:
         """Hash of everything that happened so far, 16 hexadecimal digits."""

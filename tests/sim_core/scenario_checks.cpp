@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "estimate.h"
+#include "instant.h"
 #include "simulation.h"
 
 namespace subflow::testing {
@@ -69,6 +70,32 @@ void check_books(const Network& network) {
     }
 }
 
+// What can be seen of a network agrees with its books: every packet under way at one place, queues from their heads on.
+void check_instant(const Network& network) {
+    const Instant seen = inspect(network);
+    const PacketsUnderWay& packets = seen.packets;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < network.links().size(); ++i) {
+        const Link& link = network.links()[i];
+        std::int32_t queued = 0;
+        std::int64_t bytes = 0;
+        std::int64_t here = 0;
+        for (; next < packets.link.size() && packets.link[next] == static_cast<std::int32_t>(i); ++next, ++here) {
+            const std::int32_t position = packets.queue_position[next];
+            require(position == (position == -1 && queued == 0 ? -1 : queued++), "a packet is not in its place");
+            require(packets.progress[next] >= 0 && packets.progress[next] <= (position == -1 ? 1 : 0),
+                    "a packet is beside the wire");
+            if (position != -1) bytes += packets.size_bytes[next];
+        }
+        require(here == link.packets_under_way(), "packets under way are not to be seen");
+        require(queued == link.queue_pkts(seen.now) && queued == seen.links.queue_pkts[i], "a queue looks otherwise");
+        require(bytes == seen.links.queue_bytes[i], "a queue looks heavier or lighter");
+        require(link.stats().packets_in == seen.links.delivered_pkts[i] + seen.links.dropped_pkts[i] + here,
+                "packets offered to a link got lost from sight");
+    }
+    require(next == packets.link.size(), "packets are not in the order of their links");
+}
+
 void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, const std::string& expected) {
     const Nanos interval(draw.between(1'000'000, 3'000'000'000));
     Simulation simulation(scenario, seed, interval);
@@ -86,6 +113,7 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
             simulation.run_until(scenario.duration, draw.between(1, 20'000));
         }
         simulation.network().check_invariants();
+        check_instant(simulation.network());
         if (!snapshot && draw.chance(0.2)) snapshot = simulation.snapshot();
     }
     require(results_of(simulation.network()) == expected,

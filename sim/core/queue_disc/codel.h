@@ -117,6 +117,13 @@ public:
         while (!fifo_.empty()) drop(fifo_.pop());
     }
 
+    // Calls visit(waiting) for each packet, from the head on.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        const Ring<Waiting>& packets = fifo_.packets;
+        for (std::uint32_t pos = packets.begin_pos(); pos != packets.end_pos(); ++pos) visit(packets[pos]);
+    }
+
 private:
     struct Fifo {
         Ring<Waiting> packets;

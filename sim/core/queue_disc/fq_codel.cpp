@@ -1,5 +1,7 @@
 #include "fq_codel.h"
 
+#include <deque>
+
 namespace subflow {
 
 void FqCodelQueue::enqueue(const Waiting& waiting) {
@@ -58,6 +60,38 @@ std::uint32_t FqCodelQueue::fattest() const {
         }
     }
     return found;
+}
+
+// Deficit round robin as in dequeue(), over what the lists say now.
+std::vector<std::uint32_t> FqCodelQueue::order_of_service() const {
+    struct Turn {
+        std::uint32_t node;
+        std::int64_t deficit;
+    };
+    std::deque<Turn> new_turns;
+    std::deque<Turn> old_turns;
+    const auto read = [this](const List& list, std::deque<Turn>& turns) {
+        for (std::uint32_t i = list.head; i != kNone; i = flows_[i].next_listed)
+            turns.push_back({flows_[i].first, flows_[i].deficit});
+    };
+    read(new_, new_turns);
+    read(old_, old_turns);
+    std::vector<std::uint32_t> order;
+    order.reserve(static_cast<std::size_t>(pkts_));
+    while (!new_turns.empty() || !old_turns.empty()) {
+        std::deque<Turn>& turns = new_turns.empty() ? old_turns : new_turns;
+        Turn& turn = turns.front();
+        if (turn.node != kNone && turn.deficit > 0) {
+            order.push_back(turn.node);
+            turn.deficit -= nodes_[turn.node].waiting.packet.size;
+            turn.node = nodes_[turn.node].next;
+            continue;
+        }
+        const Turn next{turn.node, turn.deficit + options_.quantum.value};
+        turns.pop_front();
+        if (next.node != kNone) old_turns.push_back(next);
+    }
+    return order;
 }
 
 void FqCodelQueue::append(List& list, std::uint32_t flow) {

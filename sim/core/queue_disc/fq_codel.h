@@ -70,6 +70,13 @@ public:
         }
     }
 
+    // Calls visit(waiting) for each packet, in the order in which dequeue() would hand them out if nothing else came
+    // and CoDel dropped nothing. Not for the packet path.
+    template <class Visit>
+    void for_each_in_turn(Visit&& visit) const {
+        for (const std::uint32_t node : order_of_service()) visit(nodes_[node].waiting);
+    }
+
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
@@ -102,6 +109,7 @@ private:
 
     Waiting pop(Flow& flow);
     std::uint32_t fattest() const;
+    std::vector<std::uint32_t> order_of_service() const;  // nodes
     void append(List& list, std::uint32_t flow);
     // Takes the first flow off a list and puts it at the end of another; nullptr: of none.
     void move_head(List& from, List* to);

@@ -1,0 +1,162 @@
+"""What a simulation is like at one point in time: packets under way, queues, windows, deliveries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim import _core
+
+DATA: Final = 0
+ACK: Final = 1
+DATAGRAM: Final = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PacketsUnderWay:
+    """Every packet that was sent and has neither arrived nor been dropped: it is on exactly one link.
+
+    All arrays are [n] and read-only: by link, and there first what is on the wire, the next to arrive first, then the
+    queue from its head on. Under FQ-CoDel, which serves its queues in turn, that is the order in which the packets
+    would be sent if nothing else came and nothing was dropped.
+
+    Attributes:
+        link: int32, index into `LinksNow.names`.
+        subflow: int32, index into `SubflowsNow.names`.
+        kind: uint8, `DATA`, `ACK` or `DATAGRAM`.
+        seq: uint32, of data the subflow's sequence number, of an ACK the next one it expects; counts packets.
+        size_bytes: uint16, on the wire.
+        progress: float32, 0 to 1 along the wire; 0 while queued or being sent. It is told from the time that is left
+            and the link's delay: when that is changed, packets on the wire keep their time of arrival and jump.
+        queue_position: int32, -1 on the wire, 0 being sent, from 1 on waiting.
+    """
+
+    link: NDArray[np.int32]
+    subflow: NDArray[np.int32]
+    kind: NDArray[np.uint8]
+    seq: NDArray[np.uint32]
+    size_bytes: NDArray[np.uint16]
+    progress: NDArray[np.float32]
+    queue_position: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.link)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinksNow:
+    """The directions of links. All arrays are [len(names)] and read-only.
+
+    Attributes:
+        names: "wifi/forward", as in `Column.owner`.
+        queue_pkts: int32, waiting or being sent.
+        queue_bytes: int64, of these.
+        is_up: bool.
+        delivered_pkts: int64, that got to the far end since the start.
+        dropped_pkts: int64, by the queue, by chance or by an outage since the start.
+    """
+
+    names: tuple[str, ...]
+    queue_pkts: NDArray[np.int32]
+    queue_bytes: NDArray[np.int64]
+    is_up: NDArray[np.bool_]
+    delivered_pkts: NDArray[np.int64]
+    dropped_pkts: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubflowsNow:
+    """The subflows of all flows, and the paths of those that send datagrams. All arrays are [len(names)], read-only.
+
+    NaN: not defined (a subflow that is not established, datagrams, no ssthresh, no sample of the RTT, no pacing).
+
+    Attributes:
+        names: "download.1/2", as in `Column.owner`.
+        is_established: bool.
+        state: "closed", "joining", "open", "recovery" (after a fast retransmit), "loss" (after a timeout), "datagrams".
+        cwnd_pkts: float64.
+        ssthresh_pkts: float64.
+        inflight_pkts: float64, what the sender believes to be in the network.
+        srtt_s: float64.
+        min_rtt_s: float64.
+        rto_s: float64, the retransmission timeout, not backed off.
+        pacing_rate_bps: float64, bit/s on the wire.
+    """
+
+    names: tuple[str, ...]
+    is_established: NDArray[np.bool_]
+    state: tuple[str, ...]
+    cwnd_pkts: NDArray[np.float64]
+    ssthresh_pkts: NDArray[np.float64]
+    inflight_pkts: NDArray[np.float64]
+    srtt_s: NDArray[np.float64]
+    min_rtt_s: NDArray[np.float64]
+    rto_s: NDArray[np.float64]
+    pacing_rate_bps: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowsNow:
+    """The flows. All arrays are [len(names)] and read-only.
+
+    Attributes:
+        names: "download.1", as in `Column.owner`.
+        delivered_bytes: int64, payload handed to the application in order, of datagrams all that arrived.
+        reorder_queue_bytes: int64, payload that waits for what is missing before it.
+        is_active: bool, it has started, and is neither complete nor stopped with everything arrived.
+    """
+
+    names: tuple[str, ...]
+    delivered_bytes: NDArray[np.int64]
+    reorder_queue_bytes: NDArray[np.int64]
+    is_active: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Instant:
+    """What a simulation is like at one point in time. It stays as it is, whatever the simulation does next.
+
+    Attributes:
+        now_s: simulated time, s.
+        packets: under way.
+        links: their directions.
+        subflows: and paths of datagrams.
+        flows: the connections.
+    """
+
+    now_s: float
+    packets: PacketsUnderWay
+    links: LinksNow
+    subflows: SubflowsNow
+    flows: FlowsNow
+
+
+_STATES: Final = {int(value.value): name.lower() for name, value in _core.SubflowState.__members__.items()}
+
+
+def from_core(
+    instant: _core.Instant, links: tuple[str, ...], subflows: tuple[str, ...], flows: tuple[str, ...]
+) -> Instant:
+    """The same with names: of link directions, subflows and flows, in the order of the core."""
+    p, ln, s, f = instant.packets, instant.links, instant.subflows, instant.flows
+    return Instant(
+        instant.now_ns / 1e9,
+        PacketsUnderWay(p.link, p.subflow, p.kind, p.seq, p.size_bytes, p.progress, p.queue_position),
+        LinksNow(links, ln.queue_pkts, ln.queue_bytes, ln.is_up.view(np.bool_), ln.delivered_pkts, ln.dropped_pkts),
+        SubflowsNow(
+            subflows,
+            s.is_established.view(np.bool_),
+            tuple(_STATES[state] for state in s.state.tolist()),
+            s.cwnd_pkts,
+            s.ssthresh_pkts,
+            s.inflight_pkts,
+            s.srtt_s,
+            s.min_rtt_s,
+            s.rto_s,
+            s.pacing_rate_bps,
+        ),
+        FlowsNow(flows, f.delivered_bytes, f.reorder_queue_bytes, f.is_active.view(np.bool_)),
+    )
