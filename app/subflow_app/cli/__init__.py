@@ -18,6 +18,7 @@ from subflow_app.cli import (
     evaluate,
     explain,
     export,
+    fairness,
     figure_worker,
     graph_files,
     history,
@@ -87,6 +88,7 @@ app.add_typer(trainings.trainings_app, name="trainings")
 app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(explain.explain)
+app.command()(fairness.fairness)
 app.command()(export.export)
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)

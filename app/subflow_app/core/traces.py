@@ -16,7 +16,7 @@ from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
-    from subflow_sim.scenario import Scenario
+    from subflow_sim.scenario import Event, Scenario
     from subflow_store import Store
 
 FLOW = "flow"
@@ -159,6 +159,7 @@ class _MadeBy(NamedTuple):
     labels: Mapping[str, str]
     condition: str
     controllers: Mapping[str, str]
+    scenario: Scenario | None
 
 
 class _RunTraces:
@@ -200,6 +201,11 @@ class _RunTraces:
     def controllers(self) -> Mapping[str, str]:
         """Name of the congestion controller by flow."""
         return self._made_by.controllers
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What was simulated, with the changes that were made while it went on; None if this version cannot read it."""
+        return self._made_by.scenario
 
     @property
     def mss_bytes(self) -> int:
@@ -245,6 +251,13 @@ class LiveTraces(_RunTraces):
         """Append marks; called by the run as it goes, in order of time."""
         with self._marks_lock:
             self._marks.extend(marks)
+
+    def add_change(self, event: Event) -> None:
+        """Takes over a change of the run: from then on it is an event of its scenario."""
+        scenario = self._made_by.scenario
+        assert scenario is not None
+        events = sorted([*scenario.events, event], key=lambda each: each.at_s)
+        self._made_by = self._made_by._replace(scenario=replace(scenario, events=tuple(events)))
 
     def events(self, stream: str) -> EventTable:
         """The latest rows; see `EventLog`."""
@@ -397,7 +410,7 @@ def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable
     """What the scenario says; of one that cannot be read, its text says which runs repeat each other."""
     owners = dict.fromkeys(key.owner for key in keys)
     if scenario is None:
-        return _MadeBy({owner: owner for owner in owners}, unreadable, {})
+        return _MadeBy({owner: owner for owner in owners}, unreadable, {}, None)
     labels = {owner: owner_label(scenario, owner) for owner in owners}
     controllers = {
         instance: flow.controller.name
@@ -405,7 +418,7 @@ def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable
         if not flow.sends_datagrams
         for instance in flow.instances
     }
-    return _MadeBy(labels, _condition(scenario), controllers)
+    return _MadeBy(labels, _condition(scenario), controllers, scenario)
 
 
 def stored_condition(scenario_text: str | None, run_id: int) -> str:

@@ -33,7 +33,7 @@ def curves(traces: Traces) -> list[Curve]:
         return [Curve(ALL_FLOWS, ALL_FLOWS, "all", colour, np.empty(0), np.empty(0, np.float32))]
     time_s = rates[0].time_s[:count]
     interval_s = float(time_s[0])
-    ends_s = _ends_s(traces)
+    ends_s = flow_ends_s(traces)
     means, active = np.zeros((len(rates), count)), np.zeros((len(rates), count), np.bool_)
     for row, curve in enumerate(rates):
         values = curve.values[:count]
@@ -62,7 +62,7 @@ def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDAr
     return index
 
 
-def _ends_s(traces: Traces) -> dict[str, float]:
+def flow_ends_s(traces: Traces) -> dict[str, float]:
     """When flows ended, s, of those that did."""
     subflows = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a sequence
     ends: dict[str, float] = {}

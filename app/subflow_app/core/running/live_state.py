@@ -46,21 +46,27 @@ def live_link(
     link = scenario.links.get(name)
     if link is None:
         return None
-    side, is_up = link.reverse if direction == "reverse" else link.forward, True
+    live = LiveLink(link.reverse if direction == "reverse" else link.forward, True)
     for event in _until(scenario, changes, now_s):
-        if event.link != name or event.direction not in ("both", direction):
-            continue
-        if event.rate_bps is not None:
-            side = replace(side, rate_bps=event.rate_bps, trace=None)
-        if event.delay_s is not None:
-            side = replace(side, delay_s=event.delay_s)
-        if event.loss is not None:
-            side = replace(side, loss=event.loss, loss_model=event.loss_model)
-        if event.queue is not None:
-            queue = replace(side.queue, limit_pkts=event.queue.limit_pkts, limit_bytes=event.queue.limit_bytes)
-            side = replace(side, queue=queue)
-        if event.up is not None:
-            is_up = event.up
+        if event.link == name and event.direction in ("both", direction):
+            live = changed_link(live, event)
+    return live
+
+
+def changed_link(link: LiveLink, event: Event) -> LiveLink:
+    """What an event of a link and of this direction makes of it."""
+    side, is_up = link.side, link.is_up
+    if event.rate_bps is not None:
+        side = replace(side, rate_bps=event.rate_bps, trace=None)
+    if event.delay_s is not None:
+        side = replace(side, delay_s=event.delay_s)
+    if event.loss is not None:
+        side = replace(side, loss=event.loss, loss_model=event.loss_model)
+    if event.queue is not None:
+        queue = replace(side.queue, limit_pkts=event.queue.limit_pkts, limit_bytes=event.queue.limit_bytes)
+        side = replace(side, queue=queue)
+    if event.up is not None:
+        is_up = event.up
     return LiveLink(side, is_up)
 
 

@@ -495,6 +495,7 @@ class RunJob:
                 wanted.answer.set_exception(error)
                 continue
             self._live_changes = (*self._live_changes, change)
+            self._traces.add_change(change.event)
             recorder.replace_scenario(self.scenario_text)
             _log.info('run "%s": live change %s at %.9f s', self.name, dict(change.values), change.event.at_s)
             wanted.answer.set_result(change)

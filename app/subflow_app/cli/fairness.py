@@ -1,0 +1,92 @@
+"""``subflow fairness``: what the connections of runs got, beside what would be fair in their network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from subflow_app.cli.options import Database, Json, opened_store, run_number, time_option
+from subflow_app.cli.terminal import print_json, print_line, print_tables
+
+if TYPE_CHECKING:
+    from subflow_app.core.fairness.lens import Lens
+
+
+def fairness(
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="Numbers of runs, or `last`.")] = None,
+    *,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            "--scenario", metavar="FILE", help="The ideal of a scenario file, or of a shipped scenario, without a run."
+        ),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value of that scenario. Repeatable."),
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option("--from", metavar="TIME", help="Start of the window; left out: the end of the warm-up."),
+    ] = None,
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="End of the window; left out: that of the run.")
+    ] = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Compare what connections got with the fair splits of their network, and with what a single path would give.
+
+    Max-min fair: no connection can have more without one that has no more than it having less. Proportionally fair: the
+    sum of the logarithms is largest. Both let an mptcp connection split its data over its paths as it likes. One path:
+    what a connection would get if everybody used one path only, the best for it. Pooling is goodput over that.
+
+    All rates are payload; capacities are those of the links at the time, less headers and flows of datagrams. Where
+    links or flows change within the window, shares are means over it.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.fairness.lens import lens_document, run_lens, scenario_lens
+    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.traces import StoredTraces
+
+    from_s = None if begin is None else time_option("--from", begin)
+    to_s = None if end is None else time_option("--to", end)
+    if (scenario is None) == (not runs):
+        raise InputError("say of what: give numbers of runs, or --scenario FILE, not both")
+    if overrides and scenario is None:
+        raise InputError("--set changes a scenario: it goes with --scenario FILE")
+    if scenario is not None:
+        lens = scenario_lens(open_scenario(scenario, overrides=overrides or ()).scenario, from_s, to_s)
+        if as_json:
+            print_json({"scenario": lens.title} | lens_document(lens))
+        else:
+            _print_lens(lens)
+        return
+    with opened_store(database, read_only=True) as store:
+        numbers = list(dict.fromkeys(run_number(store, run) for run in runs or ()))
+        lenses = [run_lens(StoredTraces(store, number), from_s, to_s) for number in numbers]
+    if as_json:
+        print_json({"runs": [{"run_id": n} | lens_document(each) for n, each in zip(numbers, lenses, strict=True)]})
+        return
+    for position, (number, lens) in enumerate(zip(numbers, lenses, strict=True)):
+        if position:
+            print_line()
+        _print_lens(lens, number)
+
+
+def _print_lens(lens: Lens, run: int | None = None) -> None:
+    from subflow_app.core.fairness.lens_text import bottleneck_table, meaning, share_table, window_text
+
+    print_line(f"{'' if run is None else f'Run {run}: '}{lens.title}, {window_text(lens)}")
+    print_line()
+    print_tables(share_table(lens), *([bottleneck_table(lens)] if lens.bottlenecks else []))
+    print_line()
+    if lens.is_run and len(lens.connections) > 1:
+        print_line(
+            f"Jain index {lens.jain:.3f}; distance to the max-min fair split {lens.to_max_min:.3f}, to the "
+            f"proportionally fair one {lens.to_proportional:.3f} (0: reached)"
+        )
+    print_line(meaning(lens))
+    for notice in lens.notices:
+        print_line(notice)

@@ -1,0 +1,140 @@
+"""The ideal splits of a scenario over a window of time, however the network changes in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from subflow_app.core.fairness.network import Connection, Lifetime, SharedNetwork, Stretch, stretches
+from subflow_app.core.fairness.single_path import single_path_totals
+from subflow_app.core.fairness.splits import Split, max_min_split, proportional_split
+from subflow_sim.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class IdealShares:
+    """Fair splits over a window: of each connection the mean over the time that it sends in it.
+
+    Attributes:
+        from_s: start of the window, s.
+        to_s: its end, s.
+        max_min: the max-min fair split.
+        proportional: the proportionally fair split.
+        single_path_bps: by connection, its share if everybody used only one path; see `single_path_totals`.
+        limiting: by link direction, the share of the time (0 to 1) during which it limits a connection, by the max-min
+            fair split; the most limiting first.
+        stretches: how many different networks the window has.
+    """
+
+    from_s: float
+    to_s: float
+    max_min: Split
+    proportional: Split
+    single_path_bps: Mapping[str, float]
+    limiting: Mapping[str, float]
+    stretches: int
+
+
+def ideal_shares(
+    scenario: Scenario,
+    from_s: float,
+    to_s: float,
+    alive: Mapping[str, Lifetime] | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> IdealShares:
+    """The fair splits of a scenario over a window.
+
+    Args:
+        scenario: with all events.
+        from_s: start of the window, s.
+        to_s: its end, s; the same as the start: at that time.
+        alive: when the connections send; left out: as the scenario says.
+        is_cancelled: whether all this is in vain; asked before each stretch of the window.
+
+    Raises:
+        ArithmeticError: if no split is found.
+        InterruptedError: if it was cancelled.
+    """
+    parts: list[tuple[float, Stretch, _Solved]] = []
+    for stretch in stretches(scenario, from_s, to_s, alive):
+        if is_cancelled():
+            raise InterruptedError
+        # A moment has no length, but it is all there is.
+        weight = stretch.to_s - stretch.from_s if to_s > from_s else 1.0
+        if weight > 0:
+            parts.append((weight, stretch, _solve(stretch.network)))
+    limiting: dict[str, float] = {}
+    total = sum(weight for weight, _, _ in parts)
+    for weight, _, solved in parts:
+        # Once each, in an order that does not depend on hashes.
+        for key in dict.fromkeys(key for keys in solved.max_min.bottlenecks.values() for key in keys):
+            limiting[key] = limiting.get(key, 0.0) + weight / total
+    return IdealShares(
+        from_s,
+        to_s,
+        _mean_split([(weight, solved.max_min) for weight, _, solved in parts]),
+        _mean_split([(weight, solved.proportional) for weight, _, solved in parts]),
+        _means([(weight, solved.single_path_bps) for weight, _, solved in parts]),
+        dict(sorted(limiting.items(), key=lambda each: -each[1])),
+        len({id(solved) for _, _, solved in parts}),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    max_min: Split
+    proportional: Split
+    single_path_bps: Mapping[str, float]
+
+
+def _solve(network: SharedNetwork) -> _Solved:
+    return _solve_once(tuple(network.capacities_bps.items()), network.connections)
+
+
+@lru_cache(maxsize=256)
+def _solve_once(capacities: tuple[tuple[str, float], ...], connections: tuple[Connection, ...]) -> _Solved:
+    """A network comes back: rates alternate, and a window that moves on has most of what it had."""
+    network = SharedNetwork(dict(capacities), connections)
+    return _Solved(max_min_split(network), proportional_split(network), single_path_totals(network))
+
+
+def _mean_split(parts: list[tuple[float, Split]]) -> Split:
+    limits: dict[str, dict[str, float]] = {}
+    for weight, split in parts:
+        for name, keys in split.bottlenecks.items():
+            own = limits.setdefault(name, {})
+            for key in keys:
+                own[key] = own.get(key, 0.0) + weight
+    total = sum(weight for weight, _ in parts)
+    prices: dict[str, float] = {}
+    for weight, split in parts:
+        for key, price in split.prices.items():
+            prices[key] = prices.get(key, 0.0) + price * weight / total
+    return Split(
+        _means([(weight, split.totals_bps) for weight, split in parts]),
+        _means([(weight, split.subflows_bps) for weight, split in parts], of_flow=True),
+        prices,
+        {name: tuple(sorted(own, key=lambda key: -own[key])) for name, own in limits.items()},
+        max((split.gap for _, split in parts), default=0.0),
+    )
+
+
+def _means(parts: list[tuple[float, Mapping[str, float]]], *, of_flow: bool = False) -> dict[str, float]:
+    """Means over the time during which each is there.
+
+    A subflow that cannot send for a while has nothing then, as long as its connection is there (`of_flow`).
+    """
+    names = dict.fromkeys(name for _, values in parts for name in values)
+    means = {}
+    for name in names:
+        flow = name.partition("/")[0]
+        there = [
+            (weight, values.get(name, 0.0))
+            for weight, values in parts
+            if name in values or (of_flow and any(each.partition("/")[0] == flow for each in values))
+        ]
+        weights = math.fsum(weight for weight, _ in there)
+        means[name] = math.fsum(weight * value for weight, value in there) / weights
+    return means

@@ -1,0 +1,146 @@
+"""The fairness lens in words and tables, for the terminal and the window alike."""
+
+from __future__ import annotations
+
+import math
+
+from subflow_app.core.fairness.lens import Lens
+from subflow_app.core.fairness.pooling import PoolingGain
+from subflow_app.core.language import tr, trn
+from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, fixed_text, mbit_text, percent_text
+
+_NEAR = 0.1  # a distance below which shares count as reached
+
+
+def share_table(lens: Lens) -> TextTable:
+    """A row per connection."""
+    columns = (
+        TextColumn("Connection", is_number=False),
+        TextColumn("Controller", is_number=False),
+        TextColumn("Goodput", "Mbit/s"),
+        TextColumn("Max-min", "Mbit/s"),
+        TextColumn("of it", "%"),
+        TextColumn("Proportional", "Mbit/s"),
+        TextColumn("of it", "%"),
+        TextColumn("One path", "Mbit/s"),
+        TextColumn("Pooling", "×"),
+        TextColumn("Limited by", is_number=False),
+    )
+    rows = tuple(
+        (
+            each.name,
+            each.controller,
+            rate_text(each.goodput_bps),
+            rate_text(each.max_min_bps),
+            percent_text(each.of_max_min),
+            rate_text(each.proportional_bps),
+            percent_text(each.of_proportional),
+            rate_text(each.single_path_bps),
+            fixed_text(each.pooling.gain if each.pooling is not None else None, 2),
+            ", ".join(each.bottlenecks) or NOTHING,
+        )
+        for each in lens.connections
+    )
+    return TextTable("", columns, rows)
+
+
+def bottleneck_table(lens: Lens) -> TextTable:
+    """A row per link that limits somebody."""
+    columns = (
+        TextColumn("Bottleneck", is_number=False),
+        TextColumn("of the time", "%"),
+        TextColumn("limits", "connections"),
+        TextColumn("1 bit/s more gives each", "bit/s"),
+    )
+    rows = tuple(
+        (each.name, percent_text(each.time_share), str(each.connections), fixed_text(each.price, 3))
+        for each in lens.bottlenecks
+    )
+    return TextTable("", columns, rows)
+
+
+def rate_text(rate_bps: float) -> str:
+    """A rate in Mbit/s, "unlimited" for an infinite one, a dash for none."""
+    return tr("unlimited") if math.isinf(rate_bps) else mbit_text(rate_bps)
+
+
+def window_text(lens: Lens) -> str:
+    """The window, and how many connections send in it."""
+    return trn(
+        "{begin} s to {end} s, {count} connection",
+        "{begin} s to {end} s, {count} connections",
+        len(lens.connections),
+        begin=f"{lens.from_s:.3g}" if lens.from_s < 1 else f"{lens.from_s:.1f}",
+        end=f"{lens.to_s:.1f}",
+    )
+
+
+def meaning(lens: Lens) -> str:
+    """What the numbers mean, in a sentence or two of plain words."""
+    if not lens.connections:
+        return tr("No connection sends in this window.")
+    if not lens.is_run:
+        return tr("This is what would be fair; run the scenario to see what its connections get.")
+    sentences = []
+    known = [each for each in lens.connections if math.isfinite(each.of_max_min)]
+    if math.isfinite(lens.to_max_min) and known:
+        least = min(known, key=lambda each: each.of_max_min)
+        most = max(known, key=lambda each: each.of_max_min)
+        if lens.to_max_min < _NEAR:
+            sentences.append(tr("Shares are close to the max-min fair split."))
+        elif most.of_max_min <= 1 + _NEAR and least.of_max_min >= most.of_max_min - _NEAR:
+            sentences.append(
+                tr(
+                    "All are treated alike, but {lost} % of what could be carried is not used.",
+                    lost=_percent(_unused(lens)),
+                )
+            )
+        elif most.of_max_min > 1 + _NEAR:
+            sentences.append(
+                tr(
+                    "{winner} takes {more} % of its fair share, while {loser} has {less} % of its own.",
+                    winner=most.name,
+                    more=_percent(most.of_max_min),
+                    loser=least.name,
+                    less=_percent(least.of_max_min),
+                )
+            )
+        else:
+            sentences.append(
+                tr(
+                    "{loser} has {less} % of its fair share, and nobody has more than their own: capacity is not used.",
+                    loser=least.name,
+                    less=_percent(least.of_max_min),
+                )
+            )
+    if lens.pooling is not None:
+        sentences.append(pooling_text(lens.pooling))
+    return " ".join(sentences)
+
+
+def pooling_text(gain: PoolingGain) -> str:
+    """The pooling gain in words."""
+    if math.isnan(gain.gain):
+        if not math.isfinite(gain.efficiency) and abs(gain.potential - 1) < 1e-3:
+            return tr("There is nothing to pool here: one path is as good as all.")
+        return tr("Pooling could bring {potential} times a single path.", potential=f"{gain.potential:.2f}")
+    if math.isnan(gain.efficiency):
+        return tr(
+            "Pooling: {gain} times the best single path; all paths together could not bring more than one.",
+            gain=f"{gain.gain:.2f}",
+        )
+    return tr(
+        "Pooling: {gain} times the best single path, where {potential} times would be fair.",
+        gain=f"{gain.gain:.2f}",
+        potential=f"{gain.potential:.2f}",
+    )
+
+
+def _unused(lens: Lens) -> float:
+    known = [each for each in lens.connections if math.isfinite(each.of_max_min)]
+    fair = math.fsum(each.max_min_bps for each in known)
+    return 1 - math.fsum(each.goodput_bps for each in known) / fair
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f}"

@@ -1,0 +1,279 @@
+"""What connections share at a time: the capacities of the links they cross, and the paths they may take.
+
+All rates are payload, because that is what connections are measured by: a link of 8 Mbit/s carries 1448 bytes of
+payload in each 1500 bytes, which is 7.72 Mbit/s. What is left out: ACKs in the direction of the data, which are 52
+bytes for a packet or two; receive buffers; and slow start. Each of these makes the ideal a few percent better than
+what can be had.
+
+Loss: a packet is lost before it reaches the queue of its link, so a link with loss can still be full of packets that
+are not lost. What loss costs is capacity of the links before it: they carry 1 / (1 - loss) bits for each that gets
+through.
+
+Flows of datagrams (cbr, onoff) do not listen, so they are taken off first: with their mean rate, thinned by loss, and
+at most what a link has left. What they leave is shared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from subflow_app.core.running.live_state import LiveLink, changed_link
+from subflow_sim.scenario import Event, Flow, Scenario
+
+HEADER_BYTES = 52
+"""Of a data packet on the wire, beside its payload."""
+
+MOST_STRETCHES = 60
+"""A window that events cut into more pieces than that is cut more coarsely: links then have their mean rates there."""
+
+_FULL_LOSS = 1.0 - 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class SubflowPath:
+    """A way that a connection may send data.
+
+    Attributes:
+        owner: name of the subflow, "download/1".
+        links: directions of links in order, "wifi/forward".
+        loads: bits that each of them carries for each bit that arrives at the end, at least 1.
+    """
+
+    owner: str
+    links: tuple[str, ...]
+    loads: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A tcp or mptcp connection.
+
+    Attributes:
+        name: "download" or "download.2".
+        paths: of the subflows that can carry data; none while nothing leads to its destination.
+    """
+
+    name: str
+    paths: tuple[SubflowPath, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedNetwork:
+    """What is shared at a time.
+
+    Attributes:
+        capacities_bps: payload that a direction of a link can carry for the connections; infinite: unlimited. Only
+            those that a path crosses.
+        connections: those that send.
+    """
+
+    capacities_bps: Mapping[str, float]
+    connections: tuple[Connection, ...]
+
+
+class Stretch(NamedTuple):
+    """A time during which the network stays as it is, s."""
+
+    from_s: float
+    to_s: float
+    network: SharedNetwork
+
+
+class Lifetime(NamedTuple):
+    """When a connection sends, s."""
+
+    from_s: float
+    to_s: float
+
+
+def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
+    """When each connection sends, as the scenario says; one with a size or several arrivals only a run can tell."""
+    return {
+        name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
+        for flow in scenario.flows.values()
+        if not flow.sends_datagrams
+        for name in flow.instances
+    }
+
+
+def stretches(
+    scenario: Scenario, from_s: float, to_s: float, alive: Mapping[str, Lifetime] | None = None
+) -> list[Stretch]:
+    """The network over a window, cut where an event changes it or a flow starts or ends.
+
+    Args:
+        scenario: with all events.
+        from_s: start of the window, s.
+        to_s: its end, s; where it is not later, there is one stretch: what the network is like at that time.
+        alive: when the connections send; left out: as the scenario says.
+    """
+    alive = lifetimes(scenario) if alive is None else alive
+    times = {event.at_s for event in scenario.events}
+    times |= {time_s for life in alive.values() for time_s in life}  # infinite: to the end
+    for flow in scenario.flows.values():
+        if flow.sends_datagrams:
+            times |= {flow.start_s, math.inf if flow.stop_s is None else flow.stop_s}
+    cuts = [from_s, *sorted(time_s for time_s in times if from_s < time_s < to_s), max(from_s, to_s)]
+    walk = _Walk(scenario)
+    pieces = [_Piece(start, end, walk.at(start)) for start, end in pairwise(cuts)]
+    at_once = math.ceil(len(pieces) / MOST_STRETCHES)
+    return [
+        _stretch(scenario, alive, pieces[first : first + at_once]) for first in range(0, len(pieces), max(1, at_once))
+    ]
+
+
+class _State(NamedTuple):
+    """What events have made of the scenario: its links by direction, and closed and backup subflows."""
+
+    links: Mapping[str, LiveLink]
+    open: Mapping[tuple[str, int], bool]
+    backup: Mapping[tuple[str, int], bool]
+
+
+class _Piece(NamedTuple):
+    from_s: float
+    to_s: float
+    state: _State
+
+
+class _Walk:
+    """Goes through the events of a scenario once, in order of time."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._next = 0
+        self._links: dict[str, LiveLink] = {}
+        for name, link in scenario.links.items():
+            self._links[f"{name}/forward"] = LiveLink(link.forward, True)
+            self._links[f"{name}/reverse"] = LiveLink(link.reverse, True)
+        self._open: dict[tuple[str, int], bool] = {}
+        self._backup: dict[tuple[str, int], bool] = {}
+
+    def at(self, time_s: float) -> _State:
+        """The state at a time that is not before that of the last call; what happens at that time has happened."""
+        events = self._scenario.events
+        while self._next < len(events) and events[self._next].at_s <= time_s:
+            self._make(events[self._next])
+            self._next += 1
+        return _State(dict(self._links), dict(self._open), dict(self._backup))
+
+    def _make(self, event: Event) -> None:
+        if event.link is not None:
+            for direction in ("forward", "reverse"):
+                if event.direction in ("both", direction):
+                    key = f"{event.link}/{direction}"
+                    self._links[key] = changed_link(self._links[key], event)
+            return
+        for flow in self._scenario.flows.values():
+            if flow.sends_datagrams or event.flow is None:
+                continue
+            named = {flow.name, *flow.instances} if event.flow == flow.name else {event.flow}
+            if event.flow != flow.name and not flow.has_copy(event.flow):
+                continue
+            ordinals = range(1, len(flow.paths) + 1) if event.subflow is None else (event.subflow,)
+            for subflow in ((name, ordinal) for name in named for ordinal in ordinals):
+                if event.open is not None:
+                    self._open[subflow] = event.open
+                if event.backup is not None:
+                    self._backup[subflow] = event.backup
+
+
+def _stretch(scenario: Scenario, alive: Mapping[str, Lifetime], pieces: Sequence[_Piece]) -> Stretch:
+    """One stretch of a few pieces: mean capacities and losses, and the flows of the piece in its middle."""
+    from_s, to_s = pieces[0].from_s, pieces[-1].to_s
+    if len(pieces) == 1:
+        at_s, state = from_s, pieces[0].state
+    else:
+        at_s, state = (from_s + to_s) / 2, pieces[len(pieces) // 2].state
+    spans = [max(piece.to_s - piece.from_s, 0.0) for piece in pieces]
+    shares = [span / sum(spans) if sum(spans) > 0 else 1 / len(spans) for span in spans]
+    capacities: dict[str, float] = {}
+    survival: dict[str, float] = {}
+    payload = scenario.mss_bytes / (scenario.mss_bytes + HEADER_BYTES)
+    for key in state.links:
+        weighed = [(share, piece.state.links[key]) for share, piece in zip(shares, pieces, strict=True) if share > 0]
+        capacities[key] = sum(share * _wire_bps(link) for share, link in weighed)
+        survival[key] = sum(share * (1.0 - link.side.loss if link.is_up else 0.0) for share, link in weighed)
+    for flow in scenario.flows.values():
+        stop_s = math.inf if flow.stop_s is None else flow.stop_s
+        if flow.sends_datagrams and flow.start_s <= at_s < stop_s:
+            _take_off(capacities, survival, flow, scenario)
+    connections = tuple(
+        Connection(name, _usable(scenario, flow, name, state, capacities, survival))
+        for flow in scenario.flows.values()
+        if not flow.sends_datagrams
+        for name in _copies(flow, alive)
+        if alive[name].from_s <= at_s < alive[name].to_s
+    )
+    crossed = {key for connection in connections for path in connection.paths for key in path.links}
+    network = SharedNetwork({key: capacities[key] * payload for key in capacities if key in crossed}, connections)
+    return Stretch(from_s, to_s, network)
+
+
+def _copies(flow: Flow, alive: Mapping[str, Lifetime]) -> Iterable[str]:
+    if flow.arrivals is None:
+        return (name for name in flow.instances if name in alive)
+    return (name for name in alive if flow.has_copy(name))
+
+
+def _wire_bps(link: LiveLink) -> float:
+    if not link.is_up:
+        return 0.0
+    if link.side.trace is not None:
+        return link.side.trace.rate_bps
+    return math.inf if link.side.rate_bps is None else link.side.rate_bps
+
+
+def directions(scenario: Scenario, source: str, path: Iterable[str]) -> tuple[str, ...]:
+    """The directions in which a path crosses its links: ("access/forward", "core/reverse")."""
+    here, keys = source, []
+    for name in path:
+        first, second = scenario.links[name].ends
+        keys.append(f"{name}/{'forward' if here == first else 'reverse'}")
+        here = second if here == first else first
+    return tuple(keys)
+
+
+def _take_off(capacities: dict[str, float], survival: Mapping[str, float], flow: Flow, scenario: Scenario) -> None:
+    """Takes a flow of datagrams off the capacities of its path."""
+    assert flow.rate_bps is not None
+    rate_bps = flow.rate_bps * flow.count
+    if flow.mean_on_s is not None and flow.mean_off_s is not None:
+        rate_bps *= flow.mean_on_s / (flow.mean_on_s + flow.mean_off_s)
+    for key in directions(scenario, flow.source, flow.paths[0]):
+        rate_bps = min(rate_bps * survival[key], capacities[key])
+        if math.isfinite(capacities[key]):
+            capacities[key] -= rate_bps
+
+
+def _usable(
+    scenario: Scenario,
+    flow: Flow,
+    name: str,
+    state: _State,
+    capacities: Mapping[str, float],
+    survival: Mapping[str, float],
+) -> tuple[SubflowPath, ...]:
+    """The paths that can carry data: open, all links up; backups only where no other can."""
+    usable: dict[int, SubflowPath] = {}
+    for ordinal, path in enumerate(flow.paths, start=1):
+        keys = directions(scenario, flow.source, path)
+        is_open = state.open.get((name, ordinal), state.open.get((flow.name, ordinal), True))
+        if not is_open or any(survival[key] <= 1.0 - _FULL_LOSS or capacities[key] <= 0 for key in keys):
+            continue
+        # The last link delivers all that it carries; each before it carries also what is lost behind it.
+        loads = [1.0]
+        for key in reversed(keys[1:]):
+            loads.append(loads[-1] / survival[key])
+        usable[ordinal] = SubflowPath(f"{name}/{ordinal}", keys, tuple(reversed(loads)))
+    backups = {
+        ordinal
+        for ordinal in usable
+        if state.backup.get((name, ordinal), state.backup.get((flow.name, ordinal), ordinal in flow.backup))
+    }
+    chosen = usable.keys() - backups or usable.keys()
+    return tuple(usable[ordinal] for ordinal in sorted(chosen))

@@ -1,0 +1,175 @@
+"""The fair splits of a network among its connections: max-min fair and proportionally fair totals.
+
+An mptcp connection may split its data over its paths as it likes; what is fair is a matter of its total. That is the
+resource pooling of Wischik, Handley and Bagnulo 2008: the links behave like one resource that is shared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from subflow_app.core.fairness.network import SharedNetwork
+from subflow_app.core.fairness.pooled import Floats, Part, path_choice, take_apart
+from subflow_app.core.fairness.proportional import proportional_rates
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
+
+_PRICED = 1e-6  # a share of what all that is limited is worth, below which a link costs nothing but rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A split of a network, in bit/s of payload.
+
+    Attributes:
+        totals_bps: by connection; infinite where nothing limits it, 0 where nothing leads to its destination.
+        subflows_bps: by subflow, one way to have these totals; there may be others. NaN of connections without limit.
+        prices: by link direction, how much more capacity there is worth: of the proportionally fair split what 1 bit/s
+            more adds to the sum of the logarithms; of the max-min fair one what it adds to the least of the totals that
+            it limits, bit/s. Only links that limit somebody.
+        bottlenecks: by connection, the links that limit it.
+        gap: of the proportionally fair split, how far its sum of logarithms is from the best one at most.
+    """
+
+    totals_bps: Mapping[str, float]
+    subflows_bps: Mapping[str, float]
+    prices: Mapping[str, float]
+    bottlenecks: Mapping[str, tuple[str, ...]]
+    gap: float = 0.0
+
+
+class _Solved(NamedTuple):
+    """Of one part, in its unit: path rates by class, prices, and the rows of links that limit each class."""
+
+    rates: Floats
+    prices: Floats
+    limits: list[list[int]]
+    gap: float
+
+
+def max_min_split(network: SharedNetwork) -> Split:
+    """The split in which no total can be raised without lowering one that is not larger.
+
+    Progressive filling by linear programs: raise the totals of all connections together until some cannot rise; hold
+    those where they are and go on with the others. Which cannot rise, the program's own prices tell: a connection whose
+    constraint has a price has that total in every best solution (complementary slackness), and each round has one.
+
+    Source: Bertsekas, Gallager 1992, "Data Networks", section 6.5.2; with several paths: Radunovic, Le Boudec 2007,
+    "A unified framework for max-min and min-max fairness with applications".
+    """
+    return _split(network, _max_min)
+
+
+def proportional_split(network: SharedNetwork) -> Split:
+    """The split with the largest sum of the logarithms of the totals; see `proportional`.
+
+    Raises:
+        ArithmeticError: if it is not found.
+    """
+    return _split(network, _proportional)
+
+
+def _split(network: SharedNetwork, solve: Callable[[Part], _Solved]) -> Split:
+    taken = take_apart(network)
+    totals = {connection.name: 0.0 for connection in network.connections}
+    subflows = {path.owner: 0.0 for connection in network.connections for path in connection.paths}
+    prices: dict[str, float] = {}
+    bottlenecks: dict[str, tuple[str, ...]] = {connection.name: () for connection in network.connections}
+    gap = 0.0
+    for connection in taken.unlimited:
+        totals[connection.name] = math.inf
+        subflows |= {path.owner: math.nan for path in connection.paths}
+    for part in taken.parts:
+        solved = solve(part)
+        gap += solved.gap
+        for row in np.flatnonzero(solved.prices > 0):
+            prices[part.links[row]] = float(solved.prices[row])
+        rates_bps = np.maximum(solved.rates, 0.0) * part.scale_bps
+        for index, connections in enumerate(part.classes):
+            own = np.flatnonzero(part.members[index])
+            for connection in connections:
+                totals[connection.name] = float(rates_bps[own].sum()) / len(connections)
+                bottlenecks[connection.name] = tuple(part.links[row] for row in solved.limits[index])
+                for column in own:
+                    choice = part.paths[column]
+                    # The same path may stand twice in a flow: its subflows share what it carries.
+                    same = [path.owner for path in connection.paths if path_choice(path, part.links) == choice]
+                    subflows |= dict.fromkeys(same, float(rates_bps[column]) / len(connections) / len(same))
+    return Split(totals, subflows, prices, bottlenecks, gap)
+
+
+def _proportional(part: Part) -> _Solved:
+    found = proportional_rates(part)
+    prices = np.where(found.prices > _PRICED * found.prices.max(), found.prices, 0.0)
+    return _Solved(found.rates, prices / part.scale_bps, _limits(part, prices), found.gap)
+
+
+def _limits(part: Part, prices: Floats) -> list[list[int]]:
+    """By class, the links with a price that its cheapest paths cross: those are what it pays for."""
+    limits = []
+    path_prices = part.loads.T @ prices
+    for members in part.members:
+        own = np.flatnonzero(members)
+        cheap = own[path_prices[own] <= path_prices[own].min() * (1 + 1e-4)]
+        crossed = (part.loads[:, cheap] > 0).any(axis=1)
+        limits.append(np.flatnonzero(crossed & (prices > 0)).tolist())
+    return limits
+
+
+def _max_min(part: Part) -> _Solved:
+    classes, paths = part.members.shape
+    links = len(part.capacities)
+    # Every path in the unit of what it can carry alone, every link in that of its capacity, every class in that of its
+    # paths together: a link of a thousandth of the others does not cost digits then.
+    units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
+    loads = part.loads * units / part.capacities[:, np.newaxis]
+    class_units = part.members @ units
+    shares = part.members * units / class_units[:, np.newaxis]
+    level = np.zeros(classes)  # totals of single connections
+    is_held = np.zeros(classes, bool)
+    limits: list[list[int]] = [[] for _ in range(classes)]
+    prices = np.zeros(links)
+    cost = np.zeros(paths + 1)
+    cost[-1] = -1.0
+    while not is_held.all():
+        # Unknowns: path rates and the common level. A class that is held keeps its level, less what solvers round.
+        level_unit = float((class_units / part.counts)[~is_held].min())
+        weights = part.counts * level_unit / class_units
+        demand = np.hstack([-shares, np.where(is_held, 0.0, weights)[:, np.newaxis]])
+        least = np.where(is_held, -part.counts * level / class_units * (1 - 1e-9), 0.0)
+        matrix = np.vstack([demand, np.hstack([loads, np.zeros((links, 1))])])
+        found = _program(cost, matrix, np.concatenate([least, np.ones(links)]))
+        worth = -found.ineqlin.marginals
+        # The prices of the open classes, by their weights, add up to 1: one of them is well above rounding.
+        has_come = ~is_held & (worth[:classes] * weights > 1e-6)
+        level[has_come] = found.x[-1] * level_unit
+        is_held |= has_come
+        link_prices = worth[classes:] * level_unit / part.capacities
+        priced = worth[classes:] > _PRICED
+        prices = np.where((prices == 0) & priced, link_prices, prices)
+        for index in np.flatnonzero(has_come):
+            crossed = (part.loads[:, part.members[index] > 0] > 0).any(axis=1)
+            limits[index] = np.flatnonzero(crossed & priced).tolist()
+    # Of all ways to have these totals, the one that loads the links least: a path that takes capacity of two
+    # bottlenecks is used only where it has to be.
+    least = -part.counts * level / class_units * (1 - 1e-7)
+    found = _program(loads.sum(axis=0), np.vstack([-shares, loads]), np.concatenate([least, np.ones(links)]))
+    rates = np.maximum(found.x, 0.0) * units
+    # Exactly the level, where the program was allowed a hair less.
+    rates *= (level * part.counts / np.maximum(part.members @ rates, 1e-300)) @ part.members
+    return _Solved(rates, prices, limits, 0.0)
+
+
+def _program(cost: Floats, matrix: Floats, bounds: Floats) -> OptimizeResult:
+    from scipy.optimize import linprog
+
+    found = linprog(cost, A_ub=matrix, b_ub=bounds, method="highs-ds")
+    if found.status != 0:
+        raise ArithmeticError(f"the max-min fair split was not found: {found.message}")
+    return found

@@ -1,0 +1,179 @@
+"""What is shared at a time: capacities in payload, paths that can be used, and who sends."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from subflow_app.core.fairness.ideal import ideal_shares
+from subflow_app.core.fairness.network import Connection, Lifetime, SharedNetwork, stretches
+from subflow_app.core.fairness.single_path import single_path_totals
+from subflow_app.core.fairness.splits import max_min_split
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
+
+PAYLOAD = 1448 / 1500
+
+TWO_LINKS = """
+format = 1
+name = "Two links"
+duration = "10s"
+nodes.a = {}
+nodes.b = {}
+[links.wifi]
+ends = ["a", "b"]
+rate = "6Mbit/s"
+delay = "5ms"
+queue = "50pkt"
+[links.lte]
+ends = ["b", "a"]
+rate = "3Mbit/s"
+delay = "5ms"
+queue = "50pkt"
+[flows.m]
+kind = "mptcp"
+from = "a"
+to = "b"
+controller = "lia"
+paths = [["wifi"], ["lte"]]
+"""
+
+
+def at(text: str, time_s: float = 0.0) -> SharedNetwork:
+    (stretch,) = stretches(parse_scenario(text), time_s, time_s)
+    return stretch.network
+
+
+def event(at_s: float, **values: object) -> str:
+    lines = [
+        f"{key} = {str(value).lower() if isinstance(value, bool) else repr(value)}" for key, value in values.items()
+    ]
+    return "\n".join(["", "[[events]]", f'at = "{at_s}s"', *lines, ""])
+
+
+def test_capacities_are_payload_of_the_direction_that_is_crossed() -> None:
+    network = at(TWO_LINKS)
+    assert network.capacities_bps == pytest.approx({"wifi/forward": 6e6 * PAYLOAD, "lte/reverse": 3e6 * PAYLOAD})
+    assert [path.owner for path in network.connections[0].paths] == ["m/1", "m/2"]
+
+
+def test_events_change_the_network_from_their_time_on() -> None:
+    text = TWO_LINKS + event(2, link="wifi", rate="1Mbit/s") + event(4, link="lte", up=False)
+    text += event(6, flow="m", subflow=1, open=False)
+    network = {time_s: at(text, time_s) for time_s in (1.9, 2.0, 4.0, 6.0)}
+    assert network[1.9].capacities_bps["wifi/forward"] == pytest.approx(6e6 * PAYLOAD)
+    assert network[2.0].capacities_bps["wifi/forward"] == pytest.approx(1e6 * PAYLOAD)
+    assert [path.owner for path in network[4.0].connections[0].paths] == ["m/1"]
+    assert network[6.0].connections[0].paths == ()
+
+
+def test_an_event_of_a_copy_leaves_the_others_alone() -> None:
+    text = TWO_LINKS + "count = 2\n" + event(1, flow="m.2", subflow=2, open=False)
+    paths = {each.name: [path.owner for path in each.paths] for each in at(text, 1.0).connections}
+    assert paths == {"m.1": ["m.1/1", "m.1/2"], "m.2": ["m.2/1"]}
+
+
+def test_a_backup_path_counts_only_while_no_other_can_be_used() -> None:
+    text = TWO_LINKS + "backup = [2]\n" + event(5, link="wifi", up=False)
+    assert [path.owner for path in at(text, 0.0).connections[0].paths] == ["m/1"]
+    assert [path.owner for path in at(text, 5.0).connections[0].paths] == ["m/2"]
+
+
+def test_datagrams_are_taken_off_first() -> None:
+    """onoff: 4 Mbit/s, on 1 s of 4: a mean of 1; cbr: 2 from 5 s on; of 6 remain 5, then 3."""
+    noise = '\nfrom = "a"\nto = "b"\npaths = [["wifi"]]\n'
+    text = TWO_LINKS + f'[flows.bursts]\nkind = "onoff"\nrate = "4Mbit/s"\non = "1s"\noff = "3s"{noise}'
+    text += f'[flows.steady]\nkind = "cbr"\nrate = "2Mbit/s"\nstart = "5s"{noise}'
+    assert at(text, 4.0).capacities_bps["wifi/forward"] == pytest.approx(5e6 * PAYLOAD)
+    assert at(text, 5.0).capacities_bps["wifi/forward"] == pytest.approx(3e6 * PAYLOAD)
+
+
+def test_datagrams_that_fill_a_link_close_it() -> None:
+    noise = '[flows.flood]\nkind = "cbr"\nrate = "60Mbit/s"\nfrom = "a"\nto = "b"\npaths = [["wifi"]]\n'
+    assert [path.owner for path in at(TWO_LINKS + noise).connections[0].paths] == ["m/2"]
+
+
+CHAIN = """
+format = 1
+name = "Chain"
+duration = "20s"
+nodes.a = {}
+nodes.r = { kind = "router" }
+nodes.b = {}
+[links.one]
+ends = ["a", "r"]
+rate = "10Mbit/s"
+delay = "1ms"
+queue = "10pkt"
+loss = "10%"
+[links.two]
+ends = ["r", "b"]
+rate = "9.5Mbit/s"
+delay = "1ms"
+queue = "10pkt"
+loss = "10%"
+"""
+
+
+def test_loss_thins_behind_the_link_before_it_as_in_the_simulator() -> None:
+    """A link of 10 Mbit/s, full in spite of its own loss, feeds one with 10 % loss: 9 of its 9.5 Mbit/s arrive.
+
+    A flood of datagrams of 1500 bytes, 1472 of them payload, carries as much through the simulated chain.
+    """
+    tcp = '[flows.t]\nkind = "tcp"\nfrom = "a"\nto = "b"\ncontroller = "newreno"\n'
+    assert max_min_split(at(CHAIN + tcp)).totals_bps["t"] == pytest.approx(9e6 * PAYLOAD)
+    flood = Simulation(parse_scenario(CHAIN + '[flows.f]\nkind = "cbr"\nfrom = "a"\nto = "b"\nrate = "20Mbit/s"\n'))
+    flood.run_until(20.0)
+    wire_bps = flood.summary()["flows"][0]["goodput_bps"] * 1500 / 1472
+    assert wire_bps == pytest.approx(9e6, rel=0.01)
+
+
+def test_a_window_is_cut_where_the_network_changes_and_shares_are_means() -> None:
+    """6 + 3 Mbit/s for 4 s, then 3 alone for 6 s: 0.4 x 9 + 0.6 x 3 = 5.4 on average."""
+    ideal = ideal_shares(parse_scenario(TWO_LINKS + event(4, link="wifi", up=False)), 0.0, 10.0)
+    assert ideal.stretches == 2
+    assert ideal.max_min.totals_bps["m"] == pytest.approx(5.4e6 * PAYLOAD)
+    assert ideal.proportional.totals_bps["m"] == pytest.approx(5.4e6 * PAYLOAD)
+    assert ideal.max_min.subflows_bps == pytest.approx({"m/1": 2.4e6 * PAYLOAD, "m/2": 3e6 * PAYLOAD})
+    assert ideal.limiting == pytest.approx({"lte/reverse": 1.0, "wifi/forward": 0.4})
+
+
+def test_a_connection_counts_for_the_time_that_it_sends() -> None:
+    """Alone for 5 s, then two: the first has 6 and 3 Mbit/s, 4.5 on average; the second 3 while it is there."""
+    text = TWO_LINKS.replace('paths = [["wifi"], ["lte"]]', 'paths = [["wifi"]]')
+    alive = {"m": Lifetime(0.0, math.inf), "n": Lifetime(5.0, math.inf)}
+    text += '[flows.n]\nkind = "tcp"\nfrom = "a"\nto = "b"\ncontroller = "newreno"\npaths = [["wifi"]]\nstart = "5s"\n'
+    for lives in (alive, None):
+        totals = ideal_shares(parse_scenario(text), 0.0, 10.0, lives).max_min.totals_bps
+        assert totals == pytest.approx({"m": 4.5e6 * PAYLOAD, "n": 3e6 * PAYLOAD})
+
+
+def test_a_link_that_changes_very_often_has_its_mean_rate() -> None:
+    """Every 10 ms between 2 and 6 Mbit/s: 1000 changes, as the 60 stretches that are computed at most have 4."""
+    steps = ", ".join(f'["{n * 10}ms", "{(2, 6)[n % 2]}Mbit/s"]' for n in range(1000))
+    text = TWO_LINKS.replace('rate = "6Mbit/s"', f"rate = {{ steps = [{steps}] }}")
+    ideal = ideal_shares(parse_scenario(text), 0.0, 10.0)
+    assert ideal.stretches <= 60
+    assert ideal.max_min.totals_bps["m"] == pytest.approx(7e6 * PAYLOAD, rel=0.01)
+
+
+def test_nothing_of_a_cancelled_ideal_is_computed() -> None:
+    with pytest.raises(InterruptedError):
+        ideal_shares(parse_scenario(TWO_LINKS), 0.0, 10.0, is_cancelled=lambda: True)
+
+
+def test_with_one_path_each_nobody_gains_by_another() -> None:
+    """Two connections over links of 6 and 3 Mbit/s: one on each. Which has which is luck, so both expect 4.5."""
+    two = at(TWO_LINKS + "count = 2\n")
+    assert single_path_totals(two) == pytest.approx({"m.1": 4.5e6 * PAYLOAD, "m.2": 4.5e6 * PAYLOAD})
+    # A third one makes it 3, 3 and 3: two on the larger link.
+    three = at(TWO_LINKS + "count = 3\n")
+    assert list(single_path_totals(three).values()) == pytest.approx([3e6 * PAYLOAD] * 3)
+
+
+def test_single_paths_of_unlimited_and_cut_off_connections() -> None:
+    (connection,) = at(TWO_LINKS).connections
+    free = SharedNetwork({"wifi/forward": 1.0, "lte/reverse": math.inf}, (connection,))
+    assert single_path_totals(free) == {"m": math.inf}
+    assert single_path_totals(SharedNetwork({}, (Connection("m", ()),))) == {"m": 0.0}

@@ -1,0 +1,239 @@
+"""Fair splits against known answers and, on random topologies, against what defines them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from subflow_app.core.fairness.network import Connection, SharedNetwork, SubflowPath
+from subflow_app.core.fairness.splits import Split, max_min_split, proportional_split
+
+
+def network(
+    capacities: Mapping[str, float],
+    connections: Mapping[str, Sequence[Sequence[str]]],
+    loads: Mapping[tuple[str, str], float] | None = None,
+) -> SharedNetwork:
+    """Links by name with their capacity; of each connection its paths."""
+    loads = loads or {}
+    return SharedNetwork(
+        capacities,
+        tuple(
+            Connection(
+                name,
+                tuple(
+                    SubflowPath(f"{name}/{n}", tuple(path), tuple(loads.get((f"{name}/{n}", key), 1.0) for key in path))
+                    for n, path in enumerate(paths, start=1)
+                ),
+            )
+            for name, paths in connections.items()
+        ),
+    )
+
+
+def totals(split: Split) -> list[float]:
+    return list(split.totals_bps.values())
+
+
+def test_two_connections_share_a_link_equally() -> None:
+    shared = network({"l": 10.0}, {"a": [["l"]], "b": [["l"]]})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert totals(split) == pytest.approx([5.0, 5.0])
+        assert split.bottlenecks == {"a": ("l",), "b": ("l",)}
+    # A unit more of capacity raises both by a half; of the sum of logarithms it adds 2 / 10.
+    assert max_min_split(shared).prices == pytest.approx({"l": 0.5})
+    assert proportional_split(shared).prices == pytest.approx({"l": 0.2})
+
+
+def test_parking_lot_tells_the_two_kinds_of_fairness_apart() -> None:
+    """One long connection over three links of 12, and on each a short one.
+
+    Max-min: 6 for everybody. Proportional: the long one has x, the short ones 12 - x; 1/x = 3/(12 - x), so x = 3: it
+    pays for three links. Source: Kelly 1998; Massoulie, Roberts 2002.
+    """
+    links = {"1": 12.0, "2": 12.0, "3": 12.0}
+    shared = network(links, {"long": [["1", "2", "3"]], "s1": [["1"]], "s2": [["2"]], "s3": [["3"]]})
+    assert totals(max_min_split(shared)) == pytest.approx([6.0] * 4)
+    assert totals(proportional_split(shared)) == pytest.approx([3.0, 9.0, 9.0, 9.0], rel=1e-5)
+
+
+def test_max_min_goes_on_after_the_first_bottleneck() -> None:
+    """Links of 2 and 10: two connections share the small one (1 each), the third has the rest of the large one: 9."""
+    shared = network({"s": 2.0, "l": 10.0}, {"a": [["s"]], "b": [["s", "l"]], "c": [["l"]]})
+    split = max_min_split(shared)
+    assert totals(split) == pytest.approx([1.0, 1.0, 9.0])
+    assert split.bottlenecks == {"a": ("s",), "b": ("s",), "c": ("l",)}
+
+
+def test_two_tcps_and_a_multipath_connection_pool_two_links() -> None:
+    """T-10b (MPLibra, figure 10b): 2 x 5 are one resource of 10 for three connections."""
+    shared = network({"top": 5.0, "bottom": 5.0}, {"m": [["top"], ["bottom"]], "t1": [["top"]], "t2": [["bottom"]]})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert totals(split) == pytest.approx([10 / 3] * 3)
+        assert split.subflows_bps["m/1"] == pytest.approx(5 / 3)
+
+
+def test_a_multipath_connection_leaves_the_shared_link_to_the_tcp() -> None:
+    """T-10a: 5 each, and nothing on the link of the TCP."""
+    shared = network({"top": 5.0, "bottom": 5.0}, {"m": [["top"], ["bottom"]], "t": [["top"]]})
+    split = max_min_split(shared)
+    assert totals(split) == pytest.approx([5.0, 5.0])
+    assert split.subflows_bps["m/1"] == pytest.approx(0.0, abs=1e-6)
+    assert totals(proportional_split(shared)) == pytest.approx([5.0, 5.0], rel=1e-4)
+
+
+def test_unequal_links_that_pooling_cannot_level() -> None:
+    """One link of 2 with a TCP, one of 10 with another; a connection over both.
+
+    Pooled, each of the three would have 4, but the first TCP can have no more than its 2. It has these, and the other
+    two share the link of 10. The sum of logarithms is largest there too: the price of the second link is 2/10, of the
+    first 1/2, so the connection over both buys on the second alone.
+    """
+    shared = network({"s": 2.0, "l": 10.0}, {"m": [["s"], ["l"]], "t1": [["s"]], "t2": [["l"]]})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert totals(split) == pytest.approx([5.0, 2.0, 5.0], rel=1e-5)
+
+
+@pytest.mark.parametrize("small", [1000.0, 500.0, 100.0, 0.001])
+def test_torus_is_shared_as_one_resource(small: float) -> None:
+    """Five links in a ring, each connection over two neighbours; one link shrinks.
+
+    Pooled: (4 x 1000 + small) / 5 for everybody, which can be had: with small = 0 it is 800. The two connections at
+    the small link take 800 of their other link and leave 200 of it; the next ones take these and 600 more, leave 400,
+    and the fifth has twice 400. Source: Wischik et al., NSDI 2011, section 2.4 and figure 8.
+    """
+    links = dict.fromkeys("abde", 1000.0) | {"c": small}
+    ring = "abcde"
+    shared = network(links, {f"f{i}": [[ring[i]], [ring[(i + 1) % 5]]] for i in range(5)})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert totals(split) == pytest.approx([(4000.0 + small) / 5] * 5, rel=1e-4)
+
+
+def test_triangle_uses_the_short_paths_only() -> None:
+    """Three links of 12, three connections with a path of one link and one of the two others.
+
+    By the short paths alone each has 12; split evenly it would be 8, because the long path takes two links for one bit.
+    Source: Wischik et al., NSDI 2011, section 2.2 and figure 2.
+    """
+    ring = {"a": [["x"], ["y", "z"]], "b": [["y"], ["z", "x"]], "c": [["z"], ["x", "y"]]}
+    shared = network(dict.fromkeys("xyz", 12.0), ring)
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert totals(split) == pytest.approx([12.0] * 3, rel=1e-5)
+        assert split.subflows_bps["a/2"] == pytest.approx(0.0, abs=1e-3)
+
+
+def test_loss_behind_a_link_takes_capacity_of_it() -> None:
+    """A link of 10, then one with 20 % loss: 8 of the 10 arrive. With the loss on the first link all 10 would."""
+    shared = network({"first": 10.0, "second": 100.0}, {"a": [["first", "second"]]}, {("a/1", "first"): 1 / 0.8})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert totals(split) == pytest.approx([8.0])
+        assert split.bottlenecks == {"a": ("first",)}
+
+
+def test_the_same_path_twice_counts_once() -> None:
+    shared = network({"l": 9.0}, {"m": [["l"], ["l"]], "t1": [["l"]], "t2": [["l"]]})
+    split = max_min_split(shared)
+    assert totals(split) == pytest.approx([3.0, 3.0, 3.0])
+    assert split.subflows_bps["m/1"] == split.subflows_bps["m/2"] == pytest.approx(1.5)
+
+
+def test_what_nothing_limits_or_nothing_reaches() -> None:
+    shared = network({"l": 9.0, "free": math.inf}, {"m": [["l"], ["free"]], "t": [["l"]], "cut": []})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert split.totals_bps == pytest.approx({"m": math.inf, "t": 9.0, "cut": 0.0})
+        assert split.bottlenecks == {"m": (), "t": ("l",), "cut": ()}
+    assert max_min_split(network({}, {})).totals_bps == {}
+
+
+def test_gigabit_access_does_not_cost_digits() -> None:
+    """10 kbit/s shared by two beside 100 Gbit/s of somebody else: each is computed in its own unit."""
+    shared = network({"modem": 1e4, "fibre": 1e11}, {"a": [["fibre", "modem"]], "b": [["modem"]], "c": [["fibre"]]})
+    for split in (max_min_split(shared), proportional_split(shared)):
+        assert split.totals_bps == pytest.approx({"a": 5e3, "b": 5e3, "c": 1e11 - 5e3}, rel=1e-6)
+
+
+def random_network(draw: np.random.Generator) -> SharedNetwork:
+    names = [f"l{n}" for n in range(draw.integers(2, 7))]
+    connections: dict[str, list[list[str]]] = {}
+    loads: dict[tuple[str, str], float] = {}
+    for number in range(draw.integers(2, 7)):
+        paths = []
+        for path_number in range(1, draw.integers(2, 5)):
+            path = list(draw.choice(names, size=draw.integers(1, len(names)), replace=False))
+            load = 1.0
+            for key in reversed(path):
+                loads[f"c{number}/{path_number}", key] = load
+                load /= 1.0 - draw.choice([0.0, 0.0, 0.1])
+            paths.append(path)
+        connections[f"c{number}"] = paths
+    return network({name: float(draw.uniform(0.1, 10)) for name in names}, connections, loads)
+
+
+class Limits:
+    """Which path rates are possible, and which totals they make, as matrices."""
+
+    def __init__(self, shared: SharedNetwork) -> None:
+        paths = [path for connection in shared.connections for path in connection.paths]
+        self.owners = [path.owner for path in paths]
+        self.loads = np.zeros((len(shared.capacities_bps), len(paths)))
+        rows = {key: row for row, key in enumerate(shared.capacities_bps)}
+        for column, path in enumerate(paths):
+            for key, load in zip(path.links, path.loads, strict=True):
+                self.loads[rows[key], column] = load
+        self.capacities = np.array(list(shared.capacities_bps.values()))
+        self.sums = np.array([[float(p in connection.paths) for p in paths] for connection in shared.connections])
+
+    def rates(self, split: Split) -> np.ndarray:
+        return np.array([split.subflows_bps[owner] for owner in self.owners])
+
+    def best(self, weights: np.ndarray, least: np.ndarray) -> float:
+        """The largest weighed sum of totals, each of which is at least so much."""
+        found = linprog(
+            -weights @ self.sums,
+            A_ub=np.vstack([self.loads, -self.sums]),
+            b_ub=np.concatenate([self.capacities, -least]),
+        )
+        assert found.status == 0
+        return -float(found.fun)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_splits_of_random_topologies_are_what_they_say(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    shared = random_network(draw)
+    limits = Limits(shared)
+    max_min, proportional = max_min_split(shared), proportional_split(shared)
+    for split in (max_min, proportional):
+        rates = limits.rates(split)
+        assert (rates >= 0).all()
+        assert (limits.loads @ rates <= limits.capacities * (1 + 1e-6)).all()
+        assert limits.sums @ rates == pytest.approx(totals(split), rel=1e-6)
+        assert all(split.bottlenecks.values())
+    # Max-min: no total can rise while those that are not larger stay.
+    levels = np.array(totals(max_min))
+    for index, level in enumerate(levels):
+        least = np.where(levels <= level * (1 + 1e-6), levels * (1 - 1e-7), 0.0)
+        assert limits.best(np.eye(len(levels))[index], least) <= level * (1 + 1e-4)
+    # Proportional: sum over all connections of (x - x*) / x* <= 0 for any x that is possible (Kelly 1998). The largest
+    # of these sums is a linear program.
+    fair = np.array(totals(proportional))
+    assert limits.best(1.0 / fair, np.zeros(len(fair))) <= len(fair) * (1 + 1e-4)
+    assert proportional.gap < 1e-6
+    # And neither does better by the other's measure.
+    assert levels.min() >= fair.min() * (1 - 1e-6)
+    assert np.log(fair).sum() >= np.log(levels).sum() - 1e-6
+
+
+def test_prices_say_what_capacity_is_worth() -> None:
+    """The derivative of the best sum of logarithms by each capacity, against differences."""
+    shared = random_network(np.random.default_rng(5))
+    prices = proportional_split(shared).prices
+    best = np.log(totals(proportional_split(shared))).sum()
+    for key, capacity in shared.capacities_bps.items():
+        more = SharedNetwork({**shared.capacities_bps, key: capacity * 1.0001}, shared.connections)
+        gained = np.log(totals(proportional_split(more))).sum() - best
+        assert gained / (capacity * 1e-4) == pytest.approx(prices.get(key, 0.0), rel=2e-2, abs=1e-4)
