@@ -32,12 +32,12 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
         if not equals or not key:
             report.add_override(override, "", "not of the form KEY=VALUE", _FORM)
             continue
-        path = set_value(tree, key, _value(text), report)
+        path = set_value(tree, key, override_value(text), report)
         if path is not None:
             report.mark_overridden(path)
 
 
-def _value(text: str) -> object:
+def override_value(text: str) -> object:
     """A TOML value if the text is one, else the text. Dates are none: no parameter has one, but a name may look so."""
     try:
         parsed = tomllib.loads(f"value = {text}")

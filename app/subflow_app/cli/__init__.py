@@ -20,6 +20,7 @@ from subflow_app.cli import (
     export,
     fairness,
     figure_worker,
+    fork,
     graph_files,
     history,
     promote,
@@ -89,6 +90,7 @@ app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(explain.explain)
 app.command()(fairness.fairness)
+app.command()(fork.fork)
 app.command()(export.export)
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
 from subflow_app.cli.terminal import print_json, print_line, print_tables
 
@@ -204,13 +205,16 @@ def show(
 
     with opened_store(database, read_only=True) as store:
         row = store.run(run_number(store, run))
+        origin, forks = store.forks.origin_of(row.id), store.forks.of(row.id)
         extents = store.event_extents(row.id, DECISION.name)
         agents = store.event_extents(row.id, AGENT.name)
         steps = stored_agent_steps(store, row.id) if agent_steps else None
     document = shown_document(row)
     if as_json:
         decided = {"decisions": extents_document(extents)} if extents else {}
-        print_json(document | decided | ({"agents": agents_document(steps)} if steps is not None else {}))
+        branched: dict[str, Any] = {"fork": fork_document(origin)} if origin is not None else {}
+        branched |= {"forks": list(forks)} if forks else {}
+        print_json(document | branched | decided | ({"agents": agents_document(steps)} if steps is not None else {}))
         return
 
     print_line(f"run {row.id}: {row.name}" + (f" ({row.scenario_name})" if row.name != row.scenario_name else ""))
@@ -219,6 +223,12 @@ def show(
         print_line(f"tags: {', '.join(row.tags)}")
     if row.note:
         print_line(row.note)
+    if origin is not None:
+        parent = f"run {origin.parent_id}" if origin.parent_id is not None else "a run that is not stored"
+        at = f"{origin.forked_at_s:.10g} s"
+        print_line(f"fork of {parent} ({origin.parent_name}) from {at}: {origin.difference}")
+    for number, forked in forks.items():
+        print_line(f"forked as run {number} from {forked.forked_at_s:.10g} s: {forked.difference}")
     print_line(summary_line(document))
     print_line()
     print_tables(*summary_tables(document))

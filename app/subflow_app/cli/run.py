@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -108,12 +109,34 @@ def run(
         except SimError as error:
             # The file is well-formed, but this cannot be simulated, e.g. samples that would not fit the memory.
             raise InputError(f"{scenario}: {error}") from error
-        code = _carry_out(job, store, tag_texts, export, as_json=as_json)
+        code = carry_out_and_tell(job, store, tag_texts, export, as_json=as_json)
     raise typer.Exit(code)
 
 
-def _carry_out(job: RunJob, store: Store | None, tags: list[str], export: Path | None, *, as_json: bool) -> int:
-    """Run, tell, export; returns the exit code."""
+def carry_out_and_tell(
+    job: RunJob,
+    store: Store | None,
+    tags: list[str],
+    export: Path | None,
+    *,
+    as_json: bool,
+    more: Callable[[], dict[str, Any]] = dict,
+    tell_more: Callable[[], None] = lambda: None,
+) -> int:
+    """Run, tell, export.
+
+    Args:
+        job: to be run.
+        store: where it is kept; None: nowhere.
+        tags: for the stored run.
+        export: a folder for data and figures.
+        as_json: print one document.
+        more: of the run that has ended, what the document has beside the summary.
+        tell_more: tells people of that, behind the summary.
+
+    Returns:
+        The exit code.
+    """
     from subflow_app.cli.progress import carry_out
 
     result, stop = carry_out(job)
@@ -124,9 +147,10 @@ def _carry_out(job: RunJob, store: Store | None, tags: list[str], export: Path |
             store.add_tag(result.run_id, tag)
     if result.error is None:
         if as_json:
-            print_json(result.summary)
+            print_json(result.summary | more())
         else:
             _print_summary(result.summary)
+            tell_more()
     exported = export is None or _export(job, result, export, as_json=as_json)
     code = _tell_how_it_ended(job, result, stop.signal_number, rescued)
     return code if exported else code or exit_codes.FAILED

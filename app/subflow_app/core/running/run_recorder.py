@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, deci
 from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
 from subflow_store.errors import StoreError
 from subflow_store.streams import StreamSpec
-from subflow_store.values import ColumnSpec, EventTable, RunStart
+from subflow_store.values import ColumnSpec, EventTable, RunFork, RunStart
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunnableSimulation
@@ -29,6 +31,21 @@ _BLOCK_SAMPLES = 512
 _BLOCK_WALL_S = 0.5
 # So many decisions and intervals may come much sooner; then they go at once.
 _BLOCK_EVENTS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunPast:
+    """What lies behind a run that does not begin at 0: it goes on from another one.
+
+    Attributes:
+        fork: where it branched off, for the store.
+        marks: of the time until then.
+        events: of the time until then, by stream; their names are numbered as the simulation does it.
+    """
+
+    fork: RunFork
+    marks: Sequence[TraceMark] = ()
+    events: Mapping[str, EventTable] = field(default_factory=dict)
 
 
 class RunRecorder:
@@ -51,6 +68,7 @@ class RunRecorder:
         sample_interval_s: float,
         decisions: DecisionLimits | None = None,
         is_over: bool = False,
+        past: RunPast | None = None,
     ) -> None:
         self._simulation = simulation
         self._traces = traces
@@ -64,6 +82,13 @@ class RunRecorder:
             # Stored from memory: the simulation has handed out already what is in the traces.
             self._waiting_marks.extend(traces.marks())
             self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL, AGENT))
+        elif past is not None:
+            traces.add_marks(past.marks)
+            self._waiting_marks.extend(past.marks)
+            for stream, table in past.events.items():
+                if len(table):
+                    traces.add_events(stream, table)
+                    self._waiting_events.append((stream, table))
         self._last_block = time.perf_counter()
         if store is not None:
             start = RunStart(
@@ -79,6 +104,7 @@ class RunRecorder:
                 controllers=controllers_text(scenario),
                 version=subflow_app.__version__,
                 started_at_utc=datetime.now(UTC),
+                fork=past.fork if past is not None else None,
             )
             columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
             try:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.running.live_changes import LiveChange, Wanted, with_change
-from subflow_app.core.running.run_recorder import RunRecorder
+from subflow_app.core.running.run_recorder import RunPast, RunRecorder
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS, ColumnLike, LiveTraces
 
@@ -234,6 +234,7 @@ class RunJob:
         limits: what the run may take at most; left out: the defaults, or what the environment says.
         decisions: record what controllers and schedulers decide, and why: within a window all that is in it at the end
             of the run, else everything.
+        past: what lies behind it, if the simulation does not stand at its beginning; such a run is a fork of another.
 
     Raises:
         SimError: if the simulator refuses the scenario, also because it would take too much.
@@ -252,12 +253,15 @@ class RunJob:
         speed_limit: float | None = None,
         limits: Limits | None = None,
         decisions: DecisionLimits | None = None,
+        past: RunPast | None = None,
     ) -> None:
         self.scenario = scenario
         self.scenario_text = scenario_text
         self.name = name or scenario.name
         self.sample_interval_s = sample_interval_s
         self._store = store
+        self._past = past
+        self._run_id: int | None = None
         maker = simulation_maker or (make_simulation if limits is None else partial(make_simulation, limits=limits))
         self._simulation = maker(scenario, seed, sample_interval_s)
         self._decisions = decisions
@@ -280,7 +284,7 @@ class RunJob:
         self._wall_s = 0.0
         self._paused_s = 0.0
         # Simulated time, and time on the clock that stands still in pauses, from which on the speed is measured, s.
-        self._speed_since = (0.0, self._clock())
+        self._speed_since = (self._simulation.now_s, self._clock())
         # Read by other threads, replaced as a whole by this one: no lock needed.
         self._progress = self._measure(RunState.WAITING)
 
@@ -288,6 +292,16 @@ class RunJob:
     def seed(self) -> int:
         """Seed in use."""
         return self._simulation.seed
+
+    @property
+    def run_id(self) -> int | None:
+        """Number of the run in its store from its start on; None without one."""
+        return self._run_id
+
+    @property
+    def past(self) -> RunPast | None:
+        """What lies behind it, if it goes on from another run."""
+        return self._past
 
     @property
     def decisions_lost(self) -> int:
@@ -380,6 +394,7 @@ class RunJob:
             raise RuntimeError("a RunJob runs once")
         self._started = True
         recorder = self._recorder(self._store, is_over=False)
+        self._run_id = recorder.run_id
         error: Exception | None = None
         try:
             status = self._simulate(recorder)
@@ -422,6 +437,7 @@ class RunJob:
             sample_interval_s=self.sample_interval_s,
             decisions=self._decisions,
             is_over=is_over,
+            past=self._past,
         )
 
     def _simulate(self, recorder: RunRecorder) -> RunState:
@@ -430,7 +446,7 @@ class RunJob:
         chunk_s = _FIRST_CHUNK_S
         limit = self._speed_limit
         due = time.perf_counter()
-        self._speed_since = (0.0, self._clock())
+        self._speed_since = (simulation.now_s, self._clock())
         while not simulation.finished:
             self._make_changes(recorder)
             if self._has_come_to_hold():

@@ -1,0 +1,136 @@
+"""What a fork has changed: the figures of both runs from the time of the fork on, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
+
+# Of each scope, the columns that say how well it went. Counts of a sample add up, all else has a mean.
+_FIGURES = {
+    FLOW: ("goodput_bps",),
+    SUBFLOW: ("throughput_bps", "cwnd_pkts", "srtt_s", "losses_pkts"),
+    LINK: ("utilisation", "queue_pkts", "drops_pkts"),
+}
+_COUNTS = ("losses_pkts", "drops_pkts")
+_SHOWN = {
+    "goodput_bps": ("goodput", 1e-6, "Mbit/s"),
+    "throughput_bps": ("throughput", 1e-6, "Mbit/s"),
+    "cwnd_pkts": ("cwnd", 1.0, "pkt"),
+    "srtt_s": ("RTT", 1e3, "ms"),
+    "losses_pkts": ("losses", 1.0, "pkt"),
+    "utilisation": ("utilisation", 100.0, "%"),
+    "queue_pkts": ("queue", 1.0, "pkt"),
+    "drops_pkts": ("drops", 1.0, "pkt"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ForkFigure:
+    """One figure of both runs.
+
+    Attributes:
+        scope: "flow", "subflow" or "link".
+        owner: whose it is.
+        name: the column.
+        is_sum: whether it is the sum of the samples; else their mean.
+        original: in SI units; None where nothing is known.
+        fork: the same of the fork.
+    """
+
+    scope: str
+    owner: str
+    name: str
+    is_sum: bool
+    original: float | None
+    fork: float | None
+
+    @property
+    def relative(self) -> float | None:
+        """By how much the fork has more, as a ratio of the original; None where there is no telling."""
+        if not self.original or self.fork is None:
+            return None
+        return self.fork / self.original - 1.0
+
+
+def fork_figures(original: Traces, fork: Traces, at_s: float) -> tuple[list[ForkFigure], float]:
+    """The figures of both from the time of the fork to the last sample that both have.
+
+    Args:
+        original: the run.
+        fork: the run that branched off it.
+        at_s: when.
+
+    Returns:
+        The figures that either has, and the time up to which they count, s.
+    """
+    ends = [_end_s(traces) for traces in (original, fork)]
+    until_s = min(ends)
+    figures = []
+    for scope, names in _FIGURES.items():
+        for key in select_keys(fork, scope):
+            if key.name not in names:
+                continue
+            known = select_keys(original, scope, key.name, key.owner)
+            values = [
+                _figure(traces, found, at_s, until_s)
+                for traces, found in ((original, known[0] if known else None), (fork, key))
+            ]
+            figures.append(ForkFigure(scope, key.owner, key.name, key.name in _COUNTS, *values))
+    return figures, until_s
+
+
+def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float) -> dict[str, Any]:
+    """The same for programs."""
+    return {
+        "from_s": at_s,
+        "until_s": until_s,
+        "figures": [
+            {"scope": each.scope, "owner": each.owner, "name": each.name, "original": each.original, "fork": each.fork}
+            for each in figures
+        ],
+    }
+
+
+def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> TextTable:
+    """The flows and subflows among them, for people; what is nothing in both is left out."""
+    columns = (
+        TextColumn("From there on", is_number=False),
+        TextColumn("Figure", is_number=False),
+        TextColumn("Original"),
+        TextColumn("Fork"),
+        TextColumn("Unit", is_number=False),
+        TextColumn("Change", "%"),
+    )
+    rows = []
+    for each in figures:
+        if each.scope == LINK or not (each.original or each.fork):
+            continue
+        name, scale, unit = _SHOWN[each.name]
+        change = NOTHING if each.relative is None else f"{each.relative * 100:+.1f}"
+        shown = [NOTHING if value is None else f"{value * scale:.4g}" for value in (each.original, each.fork)]
+        rows.append((labels.get(each.owner, each.owner), name, *shown, unit, change))
+    return TextTable("", columns, tuple(rows))
+
+
+def _end_s(traces: Traces) -> float:
+    keys = traces.keys()
+    times = traces.read(keys[0])[0] if keys else np.empty(0)
+    return float(times[-1]) if len(times) else 0.0
+
+
+def _figure(traces: Traces, key: Any, from_s: float, until_s: float) -> float | None:
+    if key is None:
+        return None
+    times, values = traces.read(key)
+    # A sample tells of the interval that ends with it.
+    inside = (times > from_s) & (times <= until_s) & np.isfinite(values)
+    if not np.any(inside):
+        return None
+    chosen = values[inside].astype(np.float64)
+    return float(chosen.sum() if key.name in _COUNTS else chosen.mean())

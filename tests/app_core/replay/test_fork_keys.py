@@ -1,0 +1,67 @@
+"""Changes of a fork as they are typed at a prompt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+from tests.helpers.scenario_texts import TWO_PATHS
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.replay.fork_keys import read_settings
+from subflow_app.core.replay.fork_origin import ForkOrigin
+from subflow_sim.scenario import Scenario, parse_scenario
+
+MANY = TWO_PATHS + '\n[flows.many]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = "cubic"\ncount = 3\n'
+
+
+@dataclass
+class Origin:
+    scenario: Scenario
+
+
+ORIGIN = cast(ForkOrigin, Origin(parse_scenario(MANY)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [
+        (["links.wifi.loss=5%"], [{"link": "wifi", "loss": "5%"}]),
+        (["links.wifi.loss=0.05", " links.wifi.up = false"], [{"link": "wifi", "loss": 0.05, "up": False}]),
+        (
+            ["links.wifi.reverse.delay=5ms", "links.wifi/forward.queue.limit=9pkt"],
+            [
+                {"link": "wifi", "direction": "reverse", "delay": "5ms"},
+                {"link": "wifi", "direction": "forward", "queue": {"limit": "9pkt"}},
+            ],
+        ),
+        (["flows.download/2.open=false"], [{"flow": "download", "subflow": 2, "open": False}]),
+        (["flows.many.3.open=false"], [{"flow": "many.3", "open": False}]),
+        (["flows.many.3/1.open=false"], [{"flow": "many.3", "subflow": 1, "open": False}]),
+    ],
+)
+def test_a_setting_is_a_change(settings: list[str], changes: list[dict[str, Any]]) -> None:
+    assert read_settings(ORIGIN, 1.0, settings) == changes
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("links.wifi.loss", "is not a change of a run; allowed: links.NAME.KEY=VALUE"),
+        ("seed=3", "is not a change of a run"),
+        ("links.wify.loss=5%", 'there is no link "wify", did you mean "wifi"\\?; allowed: "wifi" or "lte"'),
+        ("flows.upload.open=false", 'there is no flow "upload".*; allowed: "download" or "many"'),
+        ("links.wifi.loss=500%", "too large; allowed: a ratio from 0 to"),
+        ("links.wifi.ends=3", '"ends" cannot change while a run goes on; allowed: "rate"'),
+        ("links.wifi/up.loss=3%", '"up" is no direction; allowed: "forward" or "reverse"'),
+        ("flows.download/x.open=false", '"x" is no subflow; allowed: its number'),
+        ("flows.download.scheduler=ecf", '"scheduler" cannot change while a run goes on'),
+        ("links.wifi.reverse=5%", "is not a change of a run"),
+        ("links.wifi.queue.limit.x=5", 'there is nothing below "queue.limit"'),
+    ],
+)
+def test_a_setting_that_is_none_names_itself_and_what_is_allowed(setting: str, reason: str) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        read_settings(ORIGIN, 1.0, [setting])
+    assert str(caught.value).startswith(f'--set "{setting}"')
