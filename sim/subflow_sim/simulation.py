@@ -143,14 +143,18 @@ class Simulation:
         """Samples taken so far, the same for all columns."""
         return self._core.sample_count
 
-    def run_until(self, t_s: float) -> bool:
+    def run_until(self, t_s: float, *, max_events: int | None = None) -> bool:
         """Simulate up to `t_s` seconds, or to the end. Releases the GIL.
 
         Ctrl-C in the main thread and `interrupt` in any other end it within some milliseconds. The simulation can be
         read then, and goes on with the next call as if nothing had happened.
 
+        Args:
+            t_s: simulated time, s.
+            max_events: so many events of the core at most, so that a call takes a bounded time; None: all there are.
+
         Returns:
-            Whether that time was reached; False if `interrupt` ended it before.
+            Whether that time was reached; False if `interrupt` or `max_events` ended it before.
 
         Raises:
             SimulationError: if the core finds one of its invariants broken or runs out of memory. What was simulated
@@ -159,6 +163,8 @@ class Simulation:
         until_ns = nanos(t_s)
         try:
             # A signal handler of Python runs in the main thread and between two calls of compiled code only.
+            if max_events is not None:
+                return self._core.run_until(until_ns, max_events) == _core.RunEnd.REACHED
             if threading.current_thread() is not threading.main_thread():
                 return self._core.run_until(until_ns) == _core.RunEnd.REACHED
             end = _core.RunEnd.EXHAUSTED

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app.core import bench_canvas, bench_crowd, bench_training
+from subflow_app.core.replay import bench_seek
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_sim import bench, bench_batch, bench_instructions, bench_learning
 
@@ -126,6 +127,21 @@ def test_the_window_tells_how_long_it_does_not_answer(subflow: Subflow, monkeypa
     assert run == {"speed": "100x", "cpu_ms": 54.3, "wall_ms": 64.4, "turns": 300}
     out = subflow("bench", "run-window").out
     assert [line.split() for line in out.splitlines() if "100x" in line] == [["100x", "54", "64"]]
+
+
+def test_jumps_in_time_are_measured_and_told(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = bench_seek.measure_seek(duration_s=2.0, seeks=5)
+    assert [figure.name for figure in figures] == ["fast", "t-10b", "heavy"]
+    for figure in figures:
+        assert figure.crossings > 0
+        assert figure.states >= 1
+        assert 0 <= figure.median_ms <= figure.p95_ms <= figure.worst_ms
+
+    monkeypatch.setattr(bench_seek, "measure_seek", lambda: figures)
+    document = subflow("bench", "seek", "--json").document["seek"]
+    assert (document["duration_s"], document["target_ms"], len(document["runs"])) == (200.0, 100.0, 3)
+    out = subflow("bench", "seek").out
+    assert "T-10b, LIA" in out
 
 
 def test_the_mesh_of_the_canvas_is_a_scenario() -> None:

@@ -90,9 +90,10 @@ def test_a_window_keeps_the_end(subflow: Subflow, scenario: Path, database: Path
 
     assert all(3.5 <= extent["first_s"] <= extent["last_s"] <= 4.0 for extent in extents.values())
     assert subflow("explain", 1, "download/1", "--at", "3.9s", "--db", database).code == 0
+    # What is older is found by simulating again.
     answer = subflow("explain", 1, "download/1", "--at", "2s", "--db", database)
-    assert answer.code == 2
-    assert "begin at 3." in answer.err
+    assert answer.code == 0
+    assert "run 1 kept no decisions of that time: it was simulated again." in answer.err
 
 
 def test_an_estimate_counts_a_window_of_decisions(subflow: Subflow, scenario: Path) -> None:
@@ -135,13 +136,19 @@ def test_what_cannot_be_explained_is_bad_input(subflow: Subflow, decided: Path, 
     assert answer.out == ""
 
 
-def test_a_run_without_decisions_says_how_to_get_them(
-    subflow: Subflow, stored_run: dict[str, object], database: Path
+def test_a_run_that_kept_no_decisions_is_simulated_again(
+    subflow: Subflow, decided: Path, scenario: Path, tmp_path: Path
 ) -> None:
-    answer = subflow("explain", 1, "download/1", "--at", "1s", "--db", database)
+    plain = tmp_path / "plain.db"
+    assert subflow("run", scenario, "--db", plain, "--set", "duration=4s").code == 0
+    words = ("download/1", "--at", "3.5s", "--previous", 2, "--next", 1)
+    recorded = subflow("explain", 1, *words, "--db", decided, "--json")
+    again = subflow("explain", 1, *words, "--db", plain, "--json")
 
-    assert answer.code == 2
-    assert "subflow run --decisions" in answer.err
+    assert recorded.err == ""
+    assert again.err == "run 1 kept no decisions of that time: it was simulated again.\n"
+    assert recorded.document | {"is_resimulated": True, "notice": again.err.strip()} == again.document
+    assert subflow("explain", 1, *words, "--db", plain).out == subflow("explain", 1, *words, "--db", decided).out
 
 
 def test_decisions_that_nothing_would_keep_are_refused(subflow: Subflow, scenario: Path) -> None:

@@ -24,6 +24,7 @@ from subflow_app.cli import (
     graph_files,
     history,
     promote,
+    replay,
     report,
     run,
     train,
@@ -91,6 +92,7 @@ app.command()(history.show)
 app.command()(explain.explain)
 app.command()(fairness.fairness)
 app.command()(fork.fork)
+app.command()(replay.replay)
 app.command()(export.export)
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)

@@ -18,6 +18,7 @@ START = "start"
 PLOTS = "plots"
 CANVAS = "canvas"
 RUN_WINDOW = "run-window"
+SEEK = "seek"
 
 
 def bench(
@@ -25,8 +26,8 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[WORKLOAD...]",
-            help="Which; left out: all of the simulator's. `store` is the store's; start, plots, canvas, "
-            "run-window the window's.",
+            help="Which; left out: all of the simulator's. `store` is the store's, seek the replay's; start, plots, "
+            "canvas, run-window the window's.",
         ),
     ] = None,
     instructions: Annotated[
@@ -43,7 +44,8 @@ def bench(
     """Measure packets per CPU-second for each named workload.
 
     Besides the simulator's: `store` is the database, `start` how the window starts, `plots` how fast it draws curves,
-    `canvas` how fluid a topology of 400 nodes is, `run-window` how long the window does not answer while 100 flows run.
+    `canvas` how fluid a topology of 400 nodes is, `run-window` how long the window does not answer while 100 flows run,
+    `seek` how long a jump to any time of a run of 200 s takes.
 
     With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
     which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
@@ -62,6 +64,7 @@ def bench(
         PLOTS: (_plots_document, _print_plots),
         CANVAS: (_canvas_document, _print_canvas),
         RUN_WINDOW: (_crowd_document, _print_crowd),
+        SEEK: (_seek_document, _print_seek),
     }
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
@@ -306,3 +309,39 @@ def _print_crowd(document: dict[str, Any]) -> None:
     rows = tuple((run["speed"], f"{run['cpu_ms']:.0f}", f"{run['wall_ms']:.0f}") for run in document["runs"])
     title = f"Longest time without an answer while {document['flows']} flows run"
     print_tables(TextTable(f"{title} (target {document['target_ms']:g} ms of CPU)", columns, rows))
+
+
+def _seek_document() -> dict[str, Any]:
+    from subflow_app.core.replay.bench_seek import DURATION_S, TARGET_MS, measure_seek
+
+    print_note("measuring jumps in time ...")
+    runs = [asdict(figure) for figure in measure_seek()]
+    return {"duration_s": DURATION_S, "target_ms": TARGET_MS, "runs": runs}
+
+
+def _print_seek(document: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+    from subflow_sim.limits import bytes_text
+
+    columns = (
+        TextColumn("Run", is_number=False),
+        TextColumn("Crossings"),
+        TextColumn("Run", "CPU s"),
+        TextColumn("First pass", "CPU s"),
+        TextColumn("States"),
+        TextColumn("Memory"),
+        *(TextColumn(title, "CPU ms") for title in ("Median", "95 %", "Worst")),
+    )
+    rows = tuple(
+        (
+            run["description"],
+            count_text(run["crossings"]),
+            *(f"{run[figure]:.2f}" for figure in ("run_cpu_s", "prepare_cpu_s")),
+            count_text(run["states"]),
+            bytes_text(run["bytes"]),
+            *(f"{run[figure]:.1f}" for figure in ("median_ms", "p95_ms", "worst_ms")),
+        )
+        for run in document["runs"]
+    )
+    title = f"Jumps in time in runs of {document['duration_s']:g} s (target {document['target_ms']:g} ms at worst)"
+    print_tables(TextTable(title, columns, rows))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, time_option
-from subflow_app.cli.terminal import print_json, print_line
+from subflow_app.cli.terminal import print_json, print_line, print_note
 
 
 def explain(
@@ -34,11 +34,12 @@ def explain(
 ) -> None:
     """Explain what a controller or scheduler decided: the rule, its formula and source, and the numbers that went in.
 
-    It needs a run that kept its decisions: `subflow run --decisions`. With --agent it tells what a learning agent saw,
-    did and earned; every run keeps that.
+    Of a run that did not keep its decisions (`subflow run --decisions`) they are found by simulating it again, which is
+    said on stderr, and as `is_resimulated` and `notice` in the JSON document. With --agent it tells what a learning
+    agent saw, did and earned; every run keeps that.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.explanations import decisions_around, explanation_document, explanation_lines
+    from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.learning.agent_explanations import (
         agent_behind,
         agent_decision_document,
@@ -46,10 +47,12 @@ def explain(
         agent_decisions_around,
         agent_lines,
     )
+    from subflow_app.core.replay.explained import explained
 
     at_s = time_option("--at", at)
     documents: list[dict[str, Any]]
     texts: list[list[str]]
+    is_resimulated, notice = False, ""
     with opened_store(database, read_only=True) as store:
         number = run_number(store, run)
         counts = {"before": previous_count + 1, "after": next_count}
@@ -62,19 +65,23 @@ def explain(
         elif owner is None:
             raise InputError("whose decision? give a subflow (download/1), a flow (download), or --agent")
         else:
-            before, after = decisions_around(store, number, owner, at_s, **counts)
-            count = len(before)
+            found, notice = explained(store, number, owner, at_s, **counts)
+            is_resimulated = found.is_resimulated
+            count = len(found.before)
             documents, texts = [], []
-            for told in (*before, *after):
+            for told in (*found.before, *found.after):
                 behind = agent_behind(store, number, told)
                 documents.append(explanation_document(told))
                 texts.append(explanation_lines(told))
                 if behind is not None:
                     documents[-1]["agent"] = agent_decision_document(behind)
                     texts[-1] += agent_lines(behind)
+    if notice:
+        print_note(notice)
     if as_json:
         document = {"run_id": number, "owner": owner, "at_s": at_s, "decision": documents[count - 1]}
-        print_json(document | {"previous": documents[: count - 1], "next": documents[count:]})
+        document |= {"previous": documents[: count - 1], "next": documents[count:]}
+        print_json(document | {"is_resimulated": is_resimulated, "notice": notice})
         return
     for position, lines in enumerate(texts):
         if position:
