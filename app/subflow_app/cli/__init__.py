@@ -23,6 +23,7 @@ from subflow_app.cli import (
     fork,
     graph_files,
     history,
+    import_trace,
     promote,
     replay,
     report,
@@ -96,6 +97,7 @@ app.command()(replay.replay)
 app.command()(export.export)
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)
+app.command("import-trace")(import_trace.import_trace)
 app.command()(report.report)
 app.command()(bench.bench)
 app.command()(compare.compare)

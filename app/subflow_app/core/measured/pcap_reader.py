@@ -1,0 +1,261 @@
+"""Packet captures: throughput, bytes in flight, RTT and retransmissions of each TCP connection, from the headers."""
+
+from __future__ import annotations
+
+import socket
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
+from subflow_app.core.traces import SUBFLOW
+
+INTERVAL_S = 0.1
+"""Figures are of so long, as the samples of simulated runs; `ReadingOptions.interval_s` changes it."""
+
+_MOST_CONNECTIONS = 64
+_LARGEST_PAYLOAD = 9000
+_WRAP = 1 << 32
+_NANOS_MAGIC = (b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
+_MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", *_NANOS_MAGIC, b"\x0a\x0d\x0d\x0a")
+_GAIN = 1 / 8  # of the smoothed RTT, RFC 6298
+
+
+def looks_like_pcap(start: bytes) -> bool:
+    """Whether a file that begins so is a capture."""
+    return start[:4] in _MAGICS
+
+
+@dataclass(slots=True)
+class _Side:
+    """One direction of a connection: what it has sent, and what the other end has acknowledged."""
+
+    isn: int | None = None
+    next_seq: int = 0  # relative, beyond the last byte sent
+    acked: int = 0
+    payload: int = 0
+    largest: int = 0
+    unacked: deque[tuple[int, float, bool]] = field(default_factory=deque)  # end, time, whether sent once
+    sent: dict[int, int] = field(default_factory=dict)  # bytes on the wire by interval
+    delivered: dict[int, int] = field(default_factory=dict)
+    again: dict[int, int] = field(default_factory=dict)  # packets sent again
+    flight: dict[int, int] = field(default_factory=dict)
+    srtt_s: float | None = None
+    rtts: dict[int, float] = field(default_factory=dict)
+    least_s: float = float("inf")
+    leasts: dict[int, float] = field(default_factory=dict)
+
+
+def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
+    """Reads a capture.
+
+    Raises:
+        InputError: if it has no TCP data, or is no capture.
+        AppError: if dpkt is not installed.
+        OSError: if it cannot be read.
+    """
+    try:
+        import dpkt
+    except ImportError:
+        raise AppError("reading captures takes the package dpkt: pip install 'subflow[pcap]'") from None
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name} is empty")
+    interval_s = options.interval_s or INTERVAL_S
+    sides: dict[tuple[str, str], _Side] = {}
+    notices: list[str] = []
+    first_s: float | None = None
+    last = packets = foreign = back = 0
+    before_s = 0.0
+    with path.open("rb") as file:
+        try:
+            reader = dpkt.pcap.UniversalReader(file)
+            link = reader.datalink()
+        except (ValueError, dpkt.Error, OSError) as error:
+            raise InputError(f"{path.name} is no capture that can be read: {error}") from error
+        for stamp, frame in _packets(reader, dpkt, notices):
+            packets += 1
+            at_s = float(stamp)
+            first_s = at_s if first_s is None else first_s
+            if at_s < before_s:
+                back += 1
+            before_s = at_s
+            segment = _segment(frame, link, dpkt)
+            if segment is None:
+                foreign += 1
+                continue
+            # Cards may report neighbours in another order: what came before the first counts as the first.
+            place = max(0, int((at_s - first_s) / interval_s))
+            last = max(last, place)
+            if segment[:2] not in sides and len(sides) >= 2 * _MOST_CONNECTIONS:
+                foreign += 1
+                continue
+            _take(sides, segment, at_s, place)
+    if back:
+        notices.append(f"{back} packets are older than the one before them: they are counted where their times are.")
+    if foreign:
+        notices.append(
+            f"{foreign} of {packets} packets are no TCP of the first {_MOST_CONNECTIONS} connections: left out."
+        )
+    columns, mss = _columns(sides, last + 1, interval_s, first_s or 0.0, options.flow, notices)
+    if not columns:
+        raise InputError(f"{path.name}: none of its {packets} packets carries TCP data")
+    return MeasuredTable("pcap", tuple(columns), tuple(notices), mss)
+
+
+def _packets(reader: Any, dpkt: Any, notices: list[str]) -> Iterator[tuple[Any, bytes]]:
+    """All packets that are whole; a capture that was cut off ends where it is."""
+    count = 0
+    iterator = iter(reader)
+    while True:
+        try:
+            stamp, frame = next(iterator)
+        except StopIteration:
+            return
+        except (dpkt.Error, ValueError, IndexError) as error:
+            notices.append(
+                f"the file is cut off or damaged after packet {count} ({error}): what comes before was read."
+            )
+            return
+        count += 1
+        yield stamp, frame
+
+
+def _segment(frame: bytes, link: int, dpkt: Any) -> tuple[str, str, Any, int, int] | None:
+    """Sender, receiver, TCP header, bytes of payload and on the wire; None for what is no TCP over IP."""
+    try:
+        if link == dpkt.pcap.DLT_EN10MB:
+            packet = dpkt.ethernet.Ethernet(frame).data
+        elif link == dpkt.pcap.DLT_LINUX_SLL:
+            packet = dpkt.sll.SLL(frame).data
+        elif link == getattr(dpkt.pcap, "DLT_LINUX_SLL2", 276):
+            packet = dpkt.sll2.SLL2(frame).data
+        elif link == dpkt.pcap.DLT_NULL:
+            packet = dpkt.loopback.Loopback(frame).data
+        else:
+            packet = dpkt.ip6.IP6(frame) if frame[:1] and frame[0] >> 4 == 6 else dpkt.ip.IP(frame)
+        if isinstance(packet, dpkt.ip.IP):
+            family, header = socket.AF_INET, packet.hl * 4
+            # Segments that the card cuts up have a length of 0; then the frame tells.
+            total = packet.len or len(bytes(packet))
+        elif isinstance(packet, dpkt.ip6.IP6):
+            family, header = socket.AF_INET6, 40
+            total = packet.plen + 40
+        else:
+            return None
+        tcp = packet.data
+        if not isinstance(tcp, dpkt.tcp.TCP):
+            return None
+        source = f"{socket.inet_ntop(family, packet.src)}:{tcp.sport}"
+        target = f"{socket.inet_ntop(family, packet.dst)}:{tcp.dport}"
+        # From the lengths in the headers, because captures often keep only the beginning of packets.
+        payload = max(0, total - header - tcp.off * 4)
+    except (dpkt.Error, ValueError, IndexError, AttributeError):
+        return None
+    return source, target, tcp, payload, total
+
+
+def _take(
+    sides: dict[tuple[str, str], _Side], segment: tuple[str, str, Any, int, int], at_s: float, place: int
+) -> None:
+    source, target, tcp, payload, total = segment
+    side = sides.setdefault((source, target), _Side())
+    is_syn = bool(tcp.flags & 0x02)
+    if side.isn is None or is_syn:
+        side.isn = tcp.seq + (1 if is_syn else 0)
+    if payload:
+        begin = _relative(tcp.seq, side.isn, side.next_seq)
+        end = begin + payload
+        is_again = end <= side.next_seq
+        side.sent[place] = side.sent.get(place, 0) + total
+        side.payload += payload
+        side.largest = max(side.largest, payload)
+        if is_again:
+            side.again[place] = side.again.get(place, 0) + 1
+            # Karn: an acknowledgement of what was sent twice tells no RTT.
+            side.unacked = deque((e, t, once and not begin < e <= end) for e, t, once in side.unacked)
+        else:
+            side.unacked.append((end, at_s, True))
+            side.next_seq = end
+        side.flight[place] = side.next_seq - side.acked
+    other = sides.get((target, source))
+    if other is not None and other.isn is not None and tcp.flags & 0x10:
+        _acknowledge(other, _relative(tcp.ack, other.isn, other.acked), at_s, place)
+
+
+def _acknowledge(side: _Side, ack: int, at_s: float, place: int) -> None:
+    if not side.acked < ack <= side.next_seq:
+        return
+    side.delivered[place] = side.delivered.get(place, 0) + ack - side.acked
+    side.acked = ack
+    measured_s: float | None = None
+    while side.unacked and side.unacked[0][0] <= ack:
+        _, sent_s, is_once = side.unacked.popleft()
+        measured_s = at_s - sent_s if is_once else None
+    if measured_s is not None and measured_s >= 0:
+        side.srtt_s = measured_s if side.srtt_s is None else side.srtt_s + _GAIN * (measured_s - side.srtt_s)
+        side.least_s = min(side.least_s, measured_s)
+    if side.srtt_s is not None:
+        side.rtts[place] = side.srtt_s
+        side.leasts[place] = side.least_s
+    side.flight[place] = side.next_seq - side.acked
+
+
+def _relative(number: int, isn: int, near: int) -> int:
+    """A sequence number counted from the first, beyond 4 GB too: the one of its values that is nearest."""
+    value = (number - isn) % _WRAP
+    return value + _WRAP * round((near - value) / _WRAP)
+
+
+def _columns(
+    sides: dict[tuple[str, str], _Side], count: int, interval_s: float, first_s: float, flow: str, notices: list[str]
+) -> tuple[list[RawColumn], int | None]:
+    # Of the two directions of a connection the one with the data is the subflow.
+    senders = [
+        (key, side)
+        for key, side in sides.items()
+        if side.payload and side.payload >= (sides[key[::-1]].payload if key[::-1] in sides else 0)
+    ]
+    time_s = first_s + interval_s * np.arange(1, count + 1, dtype=np.float64)
+    # Cards hand over many packets as one: then the largest tells nothing.
+    largest = max((side.largest for _, side in senders if side.largest <= _LARGEST_PAYLOAD), default=0)
+    columns: list[RawColumn] = []
+    for number, ((source, target), side) in enumerate(senders, start=1):
+        owner = f"{flow}/{number}"
+        notices.append(f"{owner} is {source} to {target}, {side.payload} bytes of payload.")
+        for trace, unit, values in (
+            ("throughput_bps", "bit/s", _rate(side.sent, count, interval_s)),
+            ("goodput_bps", "bit/s", _rate(side.delivered, count, interval_s)),
+            ("inflight_pkts", "B", _held(side.flight, count)),
+            ("srtt_s", "s", _held(side.rtts, count)),
+            ("min_rtt_s", "s", _held(side.leasts, count)),
+            ("losses_pkts", "pkt", _counts(side.again, count)),
+        ):
+            title = f"{source} > {target}: {trace.rpartition('_')[0]}"
+            columns.append(RawColumn(title, time_s, values, unit, Target(SUBFLOW, owner, trace)))
+    return columns, largest or None
+
+
+def _rate(by_place: dict[int, int], count: int, interval_s: float) -> NDArray[np.float64]:
+    rate: NDArray[np.float64] = _counts(by_place, count) * 8 / interval_s
+    return rate
+
+
+def _counts(by_place: dict[int, int], count: int) -> NDArray[np.float64]:
+    values = np.zeros(count)
+    values[list(by_place)] = list(by_place.values())
+    return values
+
+
+def _held(by_place: dict[int, Any], count: int) -> NDArray[np.float64]:
+    """States hold until the next: NaN before the first."""
+    values = np.full(count, np.nan)
+    values[list(by_place)] = list(by_place.values())
+    places = np.where(np.isfinite(values), np.arange(count), -1)
+    last = np.maximum.accumulate(places)
+    return np.where(last >= 0, values[np.maximum(last, 0)], np.nan)

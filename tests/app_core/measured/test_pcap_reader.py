@@ -1,0 +1,103 @@
+"""Captures: a connection written by hand, whose rates, RTT and retransmissions are known; cut-off and foreign files."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import sys
+from pathlib import Path
+
+import dpkt
+import pytest
+
+from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.measured.measured_run import MeasuredRun, make_run
+from subflow_app.core.measured.measured_table import ReadingOptions
+from subflow_app.core.measured.reading import read_trace
+
+CLIENT, SERVER = ("10.0.0.2", 40001), ("10.0.0.1", 5001)
+MSS = 1000
+RTT_S = 0.05
+
+
+def frame(source: tuple[str, int], target: tuple[str, int], seq: int, ack: int, size: int, flags: int) -> bytes:
+    tcp = dpkt.tcp.TCP(
+        sport=source[1], dport=target[1], seq=seq % 2**32, ack=ack % 2**32, flags=flags, data=b"x" * size
+    )
+    ip = dpkt.ip.IP(src=socket.inet_aton(source[0]), dst=socket.inet_aton(target[0]), p=dpkt.ip.IP_PROTO_TCP, data=tcp)
+    ip.len = len(ip)
+    return bytes(dpkt.ethernet.Ethernet(data=ip, type=dpkt.ethernet.ETH_TYPE_IP))
+
+
+def capture(path: Path, *, start: int = 2**32 - 5000, kind: type = dpkt.pcap.Writer) -> None:
+    """Ten packets of 1000 bytes each 10 ms, acknowledged after 50 ms; the sequence numbers wrap; one is sent again."""
+    packets: list[tuple[float, bytes]] = [
+        (0.0, frame(CLIENT, SERVER, 99, 0, 0, dpkt.tcp.TH_SYN)),
+        (0.0, frame(SERVER, CLIENT, start - 1, 100, 0, dpkt.tcp.TH_SYN | dpkt.tcp.TH_ACK)),
+    ]
+    for number in range(100):
+        at_s = 0.001 + 0.01 * number
+        seq = start + MSS * number
+        packets.append((at_s, frame(SERVER, CLIENT, seq, 100, MSS, dpkt.tcp.TH_ACK)))
+        packets.append((at_s + RTT_S, frame(CLIENT, SERVER, 100, seq + MSS, 0, dpkt.tcp.TH_ACK)))
+        if number == 50:
+            packets.append((at_s + 0.02, frame(SERVER, CLIENT, seq, 100, MSS, dpkt.tcp.TH_ACK)))
+    with path.open("wb") as file:
+        writer = kind(file)
+        for at_s, content in sorted(packets, key=lambda packet: packet[0]):
+            writer.writepkt(content, ts=1_690_000_000 + at_s)
+
+
+def imported(path: Path, **options: object) -> MeasuredRun:
+    table = read_trace(path, ReadingOptions(**options))  # type: ignore[arg-type] # options of any kind
+    assert table.format == "pcap"
+    return make_run(table, name="capture", path=path)
+
+
+def column(run: MeasuredRun, text: str) -> list[float]:
+    return [float(value) for value in run.values[:, [target.text for target in run.targets].index(text)]]
+
+
+@pytest.mark.parametrize("kind", [dpkt.pcap.Writer, dpkt.pcapng.Writer])
+def test_figures_of_a_known_connection(tmp_path: Path, kind: type) -> None:
+    path = tmp_path / "trace.pcap"
+    capture(path, kind=kind)
+    run = imported(path, flow="download")
+    assert run.mss_bytes == MSS
+    assert run.interval_s == pytest.approx(0.1)
+    # Ten packets of 1040 bytes on the wire in 100 ms; in the sixth interval one more that is sent again.
+    assert column(run, "throughput_bps:download/1")[:7] == pytest.approx([832e3] * 5 + [915.2e3, 832e3])
+    assert column(run, "goodput_bps:download/1")[1:9] == pytest.approx([800e3] * 8)
+    assert column(run, "losses_pkts:download/1")[:7] == [0, 0, 0, 0, 0, 1, 0]
+    assert column(run, "srtt_s:download/1")[1:9] == pytest.approx([RTT_S] * 8, rel=1e-3)
+    # Five packets are under way at any time.
+    assert all(4.0 <= value <= 6.0 for value in column(run, "inflight_pkts:download/1")[1:9])
+    assert "download/1 is 10.0.0.1:5001 to 10.0.0.2:40001, 101000 bytes of payload." in run.notices
+    assert run.summary()["flows"][0]["retransmits"] == 1
+
+
+def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.pcap", tmp_path / "cut.pcap"
+    capture(whole)
+    cut.write_bytes(whole.read_bytes()[:-30_000])
+    run = imported(cut)
+    assert 0 < run.summary()["flows"][0]["retransmits"] + len(run.values) < 11
+    assert len(run.values) < len(imported(whole).values)
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.pcap"
+    path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    with pytest.raises(InputError, match="none of its 0 packets carries TCP data"):
+        imported(path)
+    path.write_bytes(struct.pack("<I", 0xA1B2C3D4))
+    with pytest.raises(InputError, match="is no capture that can be read"):
+        imported(path)
+
+
+def test_without_dpkt_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "trace.pcap"
+    capture(path)
+    monkeypatch.setitem(sys.modules, "dpkt", None)
+    with pytest.raises(AppError, match=r"pip install 'subflow\[pcap\]'"):
+        imported(path)
