@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
@@ -9,6 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from subflow_sim.simulation import Snapshot
+
+# States come a little late, and later ones may be larger.
+_ROOM = 1.1
 
 FIRST_SPACING = 1 << 16
 """Work between two states at first: about 7 ms of a CPU of 2024."""
@@ -88,14 +92,24 @@ class KeptStates:
         # A state that comes soon after serves nearly as well.
         return position == len(self._states) or self._states[position].work - work >= self.spacing // 2
 
-    def keep(self, state: KeptState) -> None:
-        """Add a state; while all of them take too much, every second one goes."""
+    def keep(self, state: KeptState, share: float) -> None:
+        """Add a state; when all of them take too much, only every second, third, ... stays.
+
+        Args:
+            state: to be added.
+            share: of the run's time that lies before it, 0 to 1. If the rest is as busy, what stays now is as far apart
+                as the budget asks for at the end; by halves it would be up to twice as far.
+        """
         self._states.insert(self._position(state.now_ns), state)
         self._bytes += state.bytes
         while self._bytes > self._budget_bytes and len(self._states) > 1:
-            self._states = self._states[::2]
+            mean_bytes = self._bytes / len(self._states)
+            most_states = max(1.0, self._budget_bytes / mean_bytes)
+            whole_work = self._states[-1].work / max(share, 0.01)
+            factor = max(2, math.ceil(_ROOM * whole_work / most_states / self.spacing))
+            self._states = self._states[::factor]
             self._bytes = sum(kept.bytes for kept in self._states)
-            self.spacing *= 2
+            self.spacing *= factor
 
     def _position(self, time_ns: int) -> int:
         """How many states are at or before a time."""

@@ -33,8 +33,11 @@ DEFAULT_BUDGET_BYTES = 256 << 20
 
 # A jump in time shall take no longer than this, s of CPU time.
 _GOAL_S = 0.1
-# Events of the core between two looks at whether somebody gave up: well below a millisecond, and below any spacing.
+# Work between two looks at whether somebody gave up or a state is wanted: a millisecond, and well below any spacing. A
+# slice of time is made as long as that; where a busy time begins, it is the events of the core that end it.
+_WORK_PER_SLICE = 1 << 13
 _EVENTS_PER_SLICE = 1 << 12
+_FIRST_SLICE_NS = 1_000_000
 # A decision of a learning agent takes as long as so many packets do: some microseconds to 0.2 ms, by its network.
 _WORK_PER_ACTION = 1000
 # What the books of a sender and a receiver take in a state, and what they and a link note of a packet under way.
@@ -91,12 +94,15 @@ class Replay:
         scenario = origin.scenario
         # Samples would be in the way of jumps, and who looks at states needs none: the first comes after the end.
         self._simulation = Simulation(scenario, seed=origin.seed, sample_interval_s=2 * scenario.duration_s)
+        # What of a run that goes on is its duration; one that was stopped will not get that far.
+        self._end_s = min(scenario.duration_s, origin.known_until_s) if origin.signature else scenario.duration_s
         self._drain()
         self._work_before = self._crossings = 0
         self._states = KeptStates(self._take_state(), budget_bytes)
         # Whether the simulation stands where no state may be kept, and nothing may go on from: it records decisions,
         # or failed, or was left half-way.
         self._is_spoilt = False
+        self._slice_ns = _FIRST_SLICE_NS
         self._cpu_s = 0.0
         self._cpu_work = 0
         self._same: bool | None = None
@@ -324,16 +330,25 @@ class Replay:
         is_there = False
         while not is_there and goes_on():
             work, began_s = self._work, time.thread_time()
-            is_there = self._simulation.run_until(until_ns / NANOSECONDS, max_events=_EVENTS_PER_SLICE)
-            if not is_there:
+            end_ns = min(until_ns, self._now_ns + self._slice_ns)
+            is_whole = self._simulation.run_until(end_ns / NANOSECONDS, max_events=_EVENTS_PER_SLICE)
+            is_there = is_whole and end_ns == until_ns
+            if not is_whole:
                 # The slice may end among the events of one instant: a state is kept between two instants only.
                 self._simulation.run_until(self._simulation.now_s)
             self._count_actions()
             self._cpu_s += time.thread_time() - began_s
-            self._cpu_work += self._work - work
+            self._count_work(self._work - work)
             after_slice()
             if not is_there and is_cancelled():
                 raise ReplayCancelledError(tr("Given up at {time} s.", time=f"{self._simulation.now_s:g}"))
+
+    def _count_work(self, work: int) -> None:
+        self._cpu_work += work
+        if work > _WORK_PER_SLICE:
+            self._slice_ns = max(1, self._slice_ns // 2)
+        elif work < _WORK_PER_SLICE // 4:
+            self._slice_ns = min(2 * self._slice_ns, NANOSECONDS)
 
     def _count_actions(self) -> None:
         steps = self._simulation.take_agent_steps()
@@ -345,7 +360,7 @@ class Replay:
         if self._states.wants(now_ns, self._work):
             # What nobody takes would be copied with every state.
             self._drain()
-            self._states.keep(self._take_state())
+            self._states.keep(self._take_state(), self._simulation.now_s / self._end_s)
 
     def _take_state(self) -> KeptState:
         now = self._simulation.inspect()
