@@ -130,7 +130,7 @@ def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[
         QApplication.processEvents()
 
         for panel in ARRANGEMENTS[name].places:
-            widget = getattr(window, panel.name)
+            widget = window.features.panels().get(panel.name) or getattr(window, panel.name)
             if widget.isVisible():
                 assert widget.width() >= 300, (name, panel.name)
                 assert widget.height() >= 130, (name, panel.name)

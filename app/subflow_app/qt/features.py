@@ -64,8 +64,9 @@ class Features:
     def __init__(self, window: MainWindow) -> None:
         """Makes all of them."""
         from subflow_app.qt.agent_feature import AgentFeature
+        from subflow_app.qt.fairness.feature import FairnessFeature
 
-        kinds: tuple[type[Feature], ...] = (AgentFeature,)
+        kinds: tuple[type[Feature], ...] = (AgentFeature, FairnessFeature)
         self._by_kind = {kind: kind(window) for kind in kinds}
 
     def __iter__(self) -> Iterator[Feature]:

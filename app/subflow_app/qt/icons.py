@@ -71,6 +71,7 @@ GLYPHS: dict[str, str] = {
     "inspector": "ph.sliders-horizontal",
     "history": "ph.clock-counter-clockwise",
     "agent": "ph.robot",
+    "fairness": "ph.scales",
     "first": "ph.skip-back",
     "previous": "ph.caret-left",
     "next": "ph.caret-right",

@@ -41,6 +41,7 @@ class PlotView(QWidget):
     time_clicked = Signal(float)  # s
     curve_clicked = Signal(object)  # CurveId
     told = Signal(str)  # why something was not done
+    span_changed = Signal()  # the cursors A and B stand elsewhere
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
         """An empty view; ``run_action`` is the button of its empty state."""
@@ -127,6 +128,7 @@ class PlotView(QWidget):
         stack.time_clicked.connect(self.time_clicked)
         stack.curve_clicked.connect(self._on_curve_clicked)
         stack.cursors.changed.connect(self._update_span)
+        stack.cursors.changed.connect(self.span_changed)
         self._span.cleared.connect(stack.cursors.clear)
         plots = QSplitter(Qt.Orientation.Vertical)
         plots.setObjectName("span_splitter")
@@ -263,6 +265,11 @@ class PlotView(QWidget):
         """Takes the cursors A and B away."""
         if self._stack is not None:
             self._stack.cursors.clear()
+
+    @property
+    def span_s(self) -> tuple[float, float] | None:
+        """Times of the cursors A and B, s; None unless both are set."""
+        return self._stack.cursors.span_s if self._stack is not None else None
 
     @property
     def hidden(self) -> frozenset[CurveId]:

@@ -68,7 +68,11 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         rows={"topology": (0.42, 0.58), "plots": (0.74, 0.26)},
     ),
     "analyse": Arrangement(
-        (Place("history", Side.BOTTOM, "plots"), Place("agent", Side.TAB, "history")),
+        (
+            Place("history", Side.BOTTOM, "plots"),
+            Place("agent", Side.TAB, "history"),
+            Place("fairness", Side.TAB, "history"),
+        ),
         columns=(1,),
         rows={"plots": (0.64, 0.36)},
     ),

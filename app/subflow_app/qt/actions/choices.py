@@ -19,6 +19,7 @@ PANELS = {
     "agent": ("Agent", "agent", "Ctrl+4"),
     "train": ("Train", "train", "Ctrl+5"),
     "queue": ("Queue", "queue", "Ctrl+6"),
+    "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
 }

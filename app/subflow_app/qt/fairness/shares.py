@@ -1,0 +1,254 @@
+"""The page of shares: what each connection got of what would be fair, in bars, numbers and words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QStackedWidget,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.fairness.lens import Lens
+from subflow_app.core.fairness.lens_text import meaning, window_text
+from subflow_app.core.fairness.lens_view import WINDOW_TEXTS, LensView, WindowChoice
+from subflow_app.core.language import tr, translatable, trn
+from subflow_app.qt import format as fmt
+from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
+from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+
+SCENARIO = -1
+"""In place of the position of a run: the scenario of the window, of which there is the ideal alone."""
+
+_FEW = 24  # rows up to which copies are shown at first
+_MOST_LINKS = 8
+_EMPTY_TITLE = translatable("Nothing to share")
+_EMPTY_TEXT = translatable(
+    "Run a scenario with tcp or mptcp flows, or open a run from the history: what its connections get is compared here "
+    "with the fair shares of the network."
+)
+
+
+class SharesPage(QWidget):
+    """Shows a view of the lens; what is computed, and when, its owner knows."""
+
+    choice_changed = Signal()  # another run or window is wanted
+    link_chosen = Signal(str)  # name of a link
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """An empty page."""
+        super().__init__(parent)
+        self.setObjectName("fairness_shares")
+        self.run_choice = _combo("fairness_run", tr("Run"))
+        self.window_choice = _combo("fairness_window", tr("Part of the run"))
+        for choice, text in WINDOW_TEXTS.items():
+            self.window_choice.addItem(tr(text), choice)
+        for combo in (self.run_choice, self.window_choice):
+            combo.activated.connect(lambda _: self.choice_changed.emit())
+        self.jain = QLabel(self)
+        self.jain.setObjectName("fairness_jain")
+        self.curve = JainCurve(self)
+        self.words = _label("fairness_meaning", self)
+        self.links = _label("fairness_links", self)
+        self.links.setTextFormat(Qt.TextFormat.RichText)
+        self.links.setTextInteractionFlags(
+            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+        )
+        self.links.linkActivated.connect(self.link_chosen)
+        self.notices = _label("fairness_notices", self)
+        self.model = ShareModel(self)
+        self.tree = QTreeView(self)
+        self._set_up_tree()
+        self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self._content())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(self._choices())
+        layout.addWidget(self._pages, 1)
+        self._lens: Lens | None = None
+        self._has_runs = False
+        self.apply_tokens(current_tokens())
+
+    def _choices(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 6, 6, 0)
+        row.addWidget(self.run_choice, 3)
+        row.addWidget(self.window_choice, 2)
+        return row
+
+    def _content(self) -> QWidget:
+        content = QWidget(self)
+        top = QHBoxLayout()
+        top.setSpacing(12)
+        top.addWidget(self.jain)
+        top.addWidget(self.curve, 1)
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(6, 4, 6, 6)
+        layout.setSpacing(6)
+        layout.addLayout(top)
+        layout.addWidget(self.words)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(self.links)
+        layout.addWidget(self.notices)
+        return content
+
+    def _set_up_tree(self) -> None:
+        tree = self.tree
+        tree.setObjectName("fairness_table")
+        tree.setAccessibleName(tr("Shares of the connections"))
+        tree.setModel(self.model)
+        tree.setItemDelegate(ShareDelegate(tree))
+        tree.setItemDelegateForColumn(BAR, ShareBarDelegate(tree))
+        tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        tree.setAlternatingRowColors(True)
+        tree.setUniformRowHeights(True)
+        tree.setSortingEnabled(True)
+        header = tree.header()
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        tree.setMinimumHeight(tree.fontMetrics().height() * 6)
+        self.setFocusProxy(tree)
+
+    # ---- what its owner uses ----
+
+    @property
+    def run(self) -> int:
+        """Position of the chosen run among those shown, or `SCENARIO`."""
+        data = self.run_choice.currentData()
+        return SCENARIO if data is None else int(data)
+
+    @property
+    def window_part(self) -> WindowChoice:
+        """The chosen part of the run."""
+        return WindowChoice(self.window_choice.currentData())
+
+    def set_runs(self, names: Sequence[str], *, has_scenario: bool) -> None:
+        """Offers these runs, and the scenario of the window; a choice that is still there stays."""
+        # Without runs nobody has chosen: the first that comes is shown.
+        before = self.run_choice.currentText() if self._has_runs else ""
+        self._has_runs = bool(names)
+        with QSignalBlocker(self.run_choice):
+            self.run_choice.clear()
+            for run, name in enumerate(names):
+                self.run_choice.addItem(name, run)
+            if has_scenario:
+                self.run_choice.addItem(tr("The scenario: what would be fair"), SCENARIO)
+            self.run_choice.setCurrentIndex(max(0, self.run_choice.findText(before)))
+        self.run_choice.setEnabled(self.run_choice.count() > 1)
+        self.window_choice.setEnabled(bool(names))
+
+    def show_view(self, view: LensView) -> None:
+        """Shows what was computed."""
+        lens = self._lens = view.lens
+        if not lens.connections:
+            self.show_nothing(tr(_EMPTY_TITLE), meaning(lens) if lens.is_run else tr(_EMPTY_TEXT))
+            return
+        self._pages.setCurrentIndex(1)
+        self.window_choice.setEnabled(lens.is_run)
+        self._show_jain(view)
+        self.words.setText(f"{window_text(lens)}. {meaning(lens)}")
+        if self.model.set_lens(lens):
+            if len(lens.connections) <= _FEW:
+                self.tree.expandAll()
+            self._fit_columns()
+        self.links.setText(self._links_text(lens))
+        self.notices.setText(" ".join(lens.notices))
+        self.notices.setVisible(bool(lens.notices))
+
+    def show_nothing(self, title: str = "", text: str = "") -> None:
+        """Says why there is nothing to show; left out: how to get something."""
+        self._lens = None
+        self.model.set_lens(None)
+        self.empty.set_text(title or tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT))
+        self._pages.setCurrentIndex(0)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self.empty.apply_tokens(tokens)
+        self.tree.setStyleSheet(table_style(tokens))
+        self.notices.setStyleSheet(f"color: {tokens.muted_text};")
+        self.curve.update()
+        if self._lens is not None:
+            self.links.setText(self._links_text(self._lens))
+
+    # ---- inside ----
+
+    def _show_jain(self, view: LensView) -> None:
+        lens = view.lens
+        has_several = lens.is_run and len(lens.connections) > 1
+        self.jain.setVisible(has_several)
+        self.curve.setVisible(has_several)
+        if not has_several:
+            return
+        distance = tr("distance {distance}", distance=fmt.ratio(lens.to_max_min, 2))
+        size = self.font().pointSizeF() * 1.6
+        small = f"<span style='color:{current_tokens().muted_text}'>"
+        self.jain.setText(
+            f"{small}{escape(tr('Jain index'))}</span><br><span style='font-size:{size:.0f}pt; font-weight:600'>"
+            f"{fmt.index(lens.jain)}</span><br>{small}{escape(distance)}</span>"
+        )
+        self.jain.setToolTip(
+            tr(
+                "Jain index of the goodputs: 1 when all are equal, 1/n when one has everything. Distance: what each "
+                "has too much or too little of its max-min fair share, in total, of all these shares ({proportional} "
+                "from the proportionally fair split). Jain index of goodput over fair share: {normalised}",
+                proportional=fmt.ratio(lens.to_proportional, 2),
+                normalised=fmt.index(lens.jain_of_shares),
+            )
+        )
+        self.curve.show_curve(view.jain_time_s, view.jain, view.duration_s)
+
+    def _links_text(self, lens: Lens) -> str:
+        if not lens.bottlenecks:
+            return ""
+        colour = current_tokens().link
+        named = []
+        for each in lens.bottlenecks[:_MOST_LINKS]:
+            link = each.name.partition("/")[0]
+            limits = trn("limits {count} connection", "limits {count} connections", each.connections)
+            if each.time_share < 0.999:
+                limits += ", " + tr("{share} of the time", share=fmt.ratio(each.time_share, 2))
+            named.append(f"<a href='{escape(link)}' style='color:{colour}'>{escape(each.name)}</a> ({escape(limits)})")
+        if len(lens.bottlenecks) > _MOST_LINKS:
+            more = len(lens.bottlenecks) - _MOST_LINKS
+            named.append(escape(trn("and {count} more", "and {count} more", more)))
+        return f"{escape(tr('Bottlenecks:'))} {', '.join(named)}"
+
+    def _fit_columns(self) -> None:
+        for column in range(len(COLUMNS) - 1):
+            self.tree.resizeColumnToContents(column)
+        self.tree.setColumnWidth(NAME, min(240, self.tree.columnWidth(NAME) + 8))
+
+
+def _combo(name: str, text: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(text)
+    combo.setToolTip(text)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(10)
+    return combo
+
+
+def _label(name: str, parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName(name)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
