@@ -29,6 +29,7 @@ from subflow_store.errors import (
     StoreNewer,
     StoreReadOnly,
 )
+from subflow_store.sweep_values import SWEEP_STATES, SweepRecord, SweepRunPlace, SweepRunRow, SweepStart
 from subflow_store.training_values import (
     TRAINING_STATES,
     BestPolicy,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FINAL_STATUSES",
+    "SWEEP_STATES",
     "TRAINING_STATES",
     "BestPolicy",
     "ColumnSpec",
@@ -88,6 +90,10 @@ __all__ = [
     "StoreMissing",
     "StoreNewer",
     "StoreReadOnly",
+    "SweepRecord",
+    "SweepRunPlace",
+    "SweepRunRow",
+    "SweepStart",
     "TrainingMoment",
     "TrainingRow",
     "TrainingStart",

@@ -259,3 +259,57 @@ training_evaluation = sa.Table(
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )
+
+sweep = sa.Table(
+    "sweep",
+    metadata,
+    sa.Column("id", sa.INTEGER, primary_key=True),
+    sa.Column("name", sa.TEXT, nullable=False),
+    sa.Column("plan", sa.TEXT, nullable=False),  # TOML, with its scenario in it
+    sa.Column("version", sa.TEXT, nullable=False),
+    sa.Column("state", sa.TEXT, nullable=False),
+    sa.Column("message", sa.TEXT, nullable=False),  # why it failed
+    sa.Column("created_at", sa.TEXT, nullable=False),
+    sa.Column("updated_at", sa.TEXT, nullable=False),
+    sa.Column("ended_at", sa.TEXT),
+    sa.Column("process_host", sa.TEXT, nullable=False),  # who carries it out: see liveness.py
+    sa.Column("process_boot", sa.TEXT, nullable=False),
+    sa.Column("process_pid", sa.INTEGER, nullable=False),
+    sa.Column("process_started", sa.TEXT, nullable=False),
+    sqlite_autoincrement=True,
+    sqlite_strict=True,
+)
+
+sweep_point = sa.Table(
+    "sweep_point",
+    metadata,
+    sa.Column("sweep_id", sa.INTEGER, sa.ForeignKey("sweep.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("idx", sa.INTEGER, primary_key=True),
+    sa.Column("parameters", sa.TEXT, nullable=False),  # JSON: key -> text as the scenario has it
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+
+sweep_run = sa.Table(
+    "sweep_run",
+    metadata,
+    sa.Column("sweep_id", sa.INTEGER, sa.ForeignKey("sweep.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("point", sa.INTEGER, primary_key=True),
+    sa.Column("seed", sa.INTEGER, primary_key=True),  # as in `run`
+    sa.Column("key", sa.TEXT, nullable=False),
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="SET NULL")),
+    sa.Column("message", sa.TEXT, nullable=False),  # why there is no run
+    sa.Index("sweep_run_by_run", "run_id"),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+
+run_key = sa.Table(
+    "run_key",
+    metadata,
+    sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("key", sa.TEXT, nullable=False),  # runs of the same key are the same, bit for bit
+    sa.Column("has_traces", sa.INTEGER, nullable=False),
+    sa.Index("run_key_by_key", "key"),
+    sqlite_strict=True,
+)

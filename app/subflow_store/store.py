@@ -27,6 +27,7 @@ from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
 from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
+from subflow_store.sweeps import SweepStore
 from subflow_store.trainings import TrainingStore
 from subflow_store.values import (
     ColumnSpec,
@@ -92,6 +93,11 @@ class Store:
     def forks(self) -> ForkStore:
         """Which runs branched off which."""
         return ForkStore(self._database)
+
+    @property
+    def sweeps(self) -> SweepStore:
+        """The sweeps, and which runs belong to them."""
+        return SweepStore(self._database, self._writing)
 
     def close(self) -> None:
         """Commit what is waiting, mark runs that are still open as interrupted, and let go of the file."""

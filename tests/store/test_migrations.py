@@ -45,7 +45,7 @@ def check_content(store: Store, made_by: int) -> None:
     """What `versions/README.md` says of the file that this version made."""
     first, second = store.runs()[::-1]
     assert [(run.name, run.status, run.tags, run.note) for run in (first, second)] == [
-        ("Finished", "finished", ("paper",), "kept for ever"),
+        ("Finished", "finished", ("paper", *(["sweep 1"] if made_by >= 6 else [])), "kept for ever"),
         ("Interrupted", "interrupted", (), ""),
     ]
     assert (first.seed, first.goodput_bps, first.signature) == (2**64 - 1, 4e6, "0123456789abcdef")
@@ -79,6 +79,19 @@ def check_forks(store: Store, made_by: int) -> None:
     assert store.forks.origin_of(second.id) == (fork if made_by >= 5 else None)
 
 
+def check_sweeps(store: Store, made_by: int) -> None:
+    found = store.sweeps.rows()
+    assert [(row.name, row.state, row.points, row.runs, row.finished) for row in found] == (
+        [("Swept", "stopped", 1, 2, 1)] if made_by >= 6 else []
+    )
+    for row in found:
+        assert store.sweeps.points(row.id) == [{"links.wifi.loss": "1%"}]
+        assert [(run.seed, run.run_id) for run in store.sweeps.runs(row.id)] == [
+            (2**64 - 1, store.runs()[-1].id),
+            (2, None),
+        ]
+
+
 def check_trainings(store: Store, made_by: int) -> None:
     learned = store.trainings.rows()
     if made_by < 3:
@@ -101,6 +114,7 @@ def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
         check_content(store, made_by)
         check_trainings(store, made_by)
         check_forks(store, made_by)
+        check_sweeps(store, made_by)
         record(store)
         assert len(store.runs()) == 3
         added = store.trainings.add(training("Another"))

@@ -50,10 +50,10 @@ class SubflowGroup(TyperGroup):
 
 
 def _print(error: Exception) -> None:
-    from subflow_app.core.errors import RecipeError
+    from subflow_app.core.errors import RecipeError, SweepError
     from subflow_sim.errors import ScenarioError
 
-    if isinstance(error, ScenarioError | RecipeError):
+    if isinstance(error, ScenarioError | RecipeError | SweepError):
         # One problem per line, each beginning with file:line, as editors and scripts know it from compilers.
         print_note(str(error))
     else:

@@ -31,5 +31,13 @@ class RecipeError(InputError):
     """A recipe is not usable; the text has a line for each problem, as those of scenarios have."""
 
 
+class SweepError(InputError):
+    """A sweep is not usable, or would be too large; the text has a line for each problem."""
+
+
+class ClusterError(AppError):
+    """The cluster that was to run a sweep cannot be used, or is gone; what was run is kept."""
+
+
 class TrainingError(AppError):
     """A training cannot be started, attached to or told something: its folder or its process does not allow it."""

@@ -11,6 +11,7 @@ from subflow_store.migrations import (
     m0003_trainings,
     m0004_run_values,
     m0005_run_forks,
+    m0006_sweeps,
 )
 
 if TYPE_CHECKING:
@@ -25,4 +26,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m0003_trainings.upgrade,
     m0004_run_values.upgrade,
     m0005_run_forks.upgrade,
+    m0006_sweeps.upgrade,
 )

@@ -9,7 +9,7 @@ import numpy as np
 import zstandard
 from tests.store.examples import COLUMNS, SUMMARY, decisions, figures, intervals, ramp, reports, start, training
 
-from subflow_store import BestPolicy, RunFork, open_store, upgrade
+from subflow_store import BestPolicy, RunFork, SweepRunPlace, SweepStart, open_store, upgrade
 
 
 def make(path: Path) -> None:
@@ -31,6 +31,10 @@ def make(path: Path) -> None:
         best = BestPolicy(20_000, 1.5, 6e6, "0123456789abcdef")
         store.trainings.append(learned, reports(3000), figures(20_000), reports_read=123, best=best)
         store.trainings.set_state(learned, "finished")
+        places = [SweepRunPlace(0, 2**64 - 1, "a key"), SweepRunPlace(0, 2, "another key")]
+        swept = store.sweeps.add(SweepStart("Swept", "format = 1\n", "0.1.0", [{"links.wifi.loss": "1%"}], places))
+        store.sweeps.attach_run(swept, [(0, 2**64 - 1)], run.run_id, "a key", has_traces=True)
+        store.sweeps.set_state(swept, "stopped")
 
 
 if __name__ == "__main__":

@@ -91,19 +91,12 @@ class RunRecorder:
                     self._waiting_events.append((stream, table))
         self._last_block = time.perf_counter()
         if store is not None:
-            start = RunStart(
+            start = run_start(
+                scenario,
+                scenario_text,
                 name=name,
-                scenario_name=scenario.name,
-                scenario_text=scenario_text,
                 seed=simulation.seed,
-                duration_s=scenario.duration_s,
-                warmup_s=scenario.warmup_s,
                 sample_interval_s=sample_interval_s,
-                mss_bytes=scenario.mss_bytes,
-                profile=scenario.profile,
-                controllers=controllers_text(scenario),
-                version=subflow_app.__version__,
-                started_at_utc=datetime.now(UTC),
                 fork=past.fork if past is not None else None,
             )
             columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
@@ -221,6 +214,33 @@ class RunRecorder:
             self._writer = None
         self._waiting_marks.clear()
         self._waiting_events.clear()
+
+
+def run_start(
+    scenario: Scenario,
+    scenario_text: str,
+    *,
+    name: str,
+    seed: int,
+    sample_interval_s: float,
+    fork: RunFork | None = None,
+) -> RunStart:
+    """What the store is told of a run that begins now."""
+    return RunStart(
+        name=name,
+        scenario_name=scenario.name,
+        scenario_text=scenario_text,
+        seed=seed,
+        duration_s=scenario.duration_s,
+        warmup_s=scenario.warmup_s,
+        sample_interval_s=sample_interval_s,
+        mss_bytes=scenario.mss_bytes,
+        profile=scenario.profile,
+        controllers=controllers_text(scenario),
+        version=subflow_app.__version__,
+        started_at_utc=datetime.now(UTC),
+        fork=fork,
+    )
 
 
 def controllers_text(scenario: Scenario) -> str:

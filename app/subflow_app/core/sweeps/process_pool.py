@@ -1,0 +1,193 @@
+"""Runs in processes beside this one. A process that dies loses the run it was at, and another takes its place.
+
+The pool of the standard library gives up as a whole when one of its processes dies, which is why this one is here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import signal
+import threading
+from collections import deque
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from subflow_app.core.errors import ClusterError
+from subflow_app.core.sweeps.executors import Answer
+from subflow_app.core.sweeps.sweep_run import RunOutcome, RunTask, make_run
+
+# A process has the next run at hand when it ends one, so that it need not wait for what is done with that.
+_TASKS_EACH = 2
+_END_S = 5.0
+# Processes that end one after the other without an answer say that no process can live here.
+_MOST_STILLBORN = 20
+
+
+class ProcessPool:
+    """Makes as many runs at once as it has processes; they are started when there is something to do."""
+
+    def __init__(self, jobs: int) -> None:
+        """With so many processes."""
+        self.jobs = jobs
+        self.slots = jobs * _TASKS_EACH
+        # Not forked: threads of this process would be missing in the child, and their locks locked for ever.
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._waiting: deque[RunTask] = deque()
+        self._lock = threading.Lock()
+        self._is_stopped = False
+        self._stillborn = 0
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Of the processes."""
+        return tuple(worker.process.pid for worker in self._workers if worker.process.pid is not None)
+
+    def submit(self, task: RunTask) -> None:
+        """Take a task."""
+        self._waiting.append(task)
+        self._hand_out()
+
+    def wait(self, timeout_s: float) -> Sequence[Answer]:
+        """What has come since."""
+        self._hand_out()
+        answers: list[Answer] = []
+        handles: list[Any] = [each for worker in self._workers for each in (worker.pipe, worker.process.sentinel)]
+        ready = set(wait(handles, timeout_s)) if handles else set()
+        for worker in list(self._workers):
+            if worker.pipe not in ready and worker.process.sentinel not in ready:
+                continue
+            try:
+                while worker.pipe.poll():
+                    answers.append(Answer(worker.take().number, worker.receive()))
+                    self._stillborn = 0
+            except (EOFError, OSError):
+                answers += self._bury(worker)
+            else:
+                if worker.process.sentinel in ready:
+                    answers += self._bury(worker)
+        if self._stillborn >= _MOST_STILLBORN:
+            raise ClusterError(f"{_MOST_STILLBORN} processes ended one after the other without having made a run")
+        return answers
+
+    def stop(self) -> None:
+        """End what is under way."""
+        with self._lock:
+            self._is_stopped = True
+            for worker in self._workers:
+                worker.process.kill()
+
+    def close(self) -> None:
+        """End the processes: kindly where they are idle."""
+        with self._lock:
+            self._is_stopped = True
+        for worker in self._workers:
+            worker.dismiss()
+        for worker in self._workers:
+            worker.process.join(0 if worker.tasks else _END_S)
+            if worker.process.is_alive():
+                worker.process.kill()
+            worker.process.join()
+            worker.process.close()
+        self._workers.clear()
+
+    def _hand_out(self) -> None:
+        """Give tasks to those that have the fewest."""
+        while self._waiting and not self._is_stopped:
+            free = min(self._workers, key=lambda worker: len(worker.tasks), default=None)
+            if len(self._workers) < self.jobs and (free is None or free.tasks):
+                free = self._hire()
+            if free is None or len(free.tasks) >= _TASKS_EACH:
+                return
+            free.give(self._waiting.popleft())
+
+    def _hire(self) -> _Worker | None:
+        with self._lock:
+            if self._is_stopped:
+                return None
+            worker = _Worker(self._context)
+            self._workers.append(worker)
+            return worker
+
+    def _bury(self, worker: _Worker) -> Sequence[Answer]:
+        """A process is gone: the run it was at is lost, those it had not begun are given to others."""
+        with self._lock:
+            self._workers.remove(worker)
+        worker.process.join()
+        code = worker.process.exitcode
+        lost, *others = worker.tasks or [None]
+        self._waiting.extendleft(reversed([task for task in others if task is not None]))
+        worker.pipe.close()
+        worker.process.close()
+        self._stillborn += 1
+        if lost is None or self._is_stopped:
+            return ()
+        return (Answer(lost.number, None, f"its process {_how(code)}"),)
+
+
+class _Worker:
+    """A process, and the tasks that it has."""
+
+    def __init__(self, context: Any) -> None:
+        self.pipe: Connection
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs,), name="subflow-sweep-worker", daemon=True)
+        self.process.start()
+        theirs.close()  # so that its end is seen when the process ends
+        self.tasks: deque[RunTask] = deque()
+
+    def give(self, task: RunTask) -> None:
+        self.tasks.append(task)
+        with contextlib.suppress(OSError):  # it has just ended, which `wait` will see
+            self.pipe.send(task)
+
+    def take(self) -> RunTask:
+        """The task whose answer comes: the first one given."""
+        return self.tasks.popleft()
+
+    def receive(self) -> RunOutcome:
+        outcome: RunOutcome = self.pipe.recv()
+        return outcome
+
+    def dismiss(self) -> None:
+        with contextlib.suppress(OSError):
+            self.pipe.close()
+
+
+def work(pipe: Connection) -> None:
+    """A process of the pool: takes tasks and gives outcomes, until there are no more or nobody is there to ask."""
+    # Ctrl-C goes to all processes of a terminal; the one that has the sweep decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    tasks: queue.SimpleQueue[RunTask | None] = queue.SimpleQueue()
+    # Always ready to receive: the sender must not wait for a run to end.
+    threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
+    with contextlib.suppress(OSError):
+        while (task := tasks.get()) is not None:
+            pipe.send(make_run(task))
+
+
+def _receive(pipe: Connection, tasks: queue.SimpleQueue[RunTask | None]) -> None:
+    try:
+        while True:
+            tasks.put(pipe.recv())
+    except (EOFError, OSError):
+        tasks.put(None)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _how(code: int | None) -> str:
+    if code is not None and code < 0:
+        with contextlib.suppress(ValueError):
+            return f"was ended by {signal.Signals(-code).name}"
+    return f"ended with code {code}"

@@ -1,0 +1,216 @@
+"""What a sweep would take, told before it starts and without writing out its points, and what is too much."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.core.errors import SweepError
+from subflow_app.core.summary_text import count_text, duration_text
+from subflow_app.core.sweeps.sweep_plan import SweepPlan
+from subflow_app.core.sweeps.sweep_points import PointReader, told_of
+from subflow_sim.errors import ParamError, ScenarioError, SimError
+from subflow_sim.limits import bytes_text
+from subflow_sim.units import Dimension, parse_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+
+MAX_RUNS_VARIABLE = "SUBFLOW_MAX_SWEEP_RUNS"
+MAX_EVENTS_VARIABLE = "SUBFLOW_MAX_SWEEP_EVENTS"
+
+_DEFAULT_RUNS = 100_000
+_DEFAULT_EVENTS = 1e13
+# What is looked at of a large plan, and how long a run is tried to see how fast this machine is.
+_POINTS_LOOKED_AT = 16
+_TRIAL_S = 0.15
+# Of a simulator that could not be tried, link crossings a second.
+_USUAL_RATE = 1e7
+# What a run takes in the database besides its traces, and what a byte of traces takes, packed.
+_RUN_BYTES = 40e3
+_PACKED = 0.6
+# Left free on the disk.
+_SPARE_BYTES = 200e6
+
+
+@dataclass(frozen=True, slots=True)
+class SweepEstimate:
+    """What a sweep would take if its flows fill their links; see `subflow_sim.limits.Estimate`.
+
+    Attributes:
+        points: combinations of values.
+        seeds: runs of each.
+        runs: in all.
+        link_crossings: of all runs.
+        rate: link crossings a second that this machine makes on one core.
+        disk_bytes: in the database.
+        memory_bytes: of the largest run.
+    """
+
+    points: int
+    seeds: int
+    runs: int
+    link_crossings: float
+    rate: float
+    disk_bytes: float
+    memory_bytes: float
+
+    @property
+    def cpu_s(self) -> float:
+        """Time on one core, s."""
+        return self.link_crossings / self.rate
+
+    def wall_s(self, jobs: int) -> float:
+        """Time with so many runs at once, s."""
+        return self.cpu_s / max(1, min(jobs, self.runs))
+
+    def lines(self, jobs: int) -> list[str]:
+        """The estimate in a few sentences."""
+        seeds = "seed" if self.seeds == 1 else "seeds"
+        return [
+            f"{count_text(self.runs)} runs: {count_text(self.points)} points x {count_text(self.seeds)} {seeds}.",
+            f"About {self.link_crossings:.2g} events (packets that cross a link): {_long_text(self.wall_s(jobs))} with "
+            f"{jobs} at once.",
+            f"About {bytes_text(self.disk_bytes)} in the database, and {bytes_text(self.memory_bytes * jobs)} of "
+            "memory.",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLimits:
+    """How much a sweep may take.
+
+    Attributes:
+        runs: at most.
+        link_crossings: estimated, of all runs together.
+    """
+
+    runs: int = _DEFAULT_RUNS
+    link_crossings: float = _DEFAULT_EVENTS
+
+    @classmethod
+    def parse(cls, runs: str | None = None, events: str | None = None) -> SweepLimits:
+        """Limits from text; what is left out is as the environment says, or the default.
+
+        Raises:
+            ParamError: naming the one that is no such number.
+        """
+        return cls(
+            int(_limit("runs", runs or os.environ.get(MAX_RUNS_VARIABLE), _DEFAULT_RUNS)),
+            _limit("events", events or os.environ.get(MAX_EVENTS_VARIABLE), _DEFAULT_EVENTS),
+        )
+
+    def check(self, told: SweepEstimate, database: Path | None = None) -> None:
+        """Refuse what goes beyond.
+
+        Args:
+            told: what the sweep would take.
+            database: where it would be kept; None: in memory.
+
+        Raises:
+            SweepError: with the estimate, the limit and the way on.
+        """
+        if told.runs > self.runs:
+            raise SweepError(
+                f"the sweep would make {count_text(told.runs)} runs ({count_text(told.points)} points x "
+                f"{count_text(told.seeds)} seeds), more than the limit of {count_text(self.runs)}; on one core of this "
+                f"machine they would take about {_long_text(told.cpu_s)}, and {bytes_text(told.disk_bytes)} in the "
+                f"database: give axes fewer values, or raise the limit (--max-runs {told.runs}, or {MAX_RUNS_VARIABLE}="
+                f"{told.runs} in the environment)"
+            )
+        if told.link_crossings > self.link_crossings:
+            raise SweepError(
+                f"the {count_text(told.runs)} runs of the sweep would take about {told.link_crossings:.2g} events "
+                f"(packets that cross a link), more than the limit of {self.link_crossings:.2g}: on one core of this "
+                f"machine about {_long_text(told.cpu_s)}; simulate less, or raise the limit (--max-events "
+                f"{told.link_crossings * 1.1:.1e}, or {MAX_EVENTS_VARIABLE} in the environment)"
+            )
+        free = _free_bytes(database)
+        if free is not None and told.disk_bytes > free - _SPARE_BYTES:
+            raise SweepError(
+                f"the {count_text(told.runs)} runs of the sweep would take about {bytes_text(told.disk_bytes)} in the "
+                f"database, and its disk has {bytes_text(free)} free: keep no traces (--no-traces), sample less often, "
+                "or name a database on another disk with --db"
+            )
+
+
+def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
+    """What a sweep would take, from some of its points.
+
+    Args:
+        plan: the sweep; points that cannot be run count as the others.
+        is_tried: whether to simulate for a moment, to see how fast this machine is.
+    """
+    reader = PointReader(plan)
+    scenarios: list[Scenario] = []
+    for point in plan.spread(_POINTS_LOOKED_AT):
+        try:
+            scenarios.append(reader.scenario(point))
+            told_of(plan, scenarios[-1])
+        except ScenarioError:
+            continue
+        except SimError:
+            scenarios.pop()
+    told = [told_of(plan, scenario) for scenario in scenarios]
+    trace_bytes = _mean([each.trace_bytes for each in told]) if plan.keeps_traces else 0.0
+    return SweepEstimate(
+        points=plan.n_points,
+        seeds=len(plan.seeds),
+        runs=plan.n_runs,
+        link_crossings=plan.n_runs * _mean([each.link_crossings for each in told]),
+        rate=_measured_rate(scenarios[0]) if scenarios and is_tried else _USUAL_RATE,
+        disk_bytes=plan.n_runs * (_RUN_BYTES + _PACKED * trace_bytes),
+        memory_bytes=max((each.memory_bytes for each in told), default=0.0),
+    )
+
+
+def _measured_rate(scenario: Scenario) -> float:
+    """Link crossings a second of a run that is tried for a moment."""
+    from subflow_sim.simulation import Simulation
+
+    try:
+        simulation = Simulation(scenario)
+        began, until_s = time.process_time(), scenario.duration_s / 64
+        while not simulation.finished and time.process_time() - began < _TRIAL_S:
+            simulation.run_until(until_s)
+            until_s *= 1.5
+    except SimError:
+        return _USUAL_RATE
+    taken_s = time.process_time() - began
+    return simulation.link_crossings / taken_s if simulation.link_crossings and taken_s > 0 else _USUAL_RATE
+
+
+def _mean(values: Sequence[float]) -> float:
+    return statistics.fmean(values) if values else 0.0
+
+
+def _free_bytes(database: Path | None) -> float | None:
+    if database is None:
+        return None
+    folder = database.absolute().parent
+    try:
+        return float(shutil.disk_usage(folder).free)
+    except OSError:
+        return None
+
+
+def _long_text(time_s: float) -> str:
+    return duration_text(time_s) if time_s < 2 * 86_400 else f"{count_text(time_s / 86_400)} days"
+
+
+def _limit(name: str, text: str | None, default: float) -> float:
+    if not text:
+        return default
+    try:
+        value = parse_quantity(text, Dimension.NUMBER)
+    except ParamError as error:
+        raise ParamError(f'the limit of {name} of a sweep, "{text}": {error.message}', error.allowed) from error
+    if not 1 <= value < 1e300:
+        raise ParamError(f'the limit of {name} of a sweep, "{text}": must be 1 or more', "e.g. 200000 or 1e6")
+    return value

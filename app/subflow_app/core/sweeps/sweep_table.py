@@ -1,0 +1,194 @@
+"""What came out of a sweep: a row for each point, with the mean of each figure over the seeds and its interval.
+
+Rows are in order of the points and values in order of the seeds, and nothing in here depends on when, where and by how
+many processes the runs were made: the same plan gives the same table, bit for bit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from subflow_app.core.sweeps.axes import SweptValue
+
+TOTALS: Mapping[str, str] = {
+    "goodput_bps": "sum",
+    "mean_rtt_s": "mean",
+    "p95_rtt_s": "mean",
+    "loss_ratio": "mean",
+    "retransmits": "sum",
+    "completion_s": "max",
+}
+"""Figures of a whole run, and how they follow from those of its flows: their sum, their mean or the latest of them."""
+
+JAIN = "fairness.jain"
+_FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *(name for name in TOTALS if name != "goodput_bps"))
+_LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
+# A flow, or a copy of one ("download.3"), but neither a subflow nor a parameter of the scenario.
+_FLOW_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_FLOW_FIGURES)})")
+_LINK_KEY = re.compile(rf"links\.(?P<owner>[^/]+/(?:forward|reverse))\.(?P<figure>{'|'.join(_LINK_FIGURES)})")
+
+_UNITS = (
+    ("_bps", "bit/s"),
+    ("_s", "s"),
+    ("_pkts", "pkt"),
+    ("_bytes", "B"),
+    ("retransmits", "pkt"),
+    ("drops_queue", "pkt"),
+    ("drops_random", "pkt"),
+)
+
+
+class SweepCell(NamedTuple):
+    """A figure at a point.
+
+    Attributes:
+        mean: over the seeds that have it; NaN if none has.
+        half: half the width of the 95 % confidence interval of the mean, by Student's t; NaN for less than two values.
+        n: how many seeds have it.
+        values: by seed, in the order of the table's seeds; NaN where a run has none or is missing.
+    """
+
+    mean: float
+    half: float
+    n: int
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepRow:
+    """A point of the sweep.
+
+    Attributes:
+        point: its number in the plan.
+        values: of each key of the table, in its order.
+        cells: by figure; those that no run of this point has are absent.
+        run_ids: number in the store of the run of each seed; None where there is none. Not part of what is written out:
+            it depends on the order in which the runs ended.
+    """
+
+    point: int
+    values: tuple[SweptValue, ...]
+    cells: Mapping[str, SweepCell]
+    run_ids: tuple[int | None, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SweepTable:
+    """What is known of a sweep so far.
+
+    Attributes:
+        name: of the sweep.
+        keys: the swept keys, in the order of the plan.
+        seeds: in order.
+        figures: keys of the figures that any row has, those of whole runs first.
+        rows: by point; points without a finished run are there, with no cells.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    seeds: tuple[int, ...]
+    figures: tuple[str, ...]
+    rows: tuple[SweepRow, ...]
+
+    def column(self, figure: str) -> list[SweepCell]:
+        """A figure at all points; an empty cell where a point has none."""
+        nothing = SweepCell(math.nan, math.nan, 0, (math.nan,) * len(self.seeds))
+        return [row.cells.get(figure, nothing) for row in self.rows]
+
+    def parameter(self, key: str) -> list[SweptValue]:
+        """The values of a swept key at all points."""
+        place = self.keys.index(key)
+        return [row.values[place] for row in self.rows]
+
+    def steps(self, key: str) -> list[SweptValue]:
+        """The different values of a swept key: numbers ascending, then texts in the order of the plan."""
+        found = list(dict.fromkeys(self.parameter(key)))
+        return sorted(found, key=lambda value: (value.number is None, value.number or 0.0))
+
+
+def is_figure(key: str) -> bool:
+    """Whether a recorded key is a figure that tables have."""
+    return key == JAIN or _FLOW_KEY.fullmatch(key) is not None or _LINK_KEY.fullmatch(key) is not None
+
+
+def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
+    """The figures of one run, those of the whole run among them.
+
+    Args:
+        recorded: what the run has recorded, parameters and figures, by key.
+    """
+    figures = {key: value for key, value in recorded.items() if is_figure(key)}
+    for name, reduction in TOTALS.items():
+        flows = [
+            value for key, value in figures.items() if (match := _FLOW_KEY.fullmatch(key)) and match["figure"] == name
+        ]
+        if flows:
+            figures[name] = _reduced(flows, reduction)
+    return figures
+
+
+def sweep_table(
+    name: str,
+    keys: Sequence[str],
+    seeds: Sequence[int],
+    points: Iterable[tuple[int, Sequence[SweptValue]]],
+    runs: Mapping[tuple[int, int], tuple[int | None, Mapping[str, float]]],
+) -> SweepTable:
+    """The table of a sweep.
+
+    Args:
+        name: of the sweep.
+        keys: that were swept.
+        seeds: in order.
+        points: number and values of each.
+        runs: of each point and seed that has a finished run: its number in the store, and what it has recorded.
+    """
+    figures_of = {place: run_figures(recorded) for place, (_, recorded) in runs.items()}
+    rows = []
+    for point, values in sorted(points, key=lambda each: each[0]):
+        by_seed = [figures_of.get((point, seed), {}) for seed in seeds]
+        found = dict.fromkeys(figure for figures in by_seed for figure in figures)
+        cells = {figure: _cell([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
+        run_ids = tuple(runs[point, seed][0] if (point, seed) in runs else None for seed in seeds)
+        rows.append(SweepRow(point, tuple(values), cells, run_ids))
+    figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
+    return SweepTable(name, tuple(keys), tuple(seeds), tuple(figures), tuple(rows))
+
+
+def unit_of(figure: str) -> str:
+    """The SI unit of a figure; empty for what has none, as ratios and Jain's index."""
+    return next((unit for suffix, unit in _UNITS if figure.endswith(suffix)), "")
+
+
+def _cell(values: Sequence[float]) -> SweepCell:
+    from subflow_agents.evaluation import Figure
+
+    figure = Figure.of(value for value in values if math.isfinite(value))
+    return SweepCell(figure.mean, figure.ci95, len(figure.values), tuple(values))
+
+
+def _reduced(values: Sequence[float], reduction: str) -> float:
+    # Sums that do not depend on the order of the flows.
+    if reduction == "max":
+        return max(values)
+    total = math.fsum(values)
+    return total if reduction == "sum" else total / len(values)
+
+
+def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
+    """Whole runs, fairness, flows, links; "download.10" after "download.9"."""
+    totals = list(TOTALS)
+    if figure in totals:
+        return (0, totals.index(figure), [])
+    if figure == JAIN:
+        return (1, 0, [])
+    match = _FLOW_KEY.fullmatch(figure) or _LINK_KEY.fullmatch(figure)
+    assert match is not None
+    names = (*_FLOW_FIGURES, *_LINK_FIGURES)
+    place = names.index(match["figure"])
+    parts = [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", match["owner"])]
+    return (2 if figure.startswith("flows.") else 3, place, parts)

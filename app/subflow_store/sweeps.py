@@ -1,0 +1,367 @@
+"""Sweeps in the store: what was asked for, which runs belong to it, and which of them are there.
+
+A run belongs to every sweep that needs it: runs have a key, and those of the same key are the same bit for bit. The key
+is stored before a run is closed, so that a finished run is known for what it is whenever the program ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from subflow_store import schema
+from subflow_store.database import Database
+from subflow_store.errors import RunNotFound
+from subflow_store.liveness import ProcessIdentity
+from subflow_store.sweep_values import OPEN_SWEEP_STATES, SWEEP_STATES, SweepRecord, SweepRunRow, SweepStart
+from subflow_store.writer import Writer
+
+_UNSIGNED = (1 << 64) - 1
+_IS_THERE = "EXISTS (SELECT 1 FROM run WHERE run.id = sweep_run.run_id AND status = 'finished' AND deleted_at IS NULL)"
+_FIELDS = ("id", "name", "version", "state", "message", "created_at", "updated_at", "ended_at", "process_pid")
+_SELECT = (
+    f"SELECT {', '.join(_FIELDS)},"
+    " (SELECT count(*) FROM sweep_point WHERE sweep_id = sweep.id),"
+    " (SELECT count(*) FROM sweep_run WHERE sweep_id = sweep.id),"
+    f" (SELECT count(*) FROM sweep_run WHERE sweep_id = sweep.id AND {_IS_THERE}),"
+    f" (SELECT count(*) FROM sweep_run WHERE sweep_id = sweep.id AND message <> '' AND NOT {_IS_THERE}),"
+    " process_host, process_boot, process_started FROM sweep"
+)
+_LINK = (
+    "UPDATE sweep_run SET message = '', run_id ="
+    " (SELECT run_key.run_id FROM run_key JOIN run ON run.id = run_key.run_id"
+    "  WHERE run_key.key = sweep_run.key AND has_traces >= ? AND status = 'finished' AND deleted_at IS NULL"
+    "  ORDER BY run_key.run_id LIMIT 1)"
+    f" WHERE sweep_id = ? AND NOT {_IS_THERE} AND EXISTS"
+    " (SELECT 1 FROM run_key JOIN run ON run.id = run_key.run_id"
+    "  WHERE run_key.key = sweep_run.key AND has_traces >= ? AND status = 'finished' AND deleted_at IS NULL)"
+)
+
+
+class SweepStore:
+    """The sweeps of a store, as `Store.sweeps`. All methods may be called from any thread."""
+
+    def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
+        """For the store."""
+        self._database = database
+        self._writing = writing
+
+    # Asking
+
+    def rows(self, *, limit: int | None = None) -> list[SweepRecord]:
+        """The sweeps, newest first, without their plans.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            found = reader.raw.execute(f"{_SELECT} ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
+            return [_record(row) for row in found.fetchall()]
+
+    def get(self, sweep_id: int) -> SweepRecord:
+        """One sweep with its plan.
+
+        Raises:
+            RunNotFound: if there is none of that id.
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            row = reader.raw.execute(f"{_SELECT} WHERE id = ?", (sweep_id,)).fetchone()
+            plan = reader.raw.execute("SELECT plan FROM sweep WHERE id = ?", (sweep_id,)).fetchone()
+        if row is None or plan is None:
+            raise self._unknown(sweep_id)
+        return _record(row)._replace(plan=plan[0])
+
+    def of_plan(self, plan: str) -> SweepRecord | None:
+        """The newest sweep of exactly this plan, or None.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            row = reader.raw.execute(f"{_SELECT} WHERE plan = ? ORDER BY id DESC LIMIT 1", (plan,)).fetchone()
+        return None if row is None else _record(row)
+
+    def points(self, sweep_id: int) -> list[dict[str, str]]:
+        """The values of each point by key, as text, in order.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            rows = reader.raw.execute("SELECT parameters FROM sweep_point WHERE sweep_id = ? ORDER BY idx", (sweep_id,))
+            return [json.loads(text) for (text,) in rows.fetchall()]
+
+    def runs(self, sweep_id: int) -> list[SweepRunRow]:
+        """The runs of a sweep, by point and seed.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = (
+            f"SELECT point, seed, key, iif({_IS_THERE}, run_id, NULL), message FROM sweep_run"
+            " WHERE sweep_id = ? ORDER BY point, seed"
+        )
+        with self._database.reading() as reader:
+            rows = reader.raw.execute(query, (sweep_id,)).fetchall()
+        return [SweepRunRow(point, seed & _UNSIGNED, key, run_id, text) for point, seed, key, run_id, text in rows]
+
+    def figures(
+        self, sweep_id: int, is_wanted: Callable[[str], bool]
+    ) -> dict[tuple[int, int], tuple[int, dict[str, float]]]:
+        """What the finished runs of a sweep have recorded.
+
+        Args:
+            sweep_id: the sweep.
+            is_wanted: which keys.
+
+        Returns:
+            By point and seed: the run's number, and numbers by key.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        found: dict[tuple[int, int], tuple[int, dict[str, float]]] = {}
+        with self._database.reading() as reader:
+            for point, seed, run_id in reader.raw.execute(
+                f"SELECT point, seed, run_id FROM sweep_run WHERE sweep_id = ? AND {_IS_THERE}", (sweep_id,)
+            ):
+                found[point, seed & _UNSIGNED] = (run_id, {})
+            keys = {
+                number: key for key, number in reader.raw.execute("SELECT key, id FROM value_key") if is_wanted(key)
+            }
+            by_run: dict[int, dict[str, float]] = {}
+            rows = reader.raw.execute(
+                "SELECT run_id, key_id, number FROM run_value WHERE number IS NOT NULL"
+                f" AND run_id IN (SELECT run_id FROM sweep_run WHERE sweep_id = ? AND {_IS_THERE})",
+                (sweep_id,),
+            )
+            for run_id, key_id, number in rows:
+                if key_id in keys:
+                    by_run.setdefault(run_id, {})[keys[key_id]] = number
+        return {place: (run_id, by_run.get(run_id, {})) for place, (run_id, _) in found.items()}
+
+    # Writing
+
+    def add(self, start: SweepStart) -> int:
+        """List a sweep, as waiting; returns its id.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        now = datetime.now(UTC).isoformat()
+        row = {
+            "name": start.name,
+            "plan": start.plan,
+            "version": start.version,
+            "state": "waiting",
+            "message": "",
+            "created_at": now,
+            "updated_at": now,
+            **_process_columns(None),
+        }
+        points = [(index, json.dumps(dict(point), ensure_ascii=False)) for index, point in enumerate(start.points)]
+        runs = [(point, _signed(seed), key) for point, seed, key in start.runs]
+
+        def insert(connection: sa.Connection) -> int:
+            inserted = connection.execute(sa.insert(schema.sweep), row).inserted_primary_key
+            assert inserted is not None
+            sweep_id = int(inserted[0])
+            connection.exec_driver_sql(
+                "INSERT INTO sweep_point (sweep_id, idx, parameters) VALUES (?, ?, ?)",
+                [(sweep_id, *point) for point in points],
+            )
+            connection.exec_driver_sql(
+                "INSERT INTO sweep_run (sweep_id, point, seed, key, message) VALUES (?, ?, ?, ?, '')",
+                [(sweep_id, *run) for run in runs],
+            )
+            return sweep_id
+
+        return self._writing().call(insert)
+
+    def replace_keys(self, sweep_id: int, version: str, keys: Sequence[tuple[int, int, str]]) -> None:
+        """Give the runs of a sweep other keys, because another version goes on with it.
+
+        Args:
+            sweep_id: the sweep.
+            version: the version.
+            keys: point, seed and key of each run.
+
+        Raises:
+            RunNotFound: if there is no such sweep.
+            StoreError: if it cannot be written.
+        """
+        rows = [(key, sweep_id, point, _signed(seed), key) for point, seed, key in keys]
+
+        def change(connection: sa.Connection) -> None:
+            self._check(connection, sweep_id)
+            connection.exec_driver_sql("UPDATE sweep SET version = ? WHERE id = ?", (version, sweep_id))
+            connection.exec_driver_sql(
+                "UPDATE sweep_run SET key = ?, run_id = NULL, message = ''"
+                " WHERE sweep_id = ? AND point = ? AND seed = ? AND key <> ?",
+                rows,
+            )
+
+        self._writing().call(change)
+
+    def set_state(
+        self, sweep_id: int, state: str, *, message: str = "", process: ProcessIdentity | None = None
+    ) -> None:
+        """Say where a sweep stands.
+
+        Args:
+            sweep_id: the sweep.
+            state: one of SWEEP_STATES.
+            message: why it failed.
+            process: who carries it out; None: nobody.
+
+        Raises:
+            RunNotFound: if there is no such sweep.
+            StoreError: if it cannot be written.
+        """
+        if state not in SWEEP_STATES:
+            raise ValueError(f'"{state}" is none of {", ".join(SWEEP_STATES)}')
+        now = datetime.now(UTC).isoformat()
+        values = {
+            "state": state,
+            "message": message,
+            "updated_at": now,
+            "ended_at": None if state in OPEN_SWEEP_STATES else now,
+            **_process_columns(process),
+        }
+
+        def change(connection: sa.Connection) -> None:
+            self._check(connection, sweep_id)
+            connection.execute(sa.update(schema.sweep).where(schema.sweep.c.id == sweep_id).values(values))
+
+        self._writing().call(change)
+
+    def rename(self, sweep_id: int, name: str) -> None:
+        """Give a sweep another name.
+
+        Raises:
+            RunNotFound: if there is no such sweep.
+            StoreError: if it cannot be written.
+        """
+
+        def change(connection: sa.Connection) -> None:
+            self._check(connection, sweep_id)
+            connection.exec_driver_sql("UPDATE sweep SET name = ? WHERE id = ?", (name, sweep_id))
+
+        self._writing().call(change)
+
+    def link_finished(self, sweep_id: int, *, needs_traces: bool) -> int:
+        """Take over finished runs of the store that are those of this sweep; returns how many were.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+
+        def link(connection: sa.Connection) -> int:
+            linked: int = connection.exec_driver_sql(_LINK, (needs_traces, sweep_id, needs_traces)).rowcount
+            return linked
+
+        return self._writing().call(link)
+
+    def attach_run(
+        self, sweep_id: int, places: Iterable[tuple[int, int]], run_id: int, key: str, *, has_traces: bool
+    ) -> None:
+        """Say that a run, which has not ended yet, is that of these points and seeds of a sweep.
+
+        Runs that were there in its place and were cut short are deleted, as `Store.delete` does.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        rows = [(sweep_id, point, _signed(seed)) for point, seed in places]
+        now = datetime.now(UTC).isoformat()
+
+        def attach(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(
+                "UPDATE run SET deleted_at = ? WHERE status = 'interrupted' AND deleted_at IS NULL AND id IN"
+                " (SELECT run_id FROM sweep_run WHERE sweep_id = ? AND point = ? AND seed = ?)",
+                [(now, *row) for row in rows],
+            )
+            connection.exec_driver_sql(
+                "INSERT INTO run_key (run_id, key, has_traces) VALUES (?, ?, ?)", (run_id, key, has_traces)
+            )
+            connection.exec_driver_sql(
+                "UPDATE sweep_run SET run_id = ?, message = '' WHERE sweep_id = ? AND point = ? AND seed = ?",
+                [(run_id, *row) for row in rows],
+            )
+            connection.exec_driver_sql(
+                "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, f"sweep {sweep_id}")
+            )
+            connection.exec_driver_sql("UPDATE sweep SET updated_at = ? WHERE id = ?", (now, sweep_id))
+
+        self._writing().call(attach)
+
+    def set_message(self, sweep_id: int, places: Iterable[tuple[int, int]], message: str) -> None:
+        """Say why these runs of a sweep are not there.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        rows = [(message, sweep_id, point, _signed(seed)) for point, seed in places]
+
+        def change(connection: sa.Connection) -> None:
+            connection.exec_driver_sql(
+                "UPDATE sweep_run SET message = ? WHERE sweep_id = ? AND point = ? AND seed = ?", rows
+            )
+
+        self._writing().call(change)
+
+    def delete(self, sweep_ids: Iterable[int]) -> None:
+        """Remove sweeps from the list; their runs stay. Unknown ids are passed over.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        rows = [(int(sweep_id),) for sweep_id in sweep_ids]
+
+        def remove(connection: sa.Connection) -> None:
+            connection.exec_driver_sql("DELETE FROM sweep WHERE id = ?", rows)
+
+        writer = self._writing()
+        if rows:
+            writer.call(remove)
+
+    # Inside
+
+    def _check(self, connection: sa.Connection, sweep_id: int) -> None:
+        if connection.exec_driver_sql("SELECT 1 FROM sweep WHERE id = ?", (sweep_id,)).first() is None:
+            raise self._unknown(sweep_id)
+
+    def _unknown(self, sweep_id: int) -> RunNotFound:
+        return RunNotFound(
+            f"there is no sweep {sweep_id}", path=self._database.label, way_on="`subflow sweeps` lists what there is."
+        )
+
+
+def _signed(seed: int) -> int:
+    """Seeds are unsigned, and stored as the signed number of the same bits."""
+    if not 0 <= seed <= _UNSIGNED:
+        raise ValueError(f"seed {seed} is not from 0 to 2**64 - 1")
+    return seed - (1 << 64) if seed >= 1 << 63 else seed
+
+
+def _record(row: Sequence[Any]) -> SweepRecord:
+    *values, points, runs, finished, failed, host, boot, started = row
+    fields = dict(zip(_FIELDS, values, strict=True))
+    for name in ("created_at", "updated_at", "ended_at"):
+        if fields[name] is not None:
+            fields[name] = datetime.fromisoformat(fields[name])
+    if fields["state"] in ("running", "paused"):
+        age_s = (datetime.now(UTC) - fields["updated_at"]).total_seconds()
+        if ProcessIdentity(host, boot, fields["process_pid"], started).is_gone(age_s):
+            fields |= {"state": "interrupted", "process_pid": 0, "ended_at": fields["updated_at"]}
+    return SweepRecord(**fields, points=points, runs=runs, finished=finished, failed=failed)
+
+
+def _process_columns(process: ProcessIdentity | None) -> dict[str, Any]:
+    parts = ("", "", 0, "") if process is None else (process.host, process.boot, process.pid, process.started)
+    return dict(zip(("process_host", "process_boot", "process_pid", "process_started"), parts, strict=True))

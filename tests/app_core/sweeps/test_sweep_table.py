@@ -1,0 +1,159 @@
+"""The table of a sweep and its files: means, intervals, order and units."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from subflow_app.core.json_document import json_text
+from subflow_app.core.sweeps.axes import SweptValue, swept
+from subflow_app.core.sweeps.sweep_results import long_csv, table_document, text_table, wide_csv
+from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, run_figures, sweep_table, unit_of
+
+RECORDED = {
+    "flows.download.1.goodput_bps": 3e6,
+    "flows.download.2.goodput_bps": 1e6,
+    "flows.download.1.p95_rtt_s": 0.1,
+    "flows.download.2.p95_rtt_s": 0.3,
+    "flows.download.1.retransmits": 5.0,
+    "flows.download.2.retransmits": 7.0,
+    "flows.download.2.completion_s": 4.0,
+    "flows.download.1.completion_s": 9.0,
+    "fairness.jain": 0.8,
+    "links.wifi/forward.utilisation": 0.9,
+}
+
+
+def table(runs: int = 6) -> SweepTable:
+    """Two points and three seeds; goodput is ten times the point's number plus the seed, in Mbit/s."""
+    places = [(point, seed) for point in (0, 1) for seed in (1, 2, 3)][:runs]
+    recorded = {
+        (point, seed): (
+            100 + point * 10 + seed,
+            {"flows.f.goodput_bps": (10 * point + seed) * 1e6, "fairness.jain": 1.0},
+        )
+        for point, seed in places
+    }
+    points = [(0, (swept("1%"), swept("lia"))), (1, (swept("2%"), swept("olia")))]
+    return sweep_table("Loss", ["links.wifi.loss", "flows.f.controller"], [1, 2, 3], points, recorded)
+
+
+def test_figures_of_whole_runs_follow_from_those_of_the_flows() -> None:
+    figures = run_figures(RECORDED | {"links.wifi.loss": 0.01, "flows.download.1/1.goodput_bps": 1.0})
+    assert figures["goodput_bps"] == 4e6
+    assert figures["p95_rtt_s"] == pytest.approx(0.2)
+    assert figures["retransmits"] == 12
+    assert figures["completion_s"] == 9.0  # the last to end
+    assert figures["fairness.jain"] == 0.8
+    assert "mean_rtt_s" not in figures  # no flow has any
+    assert not {"links.wifi.loss", "flows.download.1/1.goodput_bps"} & figures.keys()
+
+
+def test_sums_do_not_depend_on_the_order_of_flows() -> None:
+    flows = {f"flows.f.{number}.goodput_bps": 0.1 * number for number in range(1, 40)}
+    assert run_figures(flows)["goodput_bps"] == run_figures(dict(reversed(flows.items())))["goodput_bps"]
+
+
+def test_a_cell_has_mean_and_interval_by_students_t() -> None:
+    cell = table().rows[0].cells["goodput_bps"]
+    # Values 1, 2, 3: mean 2, standard deviation 1; Student's t for two degrees of freedom is 4.3027 at 97.5 %.
+    assert (cell.mean, cell.n, cell.values) == (2e6, 3, (1e6, 2e6, 3e6))
+    assert cell.half == pytest.approx(4.3027 / math.sqrt(3) * 1e6, rel=1e-4)
+
+
+def test_points_without_runs_are_rows_without_cells() -> None:
+    half = table(4)
+    assert [row.cells["goodput_bps"].n for row in half.rows] == [3, 1]
+    assert math.isnan(half.rows[1].cells["goodput_bps"].half)
+    assert math.isnan(half.rows[1].cells["goodput_bps"].values[2])
+    assert half.rows[1].run_ids == (111, None, None)
+    empty = table(0)
+    assert [row.cells for row in empty.rows] == [{}, {}]
+    assert (empty.figures, [cell.n for cell in empty.column("goodput_bps")]) == ((), [0, 0])
+
+
+def test_figures_are_in_an_order_that_people_expect() -> None:
+    keys = ["links.lte/forward.utilisation", "fairness.jain", *(f"flows.f.{n}.goodput_bps" for n in (10, 9, 1))]
+    made = sweep_table("x", [], [1], [(0, ())], {(0, 1): (1, dict.fromkeys(keys, 1.0))})
+    assert made.figures == (
+        "goodput_bps",
+        "fairness.jain",
+        "flows.f.1.goodput_bps",
+        "flows.f.9.goodput_bps",
+        "flows.f.10.goodput_bps",
+        "links.lte/forward.utilisation",
+    )
+
+
+def test_steps_of_a_key_are_in_order() -> None:
+    points = [(0, (swept("10ms"),)), (1, (swept("2ms"),)), (2, (swept("10ms"),)), (3, (SweptValue("", None),))]
+    made = sweep_table("x", ["links.wifi.delay"], [1], points, {})
+    assert [value.text for value in made.steps("links.wifi.delay")] == ["2ms", "10ms", ""]
+
+
+def test_units_of_figures() -> None:
+    assert unit_of("flows.f.goodput_bps") == "bit/s"
+    assert unit_of("mean_rtt_s") == "s"
+    assert unit_of("links.wifi/forward.mean_queue_pkts") == "pkt"
+    assert unit_of("fairness.jain") == unit_of("loss_ratio") == ""
+    assert is_figure("flows.a.b.goodput_bps")
+    assert not is_figure("flows.f.recv_buffer")
+
+
+def test_the_wide_file_has_a_line_for_each_point_with_units_in_its_headings() -> None:
+    first, second, *rest = list(csv.reader(io.StringIO(wide_csv(table(4)))))
+    assert first[:6] == [
+        "point",
+        "links.wifi.loss [ratio]",
+        "flows.f.controller",
+        "goodput_bps mean [bit/s]",
+        "goodput_bps ci95 [bit/s]",
+        "goodput_bps n",
+    ]
+    assert second[:4] == ["1", "0.01", "lia", "2000000"]
+    assert rest[0][:6] == ["2", "0.02", "olia", "11000000", "", "1"]
+    assert len(rest) == 1
+
+
+def test_the_long_file_has_a_line_for_each_point_seed_and_figure() -> None:
+    rows = list(csv.DictReader(io.StringIO(long_csv(table(4)))))
+    assert len(rows) == 4 * 3  # goodput of the run and of its flow, and fairness
+    assert rows[0] == {
+        "point": "1",
+        "links.wifi.loss [ratio]": "0.01",
+        "flows.f.controller": "lia",
+        "seed": "1",
+        "figure": "goodput_bps",
+        "unit": "bit/s",
+        "value": "1000000",
+    }
+
+
+def test_the_document_has_everything_and_no_nan() -> None:
+    document = json.loads(json_text(table_document(table(4))))
+    assert document["seeds"] == [1, 2, 3]
+    assert document["points"][1]["values"] == {"links.wifi.loss": "2%", "flows.f.controller": "olia"}
+    assert document["points"][1]["numbers"] == {"links.wifi.loss": 0.02, "flows.f.controller": None}
+    assert document["points"][1]["figures"]["goodput_bps"] == {
+        "mean": 11e6,
+        "ci95": None,
+        "n": 1,
+        "values": [11e6, None, None],
+    }
+
+
+def test_people_see_means_with_intervals_and_what_is_missing() -> None:
+    told = text_table(table(4))
+    assert [column.title for column in told.columns] == [
+        "links.wifi.loss",
+        "flows.f.controller",
+        "Runs",
+        "Goodput",
+        "Jain",
+    ]
+    assert told.rows[0] == ("1%", "lia", "3", "2.000 ± 2.484", "1.000 ± 0.000")
+    assert told.rows[1] == ("2%", "olia", "1 of 3", "11.000", "1.000")
