@@ -56,3 +56,20 @@ def test_bad_input_is_said(subflow: Subflow, runs: Path) -> None:
         answer = subflow("compare", *words, "--db", runs)
         assert answer.code == 2, words
         assert said in answer.err
+
+
+def test_traces_are_laid_on_the_time_of_the_first(subflow: Subflow, runs: Path, tmp_path: Path) -> None:
+    assert subflow("export", 1, "--db", runs, "--out", tmp_path / "out").code == 0
+    heading, *rows = (tmp_path / "out" / "subflows.csv").read_text().splitlines()
+    later = tmp_path / "later.csv"
+    # Half a second of nothing before it: the same on a clock that was started earlier.
+    shifted = [",".join([f"{float(row.split(',')[0]) + 0.5:.1f}", *row.split(",")[1:]]) for row in rows]
+    later.write_text("\n".join([heading, *shifted]))
+    assert subflow("import-trace", later, "--db", runs).code == 0
+    (found,) = subflow("compare", 1, 7, "--db", runs, "--align", "correlation", "--json").document["alignments"]
+    assert found["offset_s"] == pytest.approx(-0.5, abs=0.05)
+    answer = subflow("compare", 1, 7, "--db", runs, "--align", "manual", "--offset", "-500ms")
+    assert 'run 7 "later" on the time of run 1 "' in answer.out
+    assert "cwnd_pkts" in answer.out
+    for words in (("--align", "guess"), ("--align", "manual"), ("--align", "correlation", "--offset", "1s")):
+        assert subflow("compare", 1, 7, "--db", runs, *words).code == 2

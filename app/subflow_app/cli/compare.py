@@ -11,6 +11,9 @@ from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_nu
 from subflow_app.cli.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subflow_app.core.comparison.alignment import SeriesError
     from subflow_app.core.comparison.conditions import By
     from subflow_app.core.comparison.group_table import GroupTable
     from subflow_app.core.summary_text import TextTable
@@ -46,6 +49,17 @@ def compare(
     ] = None,
     paired: Annotated[bool, typer.Option("--paired", help="Compare runs of the same seed with each other.")] = False,
     holm: Annotated[bool, typer.Option("--holm", help="Correct p for the number of figures and groups.")] = False,
+    align: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY",
+            help="Lay the others on the first run's time and tell the errors: correlation, first-data, or manual.",
+        ),
+    ] = None,
+    offset: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --align manual: the others begin so much later.")
+    ] = None,
+    skew: Annotated[bool, typer.Option("--skew", help="With --align correlation: clocks may differ by 2 %.")] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write the table there.")] = None,
     as_json: Json = False,
     database: Database = None,
@@ -53,7 +67,11 @@ def compare(
     """Compare stored runs: per figure mean and 95 % interval of each group, difference to the first, Welch's t test.
 
     Runs that differ in nothing but their seed are a group; `subflow compare 3-7 8-12` compares five seeds with five.
+    With --align the traces of the others, e.g. of a measured run, are compared with those of the first one instead.
     """
+    if align is not None or offset is not None:
+        _compare_traces(runs, align or "manual", offset, skew, database, as_json=as_json)
+        return
     from subflow_app.core.comparison.conditions import group_runs
     from subflow_app.core.comparison.group_table import compare_groups, reference_of, table_csv, table_document
 
@@ -81,6 +99,67 @@ def compare(
         print_line(notice)
     if csv_file is not None:
         print_line(f"wrote {csv_file}")
+
+
+def _compare_traces(
+    runs: list[str], way: str, offset: str | None, with_skew: bool, database: Path | None, *, as_json: bool
+) -> None:
+    from subflow_app.cli.options import time_option
+    from subflow_app.core.comparison.alignment import (
+        CORRELATION,
+        FIRST_DATA,
+        MANUAL,
+        Alignment,
+        Method,
+        align,
+        errors_document,
+        match_series,
+        series_errors,
+    )
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.traces import StoredTraces
+
+    ways: dict[str, Method] = {"correlation": CORRELATION, "first-data": FIRST_DATA, "manual": MANUAL}
+    if way not in ways:
+        raise InputError(f'--align = "{way}": must be one of {", ".join(ways)}')
+    if (offset is not None) != (way == "manual"):
+        raise InputError("--align manual and --offset go together, e.g. --align manual --offset 1.5s")
+    offset_s = 0.0 if offset is None else time_option("--offset", offset)
+    documents = []
+    with opened_store(database, read_only=True) as store:
+        first, *others = _runs(store, runs)
+        reference = StoredTraces(store, first.id)
+        for run in others:
+            measured = StoredTraces(store, run.id)
+            alignment = (
+                Alignment(offset_s)
+                if way == "manual"
+                else align(reference, measured, method=ways[way], with_skew=with_skew)
+            )
+            errors = series_errors(reference, measured, alignment)
+            matching = match_series(reference, measured)
+            document = errors_document(alignment, errors, is_by_order=matching.is_by_order)
+            documents.append({"reference": first.id, "run": run.id, **document})
+            if as_json:
+                continue
+            print_line(f'run {run.id} "{run.name}" on the time of run {first.id} "{first.name}": {alignment.text}')
+            if matching.is_by_order:
+                print_line("their owners have other names: the first goes with the first, and so on")
+            print_tables(_errors_table(errors))
+            print_line()
+    if as_json:
+        print_json({"alignments": documents})
+
+
+def _errors_table(errors: Sequence[SeriesError]) -> TextTable:
+    """The errors of matched traces, in the units of the list of runs."""
+    from subflow_app.core.comparison.alignment import error_cells
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    titles = (("of", False), ("trace", False), ("unit", False), ("n", True), ("RMSE", True), ("MAE", True))
+    more = (("rel. error %", True), ("correlation", True), ("mean diff.", True), ("p95 diff.", True))
+    columns = tuple(TextColumn(title, "", is_number) for title, is_number in titles + more)
+    return TextTable("", columns, tuple(error_cells(error) for error in errors))
 
 
 def _way(by: str) -> By:
