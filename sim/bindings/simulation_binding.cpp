@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -156,9 +157,9 @@ void bind_simulation(nb::module_& m) {
         .def_ro("mean_queue_pkts", &LinkResult::mean_queue_pkts)
         .def_ro("max_queue_pkts", &LinkResult::max_queue_pkts);
 
-    nb::class_<Simulation::Snapshot>(m, "Snapshot").def_prop_ro("now_ns", [](const Simulation::Snapshot& s) {
-        return s.network.now().value;
-    });
+    nb::class_<Simulation::Snapshot>(m, "Snapshot")
+        .def_prop_ro("now_ns", [](const Simulation::Snapshot& s) { return s.network.now().value; })
+        .def_prop_ro("bytes", &Simulation::Snapshot::bytes);
 
     nb::class_<Estimate>(m, "Estimate")
         .def_ro("link_crossings", &Estimate::link_crossings)
@@ -238,8 +239,9 @@ void bind_simulation(nb::module_& m) {
             "link_result", [](const Simulation& s, std::size_t i) { return s.network().link_result(i); }, "link"_a)
         .def("inspect", [](const Simulation& s) { return inspect(s.network()); })
         .def("check_invariants", [](const Simulation& s) { s.network().check_invariants(); })
-        .def("snapshot", &Simulation::snapshot, nb::keep_alive<0, 1>())
-        .def("restore", &Simulation::restore, "snapshot"_a);
+        .def("snapshot", &Simulation::snapshot)
+        .def("restore", &Simulation::restore, "snapshot"_a)
+        .def("fork", &Simulation::fork, "snapshot"_a);
 }
 
 }  // namespace subflow::bindings

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "memory.h"
+
 namespace subflow {
 
 // For large state that few objects of a kind have: the others pay for a pointer. A copy of the owner has its own copy,
@@ -27,6 +29,7 @@ public:
     const T& operator*() const { return *value_; }
     T* operator->() { return value_.get(); }
     const T* operator->() const { return value_.get(); }
+    std::size_t heap_bytes() const { return value_ ? sizeof(T) + subflow::heap_bytes(*value_) : 0; }
 
 private:
     std::unique_ptr<T> value_;

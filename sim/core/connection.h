@@ -105,6 +105,7 @@ struct Connection {
     static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // once after a timeout
     static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // waits among the reinjections
 
+    std::size_t heap_bytes() const { return heap_bytes_of(scheduler, decisions, sent_on, reinjections, reassembly); }
     bool is_multipath() const { return subflow_count > 1; }
     bool send_buffer_is_full() const { return data_nxt - data_una >= send_buffer_pkts; }
     // There is new data, and neither the receiver nor the send buffer keeps it from being sent.
@@ -140,6 +141,8 @@ struct Subflow {
     std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
     std::int64_t dropped_pkts = 0;    // data packets lost in the network
     std::int64_t arrived_pkts = 0;    // data packets that got to the far end; only builds that validate count them
+
+    std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver); }
 };
 
 }  // namespace subflow

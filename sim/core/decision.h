@@ -118,6 +118,7 @@ public:
     std::int64_t dropped() const { return dropped_; }
     const Decision& operator[](std::uint32_t i) const { return ring_[ring_.begin_pos() + i]; }
     void clear() { ring_.reset(); }
+    std::size_t heap_bytes() const { return heap_bytes_of(ring_); }
 
 private:
     Limits limits_;

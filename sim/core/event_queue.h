@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.h"
+#include "memory.h"
 #include "units.h"
 
 namespace subflow {
@@ -63,6 +64,8 @@ public:
         for (std::size_t source = 0; source < pending_.size(); ++source)
             SF_ASSERT(pending_[source] == kNever || is_found[source]);
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
     struct Entry {

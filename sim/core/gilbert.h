@@ -14,6 +14,8 @@ struct GilbertOptions {
     double r = 1;     // from the bad to the good state
     double good = 0;  // loss in the good state
     double bad = 1;   // loss in the bad state
+
+    friend bool operator==(const GilbertOptions&, const GilbertOptions&) = default;
 };
 
 // The chain belongs to the link: its n-th step is a draw for (seed, link, n), n counting every packet offered to the

@@ -235,6 +235,7 @@ public:
     Nanos queue_time_until(Nanos now) const;
     std::int64_t max_queue_pkts() const { return max_queue_pkts_; }
     void restart_max_queue(Nanos now) { max_queue_pkts_ = queue_pkts(now); }
+    std::size_t heap_bytes() const { return heap_bytes_of(queue_, in_flight_, features_); }
 
 private:
     struct Queued {

@@ -28,6 +28,8 @@ struct LinkFeatures {
     Nanos queue_counted_to{};     // up to when the managed queue's waiting is in LinkStats::queue_time
     std::vector<Packet> dropped;  // by the managed queue, not yet handed over
 
+    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, trace, queue, dropped); }
+
     bool has_managed_queue() const { return queue.index() != 0; }
     std::int64_t waiting_pkts() const {
         if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->pkts();

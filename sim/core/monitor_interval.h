@@ -118,6 +118,7 @@ public:
 
     // Records that are kept until they are taken.
     static constexpr std::uint32_t kRecordCapacity = 1 << 12;
+    std::size_t heap_bytes() const { return heap_bytes_of(open_, records_); }
 
 private:
     struct Open {

@@ -408,6 +408,12 @@ void Network::close_subflow(std::uint32_t index) {
     fill(c);
 }
 
+std::size_t Network::heap_bytes() const {
+    return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, agents_, agent_of_, samples_,
+                         agent_steps_, ack_extensions_, free_extensions_, timeline_, live_changes_, subflow_baselines_,
+                         flow_baselines_, link_baselines_, marks_);
+}
+
 void Network::mark(Nanos at, MarkKind kind, std::uint32_t owner, double value) {
     if (marks_.size() < kMarkCapacity) {
         marks_.push_back({at, value, owner, kind});

@@ -121,6 +121,9 @@ public:
     // actions.
     Nanos apply(std::span<const EventSpec> changes);
 
+    // Those made by now, in order.
+    const std::vector<EventSpec>& live_changes() const { return live_changes_; }
+
     Nanos now() const { return now_; }
     const Scenario& scenario() const { return *scenario_; }
     std::uint64_t seed() const { return seed_; }
@@ -187,6 +190,9 @@ public:
     bool end_epoch(std::uint32_t agent);
     // Whether a subflow is there for a learning agent: it has something to send or to repair, and has measured an RTT.
     bool can_be_seen(const Subflow& s) const;
+
+    // What it keeps on the heap, the scenario and policies aside.
+    std::size_t heap_bytes() const;
 
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
     // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory.h"
+
 namespace subflow {
 
 struct SeqRange {
@@ -76,6 +78,8 @@ public:
             first_ = 0;
         }
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(ranges_); }
 
 private:
     std::ptrdiff_t offset() const { return static_cast<std::ptrdiff_t>(first_); }

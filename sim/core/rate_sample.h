@@ -97,6 +97,8 @@ public:
     void mark_app_limited(std::uint32_t pipe) { app_limited_until_ = std::max<std::uint64_t>(delivered_ + pipe, 1); }
     bool is_app_limited() const { return app_limited_until_ != 0; }
 
+    std::size_t heap_bytes() const { return heap_bytes_of(stamps_); }
+
 private:
     struct Stamp {
         Nanos first_sent;    // the send of the packet whose delivery opens the interval

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "check.h"
+#include "memory.h"
 #include "range_set.h"
 #include "ring.h"
 #include "scenario.h"
@@ -81,6 +82,8 @@ public:
             out.blocks[out.count++] = recent_[i];
         return out;
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(out_of_order_); }
 
 private:
     // How long the ACK for a packet that came just now may wait for another one; nil: not at all.
@@ -190,6 +193,8 @@ public:
         if (is_limited()) right_edge_ = std::max(right_edge_, next() + limit_pkts_ - held_pkts_);
         return right_edge_;
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(held_); }
 
 private:
     static constexpr std::uint64_t kMissing = ~std::uint64_t{0};

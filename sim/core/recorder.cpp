@@ -1,5 +1,6 @@
 #include "recorder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <new>
@@ -141,24 +142,58 @@ bool Recorder::run_until(Network& network, Nanos until, std::int64_t& max_events
     return network.run_until(until, max_events);
 }
 
-void Recorder::rewind(const Network& network) {
-    count_.store(std::min(count(), static_cast<std::size_t>(network.now() / interval_)), std::memory_order_release);
-    read_counters(network);
+Recorder::Recorder(const Recorder& other)
+    : interval_(other.interval_),
+      columns_(other.columns_),
+      capacity_(other.capacity_),
+      data_(other.data_),
+      count_(other.count()),
+      last_(other.last_),
+      known_(other.known_),
+      changes_(other.changes_) {}
+
+Recorder::Position Recorder::position() const {
+    Position position = last_;
+    position.count = count();
+    return position;
+}
+
+void Recorder::move_to(const Position& position, const Network& network) {
+    const Nanos same = same_until(network.live_changes());
+    // The first sample that another history left, or none.
+    std::size_t first_unknown = known_;
+    if (same < kNever) first_unknown = std::min(known_, static_cast<std::size_t>((same - Nanos(1)) / interval_));
+    if (first_unknown < position.count) {
+        for (std::size_t column = 0; column < columns_.size(); ++column)
+            std::fill(at(column, first_unknown), at(column, position.count), kNaN);
+        known_ = position.count;
+        changes_ = network.live_changes();
+    }
+    last_ = position;
+    count_.store(position.count, std::memory_order_release);
+}
+
+Nanos Recorder::same_until(const std::vector<EventSpec>& changes) const {
+    const auto [theirs, ours] = std::ranges::mismatch(changes, changes_);
+    Nanos until = kNever;
+    if (theirs != changes.end()) until = theirs->at;
+    if (ours != changes_.end()) until = std::min(until, ours->at);
+    return until;
 }
 
 void Recorder::read_counters(const Network& network) {
-    flows_.clear();
+    last_.flows.clear();
     for (const Connection& c : network.connections()) {
-        flows_.push_back({c.delivered_bytes, c.reassembly.next(), c.reassembly.waited_s(), c.reinjected_pkts,
-                          handed_pkts(network, c)});
+        last_.flows.push_back({c.delivered_bytes, c.reassembly.next(), c.reassembly.waited_s(), c.reinjected_pkts,
+                               handed_pkts(network, c)});
     }
-    subflows_.clear();
+    last_.subflows.clear();
     for (const Subflow& s : network.subflows()) {
         const SenderStats& stats = s.sender.stats();
-        subflows_.push_back({s.received_bytes, s.goodput_bytes, stats.marked_lost, stats.handed_pkts()});
+        last_.subflows.push_back({s.received_bytes, s.goodput_bytes, stats.marked_lost, stats.handed_pkts()});
     }
-    links_.clear();
-    for (const Link& l : network.links()) links_.push_back({drops_of(l.stats()), l.busy_until(network.now())});
+    last_.links.clear();
+    for (const Link& l : network.links()) last_.links.push_back({drops_of(l.stats()), l.busy_until(network.now())});
 }
 
 void Recorder::sample(const Network& network) {
@@ -171,23 +206,23 @@ void Recorder::sample(const Network& network) {
 
     for (std::size_t i = 0; i < network.connections().size(); ++i) {
         const Connection& c = network.connections()[i];
-        put_rate(c.delivered_bytes - flows_[i].delivered_bytes);
+        put_rate(c.delivered_bytes - last_.flows[i].delivered_bytes);
         put(static_cast<double>(c.reassembly.held_pkts()) * c.payload_bytes);
         if (has_reward(network, c.first_subflow, TraceScope::Flow))
             put(network.latest_reward(c.first_subflow).value_or(kNaN));
         if (!c.is_multipath()) continue;
         put(static_cast<double>(c.reassembly.held_bytes()));
-        const auto delivered_pkts = static_cast<double>(c.reassembly.next() - flows_[i].delivered_pkts);
-        put(delivered_pkts > 0 ? (c.reassembly.waited_s() - flows_[i].waited_s) / delivered_pkts : kNaN);
-        put(static_cast<double>(c.reinjected_pkts - flows_[i].reinjected_pkts));
+        const auto delivered_pkts = static_cast<double>(c.reassembly.next() - last_.flows[i].delivered_pkts);
+        put(delivered_pkts > 0 ? (c.reassembly.waited_s() - last_.flows[i].waited_s) / delivered_pkts : kNaN);
+        put(static_cast<double>(c.reinjected_pkts - last_.flows[i].reinjected_pkts));
     }
     for (std::size_t i = 0; i < network.subflows().size(); ++i) {
         const Subflow& s = network.subflows()[i];
         if (sends_datagrams(network.connections()[s.connection].kind)) continue;
         const SubflowSender& sender = s.sender;
         const bool has_rtt = sender.rtt().has_sample();
-        put_rate(s.received_bytes - subflows_[i].received_bytes);
-        put_rate(s.goodput_bytes - subflows_[i].goodput_bytes);
+        put_rate(s.received_bytes - last_.subflows[i].received_bytes);
+        put_rate(s.goodput_bytes - last_.subflows[i].goodput_bytes);
         put(s.is_established ? sender.window().cwnd_pkts : 0.0);
         put(std::isinf(sender.window().ssthresh_pkts) ? kNaN : sender.window().ssthresh_pkts);
         put(has_rtt ? to_seconds(sender.rtt().srtt()) : kNaN);
@@ -195,11 +230,11 @@ void Recorder::sample(const Network& network) {
         put(sender.pipe());
         const double pacing_pps = sender.window().pacing_pps;
         put(pacing_pps > 0 ? pacing_pps * wire_bits : kNaN);  // NaN: clocked by ACKs
-        put(static_cast<double>(sender.stats().marked_lost - subflows_[i].marked_lost));
+        put(static_cast<double>(sender.stats().marked_lost - last_.subflows[i].marked_lost));
         const Connection& c = network.connections()[s.connection];
         if (c.is_multipath()) {
-            const std::int64_t all_pkts = handed_pkts(network, c) - flows_[s.connection].handed_pkts;
-            const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - subflows_[i].handed_pkts);
+            const std::int64_t all_pkts = handed_pkts(network, c) - last_.flows[s.connection].handed_pkts;
+            const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - last_.subflows[i].handed_pkts);
             put(all_pkts > 0 ? own_pkts / static_cast<double>(all_pkts) : kNaN);
         }
         if (const auto subflow = static_cast<std::uint32_t>(i); has_reward(network, subflow, TraceScope::Subflow))
@@ -218,10 +253,16 @@ void Recorder::sample(const Network& network) {
     for (std::size_t i = 0; i < network.links().size(); ++i) {
         const Link& link = network.links()[i];
         put(static_cast<double>(link.queue_pkts(network.now())));
-        put(static_cast<double>(drops_of(link.stats()) - links_[i].drops));
-        put(to_seconds(link.busy_until(network.now()) - links_[i].busy) / to_seconds(interval_));
+        put(static_cast<double>(drops_of(link.stats()) - last_.links[i].drops));
+        put(to_seconds(link.busy_until(network.now()) - last_.links[i].busy) / to_seconds(interval_));
     }
     read_counters(network);
+    if (same_until(network.live_changes()) > network.now()) {
+        known_ = std::max(known_, k + 1);
+    } else {  // this is another history than that of what lies ahead
+        known_ = k + 1;
+        changes_ = network.live_changes();
+    }
     count_.store(k + 1, std::memory_order_release);
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "memory.h"
 #include "network.h"
 
 namespace subflow {
@@ -29,8 +30,39 @@ struct TraceColumn {
 // because columns never move and the count is published after the values.
 class Recorder {
 public:
+    // Where it stands: what a state of the network needs beside it for the next sample to be as it would have been.
+    struct Position {
+        struct FlowCounters {
+            std::int64_t delivered_bytes = 0;
+            std::uint32_t delivered_pkts = 0;
+            double waited_s = 0;
+            std::int64_t reinjected_pkts = 0;
+            std::int64_t handed_pkts = 0;
+        };
+        struct SubflowCounters {
+            std::int64_t received_bytes = 0;
+            std::int64_t goodput_bytes = 0;
+            std::int64_t marked_lost = 0;
+            std::int64_t handed_pkts = 0;
+        };
+        struct LinkCounters {
+            std::int64_t drops = 0;
+            Nanos busy{};
+        };
+
+        std::size_t count = 0;  // samples taken
+        // Counters at the last one
+        std::vector<FlowCounters> flows;
+        std::vector<SubflowCounters> subflows;
+        std::vector<LinkCounters> links;
+
+        std::size_t heap_bytes() const { return heap_bytes_of(flows, subflows, links); }
+    };
+
     // Throws ScenarioError unless the interval is greater than 0.
     Recorder(const Network& network, Nanos interval);
+    // Goes its own way from there, with the samples so far.
+    Recorder(const Recorder& other);
 
     // How many columns a recorder of this scenario has.
     static std::size_t column_count(const Scenario& scenario);
@@ -43,30 +75,17 @@ public:
     const std::vector<TraceColumn>& columns() const { return columns_; }
     std::size_t count() const { return count_.load(std::memory_order_acquire); }
     std::span<const float> values(std::size_t column) const { return {data_.data() + column * capacity_, count()}; }
-    // After the network was put back to an earlier state: forgets the samples after its clock.
-    void rewind(const Network& network);
+    Position position() const;
+    // After the network was put to another state of the same scenario, earlier or later, which came with that position:
+    // samples are then those until there. One that was taken before, by this recorder and in the same history, is kept
+    // for that even while it lies in the future; one that was not is NaN.
+    void move_to(const Position& position, const Network& network);
 
 private:
-    struct FlowCounters {
-        std::int64_t delivered_bytes = 0;
-        std::uint32_t delivered_pkts = 0;
-        double waited_s = 0;
-        std::int64_t reinjected_pkts = 0;
-        std::int64_t handed_pkts = 0;
-    };
-    struct SubflowCounters {
-        std::int64_t received_bytes = 0;
-        std::int64_t goodput_bytes = 0;
-        std::int64_t marked_lost = 0;
-        std::int64_t handed_pkts = 0;
-    };
-    struct LinkCounters {
-        std::int64_t drops = 0;
-        Nanos busy{};
-    };
-
     void sample(const Network& network);
     void read_counters(const Network& network);
+    // Up to when a network with these live changes did what left the samples.
+    Nanos same_until(const std::vector<EventSpec>& changes) const;
     float* at(std::size_t column, std::size_t sample) { return data_.data() + column * capacity_ + sample; }
 
     Nanos interval_;
@@ -74,11 +93,11 @@ private:
     std::size_t capacity_ = 0;
     std::vector<float> data_;  // column after column
     std::atomic<std::size_t> count_ = 0;
+    Position last_;  // but for the count
 
-    // Counters at the last sample
-    std::vector<FlowCounters> flows_;
-    std::vector<SubflowCounters> subflows_;
-    std::vector<LinkCounters> links_;
+    // Samples that there are of one history, those after count_ included, and the live changes that made it.
+    std::size_t known_ = 0;
+    std::vector<EventSpec> changes_;
 };
 
 }  // namespace subflow

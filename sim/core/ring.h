@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.h"
+#include "memory.h"
 
 namespace subflow {
 
@@ -61,6 +62,7 @@ public:
 
     // Empties the ring and continues numbering at `pos`.
     void reset(std::uint32_t pos = 0) { begin_ = end_ = pos; }
+    std::size_t heap_bytes() const { return heap_bytes_of(slots_); }
 
 private:
     // Out of line, so that push_back() is small enough to be inlined wherever it is used.

@@ -111,6 +111,8 @@ struct EventSpec {
     std::optional<bool> up;
     std::optional<bool> open;
     std::optional<bool> backup;  // MP_PRIO (RFC 8684 section 3.3.8)
+
+    friend bool operator==(const EventSpec&, const EventSpec&) = default;
 };
 
 enum class LossDetection : std::uint8_t {

@@ -253,6 +253,9 @@ public:
         if (decisions_) decisions_->clear();
     }
 
+    std::size_t heap_bytes() const {
+        return heap_bytes_of(controller_, packets_, retransmissions_, queue_, sacked_, sampler_, monitor_, decisions_);
+    }
     // Throws InternalError unless the books balance: used by builds with SUBFLOW_VALIDATE and by tests.
     void check_invariants() const;
 

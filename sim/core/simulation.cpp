@@ -41,12 +41,25 @@ Nanos Simulation::apply(std::span<const EventSpec> changes) {
 }
 
 void Simulation::restore(const Snapshot& snapshot) {
-    if (&snapshot.network.scenario() != scenario_.get())
-        throw ScenarioError("the snapshot belongs to another simulation");
+    require_own(snapshot);
     failure_ = "out of memory";  // should the copy fail
     network_ = snapshot.network;
-    recorder_.rewind(network_);
+    recorder_.move_to(snapshot.position, network_);
     failure_.clear();
+}
+
+Simulation::Simulation(const Simulation& origin, const Snapshot& snapshot)
+    : scenario_(origin.scenario_), network_(snapshot.network), recorder_(origin.recorder_) {
+    recorder_.move_to(snapshot.position, network_);
+}
+
+std::unique_ptr<Simulation> Simulation::fork(const Snapshot& snapshot) const {
+    require_own(snapshot);
+    return std::unique_ptr<Simulation>(new Simulation(*this, snapshot));
+}
+
+void Simulation::require_own(const Snapshot& snapshot) const {
+    if (snapshot.scenario != scenario_) throw ScenarioError("the snapshot belongs to another simulation");
 }
 
 void Simulation::require_sound() const {

@@ -24,9 +24,14 @@ enum class RunEnd : std::uint8_t {
 // One thread runs it; interrupt() may come from any other.
 class Simulation {
 public:
-    // A state to come back to; only for the simulation it was taken from.
+    // A state to come back to: for the simulation it was taken from and for those forked off it.
     struct Snapshot {
+        std::shared_ptr<const Scenario> scenario;
         Network network;
+        Recorder::Position position;
+
+        // What it takes, the scenario aside, which they all share.
+        std::size_t bytes() const { return sizeof(Snapshot) + heap_bytes_of(network, position); }
     };
 
     static constexpr std::int64_t kUnlimitedEvents = std::numeric_limits<std::int64_t>::max();
@@ -35,7 +40,7 @@ public:
 
     // Throws ScenarioError if the scenario is not usable.
     Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval)
-        : scenario_(std::make_unique<const Scenario>(std::move(scenario))),
+        : scenario_(std::make_shared<const Scenario>(std::move(scenario))),
           network_(*scenario_, seed),
           recorder_(network_, sample_interval) {
         network_.record_agent_steps();
@@ -68,16 +73,25 @@ public:
     // Throws InternalError after a failure.
     Snapshot snapshot() const {
         require_sound();
-        return {network_};
+        return {scenario_, network_, recorder_.position()};
     }
-    // Continuing from here gives bit for bit what followed the snapshot, also after a failure. Throws ScenarioError for
-    // a foreign one.
+    // Continuing from here gives bit for bit what followed the snapshot, also after a failure. Samples until then that
+    // this object has not taken itself are NaN. Throws ScenarioError for a foreign snapshot.
     void restore(const Snapshot& snapshot);
+    // Another simulation, which stands at that state, with the samples that this one would have after restore(), and
+    // goes on by itself. Marks, records of intervals, agents and decisions that had not been taken by then are there
+    // for it to take, too: each run has all of its own. Throws ScenarioError for a foreign snapshot.
+    std::unique_ptr<Simulation> fork(const Snapshot& snapshot) const;
 
 private:
+    Simulation(const Simulation& origin, const Snapshot& snapshot);
+    void require_own(const Snapshot& snapshot) const;
     void require_sound() const;
 
-    std::unique_ptr<const Scenario> scenario_;  // at a fixed address: the network points to it
+    // At a fixed address: networks point to it. Shared, against the rule, with forks and snapshots, none of which is
+    // the one to outlive the others; a copy for each would make them strangers to each other's snapshots, and cost what
+    // a scenario with its delivery traces does.
+    std::shared_ptr<const Scenario> scenario_;
     Network network_;
     Recorder recorder_;
     std::atomic<bool> is_interrupted_ = false;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import threading
 from collections import Counter
@@ -41,7 +42,7 @@ _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A state of one simulation to come back to.
+    """A state to come back to, of a simulation and of those forked off it; it outlives them if need be.
 
     Attributes:
         core: the network.
@@ -55,6 +56,11 @@ class Snapshot:
     def now_ns(self) -> int:
         """Simulated time of the state, ns."""
         return self.core.now_ns
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes: what is under way, what senders and receivers remember, records not yet taken."""
+        return self.core.bytes
 
 
 # How many events of the core the main thread stays away from Ctrl-C: some ten milliseconds.
@@ -293,9 +299,10 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot of this object, its live changes included. Drops later samples.
+        """Go to a snapshot of this simulation or of one it shares a fork with, live changes included.
 
-        What follows is bit for bit what followed the snapshot.
+        What follows is bit for bit what followed the snapshot, samples included. The samples before it are those that
+        this object took on the way there; NaN: it never went there, or not with these live changes.
 
         Raises:
             SimulationError: if the snapshot belongs to another simulation.
@@ -305,6 +312,31 @@ class Simulation:
             self.live_changes = snapshot.live_changes
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
+
+    def fork(self, snapshot: Snapshot | None = None) -> Simulation:
+        """Another simulation of the same scenario and seed that stands at a snapshot, or else where this one stands.
+
+        It goes its own way from there, with the samples that `restore` would leave, and left alone it repeats this one
+        bit for bit. Marks, decisions, intervals and agents' steps that had not been taken at the snapshot are there
+        for it to take as well: each of the two runs has all of its own. Snapshots of either can be restored in the
+        other. Costs the memory of another simulation; limits are not checked again.
+
+        Not while `run_until` is under way in another thread.
+
+        Raises:
+            SimulationError: if the snapshot belongs to another simulation, the simulator failed before and none is
+                given, or there is not enough memory.
+        """
+        at = self.snapshot() if snapshot is None else snapshot
+        twin = copy.copy(self)  # everything but these two never changes, or is replaced as a whole
+        try:
+            twin._core = self._core.fork(at.core)
+        except _core.CoreScenarioError as error:
+            raise SimulationError(str(error)) from error
+        except MemoryError as error:
+            raise SimulationError("there is not enough memory for another simulation and its traces") from error
+        twin.live_changes = at.live_changes
+        return twin
 
     def check_invariants(self) -> None:
         """Verify conservation of packets on every link and the books of every sender.

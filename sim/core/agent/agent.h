@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "../memory.h"
 #include "../rng.h"
 #include "../units.h"
 #include "agent_info.h"
@@ -74,6 +75,10 @@ public:
     std::span<const float> action() const { return action_; }  // [acting, action_width]
     double value() const { return value_; }                    // NaN: not said
     double reward() const { return reward_; }                  // of the epoch before the decision
+
+    std::size_t heap_bytes() const {
+        return heap_bytes_of(members_, histories_, rows_, row_members_, acting_, action_, space_);
+    }
 
     bool is_waiting = false;      // for somebody outside
     std::uint32_t decisions = 0;  // that were carried out; the reward of the last one is to come

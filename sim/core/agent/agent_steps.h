@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "../memory.h"
 #include "../units.h"
 
 namespace subflow {
@@ -77,6 +78,7 @@ public:
     // What came since the last call.
     AgentStepTable take();
     std::int64_t lost() const { return lost_; }
+    std::size_t heap_bytes() const { return heap_bytes_of(table_.steps, table_.numbers); }
 
 private:
     AgentStepTable table_;

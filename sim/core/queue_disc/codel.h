@@ -124,6 +124,8 @@ public:
         for (std::uint32_t pos = packets.begin_pos(); pos != packets.end_pos(); ++pos) visit(packets[pos]);
     }
 
+    std::size_t heap_bytes() const { return heap_bytes_of(fifo_.packets); }
+
 private:
     struct Fifo {
         Ring<Waiting> packets;

@@ -77,6 +77,8 @@ public:
         for (const std::uint32_t node : order_of_service()) visit(nodes_[node].waiting);
     }
 
+    std::size_t heap_bytes() const { return heap_bytes_of(flows_, nodes_); }
+
 private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 

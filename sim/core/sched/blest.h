@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../memory.h"
 #include "min_rtt.h"
 
 namespace subflow {
@@ -155,6 +156,8 @@ public:
         const double avoiding = std::max(cwnd, std::floor(fast.ssthresh_pkts) + 1);
         return (avoiding + static_cast<double>((rounds - 1) / 2)) * static_cast<double>(rounds);
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(seen_); }
 
 private:
     void follow_rtts(std::span<const Candidate> subflows) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../cc/power.h"
+#include "../memory.h"
 #include "min_rtt.h"
 
 namespace subflow {
@@ -123,6 +124,8 @@ public:
     static double averaged(double theta_pps, double delivered_pkts, Nanos elapsed, double weight) {
         return theta_pps + weight * (delivered_pkts / to_seconds(elapsed) - theta_pps);
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(rates_, parts_, left_, order_); }
 
 private:
     struct Rate {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../memory.h"
 #include "scheduler.h"
 
 namespace subflow {
@@ -89,6 +90,8 @@ public:
         ++used_[*turn];
         return turn;
     }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(used_); }
 
 private:
     bool takes_part(const Candidate& c) const { return passes_over_ ? c.is_available : c.is_usable; }
