@@ -180,6 +180,12 @@ class AgentPanel(QWidget):
             self.replay.go_to_time(time_s)
             self._go_to(self.replay.position)
 
+    def show_time(self, time_s: float) -> None:
+        """Shows the decision nearest to a time, as the playhead moves there; tells nobody to go to that decision."""
+        if self.replay is not None and self.replay.count and self.isVisible():
+            self.replay.go_to_time(time_s)
+            self._show_decision()
+
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything."""
         self._empty.apply_tokens(tokens)

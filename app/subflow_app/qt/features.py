@@ -65,8 +65,9 @@ class Features:
         """Makes all of them."""
         from subflow_app.qt.agent_feature import AgentFeature
         from subflow_app.qt.fairness.feature import FairnessFeature
+        from subflow_app.qt.playhead.feature import PlayheadFeature
 
-        kinds: tuple[type[Feature], ...] = (AgentFeature, FairnessFeature)
+        kinds: tuple[type[Feature], ...] = (AgentFeature, FairnessFeature, PlayheadFeature)
         self._by_kind = {kind: kind(window) for kind in kinds}
 
     def __iter__(self) -> Iterator[Feature]:

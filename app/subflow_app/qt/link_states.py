@@ -25,6 +25,13 @@ class LinkStates:
         self._text = ""
         self._directions: list[_Direction] = []
         self._is_shown = False
+        self._is_held = False
+
+    def hold(self, is_held: bool) -> None:
+        """Leaves the picture to others, or takes it back with the next samples."""
+        self._is_held = is_held
+        if is_held:
+            self._is_shown = False
 
     def start(self, job: RunJob, shown_text: str) -> None:
         """Shows this run from now on; ``shown_text`` is the scenario in the picture."""
@@ -38,7 +45,7 @@ class LinkStates:
 
     def update(self, shown_text: str) -> None:
         """Shows the newest samples; ``shown_text`` is the scenario in the picture, which may have been edited since."""
-        if self._job is None:
+        if self._job is None or self._is_held:
             return
         if shown_text != self._text:
             self._clear_picture()

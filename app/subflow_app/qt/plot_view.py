@@ -253,8 +253,8 @@ class PlotView(QWidget):
 
     def set_pin(self, time_s: float | None) -> None:
         """Draws a line at this time through all plots; None takes it away."""
-        if self._stack is not None:
-            self._stack.set_pin(time_s)
+        for stack in self._stacks:
+            stack.set_pin(time_s)
 
     def place_cursor(self, name: str) -> None:
         """Puts the cursor A or B to the crosshair; with both, a table tells what lies between them."""
@@ -388,6 +388,11 @@ class PlotView(QWidget):
             for spec in missing
         ]
         self._left_out.setText("\n".join(lines))
+
+    @property
+    def stacks(self) -> Sequence[PlotStack]:
+        """The plots here, and those in windows of their own; none before they are loaded."""
+        return self._stacks
 
     @property
     def _stacks(self) -> list[PlotStack]:

@@ -39,5 +39,10 @@ class RunOpening:
         if len(rows) == 1 and store is not None:
             self._shown.read_run(store, rows[0].id, self._open_scenario_of)
 
+    def open_scenario_of(self, run_id: int) -> None:
+        """Opens the scenario that a stored run was made with."""
+        if self._database.store is not None:
+            self._shown.read_run(self._database.store, run_id, self._open_scenario_of)
+
     def _open_scenario_of(self, run: RunRow) -> None:
         self._documents.open_text(run.scenario_text or "", f"{run.scenario_name} (run {run.id})")

@@ -101,6 +101,10 @@ class RunSession(QObject):
         self._runs.live_changed.connect(self._on_live_changed)
         self._runs.live_refused.connect(self._on_live_refused)
 
+    def hold_link_states(self, is_held: bool) -> None:
+        """Leaves the picture of the links to whoever shows another time of a run, or takes it back."""
+        self._link_states.hold(is_held)
+
     def run_together(self, sources: Sequence[ScenarioSource]) -> None:
         """Runs these one after the other and shows them over each other; nothing while another run goes on.
 

@@ -7,7 +7,7 @@ and its place in ``menus``.
 from __future__ import annotations
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import arrange, edit, file, help, history, queue, run, topology, training, view
+from subflow_app.qt.actions import arrange, edit, file, help, history, queue, run, time, topology, training, view
 
 ACTIONS: tuple[ActionSpec, ...] = (
     *file.rows(),
@@ -18,6 +18,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *run.rows(),
     *queue.rows(),
     *run.agent_rows(),
+    *time.rows(),
     *training.rows(),
     *history.rows(),
     *help.rows(),

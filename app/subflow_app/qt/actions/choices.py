@@ -20,6 +20,7 @@ PANELS = {
     "train": ("Train", "train", "Ctrl+5"),
     "queue": ("Queue", "queue", "Ctrl+6"),
     "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),
+    "events": ("Events", "events", "Ctrl+7"),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
 }

@@ -271,6 +271,11 @@ class TimePlot(StackedPlot):
             spots.append({"pos": (time_s, y), "brush": self._hex(self._latest[key].colour), "pen": None})
         self._dots.setData(spots=spots)
 
+    @property
+    def pin(self) -> Any:
+        """The line that `set_pin` moves, for whoever lets it be dragged."""
+        return self._pin
+
     def set_pin(self, time_s: float | None) -> None:
         """Draws a line at this time, for as long as it is of interest; None takes it away."""
         self._pin.setVisible(time_s is not None)

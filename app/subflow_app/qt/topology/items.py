@@ -252,6 +252,7 @@ class LinkItem(CanvasItem):
         self._lanes: tuple[Lane, ...] = ()
         self._router_ends = (False, False)
         self._is_down = False
+        self._is_quiet = False
         self._dimmed_except: frozenset[str] | None = None
         self._live: dict[str, _Live] = {}
         self._live_step: tuple[int, bool] | None = None
@@ -270,6 +271,23 @@ class LinkItem(CanvasItem):
     def lane_count(self) -> int:
         """How many subflow paths cross it."""
         return len(self._lanes)
+
+    @property
+    def router_ends(self) -> tuple[bool, bool]:
+        """Which of its ends is a router."""
+        return self._router_ends
+
+    @property
+    def lane_offsets(self) -> dict[str, float]:
+        """How far to the left of the middle line each subflow path runs, by its owner."""
+        pitch, middle = self._pitch(), (len(self._lanes) - 1) / 2
+        return {lane.owner: (middle - index) * pitch for index, lane in enumerate(self._lanes)}
+
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Draw the lanes faintly, because packets are drawn on them."""
+        if is_quiet != self._is_quiet:
+            self._is_quiet = is_quiet
+            self.update()
 
     def set_content(self, item: PictureLink, lanes: Sequence[Lane], router_ends: tuple[bool, bool]) -> None:
         """Give it its subflows, its initial state, and which of its ends is a router."""
@@ -365,7 +383,7 @@ class LinkItem(CanvasItem):
         for lane, path, head in self._lane_paths:
             colour = QColor(lane.colour)
             faded = self._dimmed_except is not None and lane.owner not in self._dimmed_except
-            colour.setAlphaF(0.18 if faded else 0.35 if is_down or lane.is_closed else 1.0)
+            colour.setAlphaF(0.18 if faded else 0.35 if is_down or lane.is_closed or self._is_quiet else 1.0)
             painter.setPen(self._pen(colour, lane_width, dashed=lane.is_dashed))
             painter.drawPath(path)
             if head is not None:

@@ -114,6 +114,15 @@ class TopologyScene(QGraphicsScene):
                 rect = rect.united(link.curve.bounds)
         return rect
 
+    def link_items(self) -> Mapping[str, LinkItem]:
+        """Return the drawn links by name, for whoever draws on them."""
+        return self._links
+
+    def set_lanes_quiet(self, is_quiet: bool) -> None:
+        """Draw the lanes of all links faintly, because packets are drawn on them, or as ever."""
+        for link in self._links.values():
+            link.set_quiet(is_quiet)
+
     def link_ends(self) -> list[tuple[QPointF, QPointF]]:
         """Return the two ends of every link."""
         return [(link.curve.points[0], link.curve.points[-1]) for link in self._links.values() if link.curve]

@@ -204,6 +204,12 @@ class TopologyView(QWidget):
         self._zoom_bar.show_locked(is_locked)
         self.lock_changed.emit()
 
+    def add_below(self, widget: QWidget) -> None:
+        """Put a widget between the canvas and the timeline."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(1, widget)
+
     def fit(self) -> None:
         """Show everything."""
         self._canvas.fit()

@@ -1,0 +1,294 @@
+"""Everything that happened in a run, in order of time: marks, planned and live changes, decisions where they were kept.
+
+A run may have hundreds of thousands of them: they are columns of numbers, and only the rows that somebody looks at
+become words.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.core.traces import NANOSECONDS, TraceMark, Traces
+from subflow_sim.units import Dimension, format_quantity
+
+if TYPE_CHECKING:
+    from subflow_app.core.running.live_changes import LiveChange
+    from subflow_sim.scenario import Event, Scenario
+    from subflow_store.values import EventTable
+
+KINDS: Mapping[str, str] = {
+    "loss": translatable("Loss, fast retransmit"),
+    "rto": translatable("Retransmission timeout"),
+    "meta_rto": translatable("Timeout of the connection"),
+    "recovered": translatable("Recovered"),
+    "penalised": translatable("Penalised"),
+    "established": translatable("Subflow opens"),
+    "closed": translatable("Subflow closes"),
+    "completed": translatable("Flow completed"),
+    "link_down": translatable("Link down"),
+    "link_up": translatable("Link up"),
+    "link_change": translatable("Link changes"),
+    "start": translatable("Flow starts"),
+    "stop": translatable("Flow stops"),
+    "scenario": translatable("Planned change"),
+    "live": translatable("Live change"),
+    "action": translatable("Action of an agent"),
+    "decision": translatable("Decision"),
+}
+"""What can happen: kind, and what the list calls it."""
+
+GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "losses": (translatable("Losses and timeouts"), ("loss", "rto", "meta_rto", "recovered", "penalised")),
+    "flows": (translatable("Flows and subflows"), ("established", "closed", "completed", "start", "stop")),
+    "changes": (
+        translatable("Changes of links and flows"),
+        ("link_down", "link_up", "link_change", "scenario", "live"),
+    ),
+    "decisions": (translatable("Decisions and actions"), ("action", "decision")),
+}
+"""What the list can be narrowed to: key, title, and the kinds in it."""
+
+DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
+"""What is listed at first: agents and controllers decide all the time."""
+
+TICKED = ("loss", "rto", "meta_rto", "link_down", "link_up", "link_change", "start", "scenario", "live")
+"""What is ticked along the time line."""
+
+_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+_WITH_SSTHRESH = ("loss", "rto")
+_WITH_CWND = ("recovered", "penalised", "established", "closed", "action")
+
+
+class RunEvent(NamedTuple):
+    """One of them in words."""
+
+    time_s: float
+    kind: str
+    owner: str
+    what: str
+    who: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Events as numbers; `source` is where a row of this kind comes from: a text, or a row of the decisions."""
+
+    time_s: NDArray[np.float64]
+    kind: NDArray[np.int16]
+    owner: NDArray[np.int32]
+    value: NDArray[np.float64]
+    source: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[float, int, int, float, int]]) -> _Columns:
+        columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+        types = (np.float64, np.int16, np.int32, np.float64, np.int32)
+        return cls(*(np.array(column, dtype) for column, dtype in zip(columns, types, strict=True)))
+
+    def with_more(self, more: _Columns) -> _Columns:
+        """Both, in order of time; what happens at the same time stays in the order in which it came."""
+        joined = [np.concatenate([getattr(self, name), getattr(more, name)]) for name in self.__slots__]
+        order = np.argsort(joined[0], kind="stable")
+        return _Columns(*(column[order] for column in joined))
+
+
+class RunEvents:
+    """Those of one run; a run that goes on has more of them each time it is looked at."""
+
+    def __init__(
+        self, traces: Traces, scenario: Scenario | None = None, *, decisions: EventTable | None = None
+    ) -> None:
+        """Takes what there is now.
+
+        Args:
+            traces: of the run.
+            scenario: what it was made with, for what was planned; None: unknown.
+            decisions: of its stream "decision".
+        """
+        self._traces = traces
+        self._owners: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._marks_taken = self._changes_taken = 0
+        self._decisions = decisions
+        self._columns = _Columns.of(list(self._planned(scenario)) if scenario is not None else [])
+        if decisions is not None and len(decisions):
+            self._columns = self._columns.with_more(self._decision_columns(decisions))
+        self.take_new()
+
+    def __len__(self) -> int:
+        return len(self._columns.time_s)
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """When each was, float64 [n], s, in order."""
+        return self._columns.time_s
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who something happened to, in order of appearance."""
+        return tuple(self._owners)
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What happened at all."""
+        names = tuple(KINDS)
+        return frozenset(names[number] for number in np.unique(self._columns.kind).tolist())
+
+    def take_new(self, changes: Sequence[LiveChange] = ()) -> bool:
+        """Takes what has happened since, and the live changes so far; whether there is anything."""
+        marks = self._traces.marks()
+        rows = [self._of_mark(mark) for mark in marks[self._marks_taken :] if mark.kind in _NUMBERS]
+        self._marks_taken = len(marks)
+        for change in changes[self._changes_taken :]:
+            target = change.event.link or change.event.flow or ""
+            rows.append(self._of_text("live", change.event.at_s, target, _change_words(change.values)))
+        self._changes_taken = max(self._changes_taken, len(changes))
+        if rows:
+            self._columns = self._columns.with_more(_Columns.of(rows))
+        return bool(rows)
+
+    def rows_of(self, kinds: Collection[str], owner: str = "") -> NDArray[np.int64]:
+        """The rows of these kinds, and of this owner: a flow has those of its subflows, a link those of its directions.
+
+        Returns:
+            int64 [n], in order of time.
+        """
+        wanted = np.isin(self._columns.kind, [_NUMBERS[kind] for kind in kinds])
+        if owner:
+            numbers = [number for name, number in self._owners.items() if is_of(name, owner)]
+            wanted &= np.isin(self._columns.owner, numbers)
+        return np.flatnonzero(wanted)
+
+    def ticks_s(self) -> dict[str, NDArray[np.float64]]:
+        """Times of what is ticked along a time line, float64 [n] by kind, s."""
+        found = {kind: self._columns.time_s[self._columns.kind == _NUMBERS[kind]] for kind in TICKED}
+        return {kind: times for kind, times in found.items() if len(times)}
+
+    def row(self, number: int) -> RunEvent:
+        """One of them in words."""
+        columns = self._columns
+        kind = tuple(KINDS)[columns.kind[number]]
+        owner = tuple(self._owners)[columns.owner[number]]
+        source = int(columns.source[number])
+        what, value = tr(KINDS[kind]), ""
+        if kind == "decision":
+            what, value = self._decision_words(source)
+        elif source >= 0:
+            value = self._texts[source]
+        else:
+            value = _value_words(kind, float(columns.value[number]))
+        who = self._traces.labels.get(owner, owner)
+        return RunEvent(float(columns.time_s[number]), kind, owner, what, who, value)
+
+    def row_at(self, rows: NDArray[np.int64], time_s: float) -> int:
+        """Which of these rows is the last one at or before a time; -1 if all come later."""
+        return int(np.searchsorted(self._columns.time_s[rows], time_s + 0.5e-9, side="right")) - 1
+
+    # ---- inside ----
+
+    def _owner(self, name: str) -> int:
+        return self._owners.setdefault(name, len(self._owners))
+
+    def _of_mark(self, mark: TraceMark) -> tuple[float, int, int, float, int]:
+        return (mark.time_s, _NUMBERS[mark.kind], self._owner(mark.owner), mark.value, -1)
+
+    def _of_text(self, kind: str, time_s: float, owner: str, text: str) -> tuple[float, int, int, float, int]:
+        self._texts.append(text)
+        return (time_s, _NUMBERS[kind], self._owner(owner), math.nan, len(self._texts) - 1)
+
+    def _planned(self, scenario: Scenario) -> Iterator[tuple[float, int, int, float, int]]:
+        for flow in scenario.flows.values():
+            if flow.arrivals is None:
+                # A start with a random delay is known to the simulator alone: this is the earliest.
+                text = tr("or up to {time} later", time=format_quantity(scenario.start_jitter_s, Dimension.TIME))
+                yield self._of_text("start", flow.start_s, flow.name, text if scenario.start_jitter_s else "")
+            if flow.stop_s is not None and flow.stop_s <= scenario.duration_s:
+                yield self._of_text("stop", flow.stop_s, flow.name, "")
+        for event in scenario.events:
+            if event.at_s <= scenario.duration_s:
+                yield self._of_text("scenario", event.at_s, event.link or event.flow or "", event_words(event))
+
+    def _decision_columns(self, table: EventTable) -> _Columns:
+        numbers = np.array([self._owner(name) for name in table.names["owner"]], np.int32)
+        count = len(table)
+        return _Columns(
+            table["time_ns"] / NANOSECONDS,
+            np.full(count, _NUMBERS["decision"], np.int16),
+            numbers[table["owner"]] if len(numbers) else np.empty(0, np.int32),
+            np.full(count, math.nan),
+            np.arange(count, dtype=np.int32),
+        )
+
+    def _decision_words(self, row: int) -> tuple[str, str]:
+        assert self._decisions is not None
+        table = self._decisions
+        rule: dict[str, Any] = json.loads(table.names["rule"][table["rule"][row]])
+        before, after = float(table["cwnd_before_pkts"][row]), float(table["cwnd_after_pkts"][row])
+        if math.isfinite(before) and math.isfinite(after):
+            value = f"cwnd {before:.4g} → {after:.4g} pkt"
+        else:
+            before, after = float(table["rate_before_bps"][row]), float(table["rate_after_bps"][row])
+            is_rate = math.isfinite(before) and math.isfinite(after) and before + after > 0.0
+            value = f"{before / 1e6:.4g} → {after / 1e6:.4g} Mbit/s" if is_rate else ""
+        return tr("Decision: {rule}", rule=rule["name"]), value
+
+
+def is_of(name: str, owner: str) -> bool:
+    """Whether something with this name is, or belongs to, an owner: "wifi/forward" to "wifi", "flow.2/1" to "flow"."""
+    return name == owner or name.startswith((f"{owner}/", f"{owner}."))
+
+
+def event_words(event: Event) -> str:
+    """What a planned event changes: ``forward: rate 4Mbit/s, down``."""
+    words = []
+    if event.up is not None:
+        words.append(tr("up") if event.up else tr("down"))
+    if event.open is not None:
+        words.append(tr("opens") if event.open else tr("closes"))
+    if event.backup is not None:
+        words.append(tr("backup") if event.backup else tr("no backup"))
+    if event.rate_bps is not None:
+        rate = format_quantity(event.rate_bps, Dimension.RATE) if math.isfinite(event.rate_bps) else tr("unlimited")
+        words.append(tr("rate {value}", value=rate))
+    if event.delay_s is not None:
+        words.append(tr("delay {value}", value=format_quantity(event.delay_s, Dimension.TIME)))
+    if event.loss is not None:
+        words.append(tr("loss {value}", value=format_quantity(event.loss, Dimension.RATIO)))
+    if event.queue is not None and event.queue.limit_pkts is not None:
+        words.append(tr("queue {value}", value=f"{event.queue.limit_pkts} pkt"))
+    elif event.queue is not None and event.queue.limit_bytes is not None:
+        words.append(tr("queue {value}", value=f"{event.queue.limit_bytes} B"))
+    side = str(event.direction) if event.link and event.direction != "both" else ""
+    if event.subflow is not None:
+        side = tr("subflow {number}", number=event.subflow)
+    return f"{side}: {', '.join(words)}" if side else ", ".join(words)
+
+
+def _change_words(values: Mapping[str, TomlValue]) -> str:
+    from subflow_app.core.running.live_changes import describe_change
+
+    return describe_change(values).partition(": ")[2]
+
+
+def _value_words(kind: str, value: float) -> str:
+    if not math.isfinite(value):
+        return ""
+    if kind in _WITH_SSTHRESH:
+        return f"ssthresh {value:.4g} pkt"
+    if kind in _WITH_CWND:
+        return f"cwnd {value:.4g} pkt"
+    if kind == "completed":
+        return tr("{time} s after its start", time=f"{value:.4g}")
+    if kind == "meta_rto":
+        return tr("{time} s without progress", time=f"{value:.4g}")
+    return ""

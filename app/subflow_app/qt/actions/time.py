@@ -1,0 +1,103 @@
+"""Going through the time of a run: the transport bar, and what looks at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.playhead.feature import PlayheadFeature
+
+# Id behind "playhead.", text, tip, icon, shortcut.
+_PLAYHEAD = (
+    (
+        "play",
+        "&Play",
+        "Play the run that is shown from here on at the speed of the transport bar, or stop there",
+        "play",
+        "F12",
+    ),
+    (
+        "play_back",
+        "Play &backwards",
+        "Play the run that is shown backwards from here, or stop there",
+        "play_back",
+        "Shift+F12",
+    ),
+    (
+        "step_back",
+        "Step bac&k",
+        "Go back to the sample before in the run that is shown",
+        "step_back",
+        "Shift+F10",
+    ),
+    (
+        "step_forward",
+        "Step &forward",
+        "Go on to the next sample in the run that is shown",
+        "step",
+        "Ctrl+Shift+F10",
+    ),
+    (
+        "previous_event",
+        "Pre&vious event",
+        "Go back to the event before, of those that the list of events shows",
+        "previous_event",
+        "Shift+F3",
+    ),
+    (
+        "next_event",
+        "&Next event",
+        "Go on to the next event, of those that the list of events shows",
+        "next_event",
+        "F3",
+    ),
+    (
+        "start",
+        "To the &start",
+        "Go to the beginning of the run that is shown",
+        "first",
+        "Alt+Shift+Home",
+    ),
+    (
+        "end",
+        "To the &end",
+        "Go to the end of the run that is shown",
+        "last",
+        "Alt+Shift+End",
+    ),
+    (
+        "go_to",
+        "&Go to time…",
+        "Type the time to go to into the transport bar",
+        "time",
+        "Ctrl+G",
+    ),
+    (
+        "live",
+        "Back to &live",
+        "Stay with the newest time of the run that goes on",
+        "live",
+        "Ctrl+F12",
+    ),
+    (
+        "leave",
+        "Leave this t&ime",
+        "Show no moment of the run any more: packets leave the picture, and the line leaves the plots",
+        "close",
+        "Ctrl+Shift+F12",
+    ),
+)
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The Time menu."""
+    for name, text, tip, icon_name, shortcut in _PLAYHEAD:
+        yield ActionSpec(
+            f"playhead.{name}",
+            text,
+            tip,
+            icon_name,
+            (shortcut,),
+            lambda w, _, name=name: w.features[PlayheadFeature].do(name),  # type: ignore[misc]
+            lambda s, name=name: f"playhead.{name}" in s.features,  # type: ignore[misc]
+        )

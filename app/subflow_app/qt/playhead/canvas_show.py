@@ -1,0 +1,236 @@
+"""The playhead on the canvas: packets move, queues fill, links show what they carry, windows show as gauges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtCore import QObject
+
+from subflow_app.core.language import tr
+from subflow_app.core.palette import hex_colour
+from subflow_app.core.replay.packet_places import PacketPlaces, Track, packet_places
+from subflow_app.core.replay.run_samples import SubflowGauge
+from subflow_app.core.traces import Traces, owner_label
+from subflow_app.plots.spec import transport_colours
+from subflow_app.qt.playhead.gauges import Gauge, Gauges
+from subflow_app.qt.playhead.packet_item import PacketItem
+from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.topology.items import LANE_PITCH, LinkItem, node_reach
+from subflow_app.qt.topology.view import TopologyView
+
+# How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.
+_SIDE_SHARE = 0.18
+
+
+class CanvasShow(QObject):
+    """Draws the time of one playhead on one canvas."""
+
+    def __init__(self, playhead: Playhead, view: TopologyView, plots: PlotView) -> None:
+        """Draws nothing until somebody goes to a time."""
+        super().__init__(playhead)
+        self._playhead = playhead
+        self._view = view
+        self._plots = plots
+        self._item: PacketItem | None = None
+        self._gauges = Gauges(view)
+        view.add_below(self._gauges)
+        self._tracks: Mapping[str, Track] | None = None
+        self._matching: frozenset[str] | None = None
+        self._colours: dict[str, str] | None = None
+        self._is_shown = False
+        view.scene.laid_out.connect(self._forget_picture)
+        playhead.moved.connect(self._on_moved)
+        playhead.arrived.connect(self._draw)
+        playhead.left.connect(self._clear)
+        playhead.events_changed.connect(self._forget_run)
+
+    @property
+    def places(self) -> PacketPlaces | None:
+        """The packets that are drawn; None while there are none."""
+        return self._item.places if self._item is not None else None
+
+    @property
+    def left_out(self) -> int:
+        """Packets that are not drawn, because a link has too many."""
+        return self.places.left_out if self.places is not None else 0
+
+    def difference(self) -> str:
+        """Why the picture does not, or not quite, move with the run; empty if it does."""
+        run = self._playhead.run
+        samples = self._playhead.samples
+        if run is None or samples is None:
+            return ""
+        owners = {owner.partition("/")[0] for owner in samples.link_owners}
+        missing = sorted(owners - self._matched(run.traces))
+        if not missing:
+            return ""
+        if len(missing) == len(owners):
+            return tr("The picture shows another scenario than this run was made with: plots and events move alone.")
+        return tr(
+            "The picture does not have all links of this run as they were then ({links}): the others move.",
+            links=", ".join(missing[:5]) + ("…" if len(missing) > 5 else ""),
+        )
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours what is drawn."""
+        self._colours = None
+        self._gauges.apply_tokens(tokens)
+        if self._item is not None:
+            self._item.set_colours(tokens.base, tokens.text)
+            self._draw()
+
+    # ---- drawing ----
+
+    def _on_moved(self, _time_s: float) -> None:
+        self._draw_links()
+        if self._playhead.instant is None:
+            self._draw_gauges()
+
+    def _draw(self) -> None:
+        if self._playhead.time_s is None:
+            return
+        self._draw_links()
+        self._draw_packets()
+        self._draw_gauges()
+
+    def _draw_links(self) -> None:
+        run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.time_s
+        if run is None or samples is None or time_s is None:
+            return
+        self._is_shown = True
+        instant = self._playhead.instant
+        exact = {}
+        if instant is not None:
+            links = instant.links
+            exact = dict(
+                zip(links.names, zip(links.queue_pkts.tolist(), links.is_up.tolist(), strict=True), strict=True)
+            )
+        matched = self._matched(run.traces)
+        for sample in samples.links_at(time_s):
+            if sample.owner.partition("/")[0] in matched:
+                queue_pkts, is_up = exact.get(sample.owner, (sample.queue_pkts, sample.is_up))
+                self._view.set_link_state(sample.owner, sample.utilisation, queue_pkts, bool(is_up))
+
+    def _draw_packets(self) -> None:
+        instant, run = self._playhead.instant, self._playhead.run
+        if instant is None or run is None:
+            return
+        scene = self._view.scene
+        if self._item is None:
+            tokens = current_tokens()
+            self._item = PacketItem(tokens.base, tokens.text)
+            scene.addItem(self._item)
+        matched = self._matched(run.traces)
+        if self._tracks is None:
+            self._tracks = {name: _track(item) for name, item in scene.link_items().items() if item.curve is not None}
+            scene.set_lanes_quiet(True)
+        tracks = {name: track for name, track in self._tracks.items() if name in matched}
+        colours = self._subflow_colours(run.traces)
+        self._item.show_places(
+            packet_places(instant, tracks),
+            {number: colours.get(name, "#808080") for number, name in enumerate(instant.subflows.names)},
+        )
+
+    def _draw_gauges(self) -> None:
+        run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.time_s
+        if run is None or samples is None or time_s is None:
+            return
+        instant = self._playhead.instant
+        if instant is not None:
+            now = instant.subflows
+            told = [
+                SubflowGauge(name, state, cwnd, ssthresh, inflight)
+                for name, state, cwnd, ssthresh, inflight in zip(
+                    now.names,
+                    now.state,
+                    now.cwnd_pkts.tolist(),
+                    now.ssthresh_pkts.tolist(),
+                    now.inflight_pkts.tolist(),
+                    strict=True,
+                )
+                if state != "datagrams"
+            ]
+        else:
+            told = samples.gauges_at(time_s)
+        colours = self._subflow_colours(run.traces)
+        self._gauges.show_gauges(
+            [
+                Gauge(run.traces.labels.get(each.owner, each.owner), colours.get(each.owner, "#808080"), each)
+                for each in told
+            ],
+            samples.largest_cwnd_pkts,
+        )
+
+    def _clear(self) -> None:
+        if self._item is not None:
+            self._item.show_places(None, {})
+        self._gauges.hide()
+        self._tracks = None
+        self._view.scene.set_lanes_quiet(False)
+        if self._is_shown:
+            self._is_shown = False
+            self._view.clear_link_states()
+            self._view.set_position(None)
+
+    # ---- what is known of picture and run ----
+
+    def _forget_picture(self) -> None:
+        self._tracks = self._matching = None
+        if self._playhead.time_s is not None:
+            self._draw()
+
+    def _forget_run(self) -> None:
+        self._matching = self._colours = None
+
+    def _matched(self, traces: Traces) -> frozenset[str]:
+        """The links that run and picture have with the same names and ends."""
+        if self._matching is None:
+            scenario, samples = self._view.doc.sketch, self._playhead.samples
+            drawn = self._view.scene.link_items()
+            self._matching = frozenset(
+                owner.partition("/")[0]
+                for owner in (samples.link_owners if samples is not None else ())
+                if scenario is not None
+                and owner.partition("/")[0] in drawn
+                and traces.labels.get(owner) == owner_label(scenario, owner)
+            )
+        return self._matching
+
+    def _subflow_colours(self, traces: Traces) -> dict[str, str]:
+        """Those of the plots, as a person may have chosen them."""
+        if self._colours is None:
+            is_dark = current_tokens().is_dark
+            keys = transport_colours(traces)
+            for stack in self._plots.stacks:
+                keys |= {
+                    key.owner: curve.colour
+                    for key, curve in stack.curves.items()
+                    if key.run == self._playhead.run_shown and key.owner in keys and "/" in key.owner
+                }
+            self._colours = {owner: hex_colour(key, dark=is_dark) for owner, key in keys.items()}
+        return self._colours
+
+
+def _track(item: LinkItem) -> Track:
+    curve = item.curve
+    assert curve is not None
+    points = np.array([(point.x(), point.y()) for point in curve.points])
+    normals = np.array([(normal.x(), normal.y()) for normal in curve.normals])
+    first, second = item.router_ends
+    return Track(
+        points,
+        normals,
+        item.lane_offsets,
+        item.half_width,
+        _reach(normals[0], is_router=first),
+        _reach(normals[-1], is_router=second),
+        _SIDE_SHARE * min(LANE_PITCH, 2 * item.half_width),
+    )
+
+
+def _reach(normal: np.ndarray[tuple[int], np.dtype[np.float64]], *, is_router: bool) -> float:
+    # The way is the normal turned by a right angle.
+    return node_reach(float(normal[1]), float(normal[0]), is_router=is_router)

@@ -1,0 +1,197 @@
+"""The list of what happened in the run that is looked into; it goes with the playhead, which follows it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr, trn
+from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
+from subflow_app.qt.models.event_list import COLUMNS, EventList
+from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import set_up_table, set_widths
+
+_WIDEST = ("1200.000000 s", "Loss, fast retransmit__", "download · backhaul→lte", "")
+_COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
+_MOST_OWNERS = 500  # a list of more is no choice
+
+
+class EventsPanel(QWidget):
+    """Made of nothing until it is first seen."""
+
+    event_chosen = Signal(float)  # time of the event, s
+
+    def __init__(self, playhead: Playhead, parent: QWidget | None = None) -> None:
+        """Follows the playhead once it is seen."""
+        super().__init__(parent)
+        self.setObjectName("events_panel")
+        self._playhead = playhead
+        self._is_built = False
+        self._is_following = False
+        self._stale = True
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        playhead.events_changed.connect(self._on_events_changed)
+        playhead.moved.connect(lambda _time_s: self._follow())
+        playhead.left.connect(self._follow)
+
+    @property
+    def model(self) -> EventList:
+        """The rows; the panel has been seen."""
+        return self._model
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours it."""
+        if self._is_built:
+            self._empty.apply_tokens(tokens)
+            self.table.setStyleSheet(table_style(tokens))
+            self._count.setStyleSheet(f"color: {tokens.muted_text};")
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Makes the list, or takes over what came while it was hidden."""
+        super().showEvent(event)
+        if not self._is_built:
+            self._build()
+        if self._stale:
+            self._fill()
+
+    # ---- building ----
+
+    def _build(self) -> None:
+        self._is_built = True
+        self._model = EventList(self)
+        self.kinds = _combo("event_kinds", tr("Kinds of events"))
+        self.kinds.addItem(tr("All but decisions"), sorted(DEFAULT_KINDS))
+        for title, kinds in GROUPS.values():
+            self.kinds.addItem(tr(title), list(kinds))
+        self.kinds.addItem(tr("All events"), list(KINDS))
+        self.kinds.activated.connect(self._on_filtered)
+        self.owners = _combo("event_owners", tr("Whose events"))
+        self.owners.activated.connect(self._on_filtered)
+        self._count = QLabel(self)
+        self._count.setObjectName("event_count")
+        self.table = QTableView(self)
+        set_up_table(self.table, "event_table", tr("Events of the run"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setModel(self._model)
+        set_widths(self.table, [(tr(title), widest) for title, widest in zip(COLUMNS, _WIDEST, strict=True)])
+        self.table.clicked.connect(self._on_chosen)
+        self.table.activated.connect(self._on_chosen)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row)
+        self._empty = EmptyState("events", tr("No events"), "")
+        content = QWidget(self)
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        row.addWidget(self.kinds)
+        row.addWidget(self.owners)
+        row.addWidget(self._count, 1)
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(6, 6, 6, 6)
+        inner.setSpacing(6)
+        inner.addLayout(row)
+        inner.addWidget(self.table, 1)
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(content)
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(self._pages)
+        self.apply_tokens(current_tokens())
+
+    # ---- following ----
+
+    def _on_events_changed(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._fill()
+
+    def _fill(self) -> None:
+        self._stale = False
+        events = self._playhead.events
+        self._list_owners()
+        self._is_following = True
+        self._model.show_rows(events, self._playhead.event_rows)
+        self._is_following = False
+        count = self._model.rowCount()
+        self._count.setText(trn("{count} event", "{count} events", count))
+        has_any = events is not None and len(events) > 0
+        self._pages.setCurrentIndex(1 if has_any else 0)
+        self.setFocusProxy(self.table if has_any else None)  # type: ignore[arg-type] # as in PlotView
+        if self._playhead.run is None:
+            self._empty.set_text(
+                tr("No run yet"),
+                tr(
+                    "Run the scenario, or open a run from the history: losses, timeouts, changes of links and whatever "
+                    "else happens is listed here. A click on an event goes to its time."
+                ),
+            )
+        else:
+            self._empty.set_text(tr("No events"), tr("Nothing has happened in this run so far."))
+        self._follow()
+
+    def _list_owners(self) -> None:
+        events, (_kinds, chosen) = self._playhead.events, self._playhead.event_filter
+        owners = sorted(events.owners)[:_MOST_OWNERS] if events is not None else []
+        # A flow or a link stands for all that belongs to it.
+        whole = sorted({owner.partition("/")[0] for owner in owners})
+        labels = self._playhead.run.traces.labels if self._playhead.run is not None else {}
+        entries = [(tr("Everybody"), "")]
+        for name in whole:
+            entries.append((labels.get(name, name), name))
+            entries += [(f"    {labels.get(each, each)}", each) for each in owners if each.startswith(f"{name}/")]
+        if [self.owners.itemData(row) for row in range(self.owners.count())] == [data for _, data in entries]:
+            return
+        with QSignalBlocker(self.owners):
+            self.owners.clear()
+            for text, data in entries:
+                self.owners.addItem(text, data)
+            self.owners.setCurrentIndex(max(0, self.owners.findData(chosen)))
+
+    def _follow(self) -> None:
+        """Selects the last event at or before the time of the playhead."""
+        if not self._is_built or not self.isVisible():
+            return
+        time_s = self._playhead.time_s
+        row = self._model.row_at(time_s) if time_s is not None else -1
+        self._is_following = True
+        if row < 0:
+            self.table.clearSelection()
+            self.table.setCurrentIndex(QModelIndex())
+        elif row != self.table.currentIndex().row() or not self.table.selectionModel().hasSelection():
+            self.table.selectRow(row)
+            self.table.scrollTo(self._model.index(row, 0))
+        self._is_following = False
+
+    def _on_filtered(self) -> None:
+        self._playhead.set_event_filter(self.kinds.currentData(), self.owners.currentData() or "")
+
+    def _on_row(self, current: QModelIndex) -> None:
+        # The arrow keys walk through time.
+        if not self._is_following and current.isValid() and self.table.hasFocus():
+            self._on_chosen(current)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self.event_chosen.emit(self._model.event_at(index.row()).time_s)
+
+
+def _combo(name: str, text: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(text)
+    combo.setToolTip(text)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(_COMBO_LETTERS)
+    return combo

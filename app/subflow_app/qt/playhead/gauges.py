@@ -1,0 +1,179 @@
+"""The windows of subflows at the time of the playhead: one gauge each, below the canvas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.replay.run_samples import SubflowGauge
+from subflow_app.qt import format as fmt
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_LEAST_WIDTH, _MOST_ROWS = 250, 4
+_STATES = {
+    "closed": translatable("closed"),
+    "joining": translatable("joining"),
+    "recovery": translatable("recovery"),
+    "loss": translatable("timeout"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """A subflow: what it is called, its colour, and its window."""
+
+    label: str
+    colour: str
+    window: SubflowGauge
+
+
+class Gauges(QWidget):
+    """Of each subflow a bar as long as its window: filled by what is in flight, with a mark at ssthresh."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Hidden until there is something to show."""
+        super().__init__(parent)
+        self.setObjectName("playhead_gauges")
+        self.setAccessibleName(tr("Windows of the subflows"))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._gauges: tuple[Gauge, ...] = ()
+        self._full_pkts = 1.0
+        self._tokens = current_tokens()
+        self.hide()
+
+    @property
+    def gauges(self) -> tuple[Gauge, ...]:
+        """What is shown."""
+        return self._gauges
+
+    def show_gauges(self, gauges: Sequence[Gauge], full_pkts: float) -> None:
+        """Shows these; a bar of the whole length is a window of ``full_pkts``."""
+        had = len(self._gauges)
+        self._gauges = tuple(gauges)
+        self._full_pkts = max(full_pkts, 1.0)
+        self.setAccessibleDescription("\n".join(f"{each.label}: {_words(each.window)}" for each in gauges[:20]))
+        if len(gauges) != had:
+            self.updateGeometry()
+        self.setVisible(bool(gauges))
+        self.update()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours them."""
+        self._tokens = tokens
+        self.update()
+
+    # ---- where they are ----
+
+    @property
+    def _columns(self) -> int:
+        return max(1, min(len(self._gauges), self.width() // self._least_width))
+
+    @property
+    def _least_width(self) -> int:
+        return max(_LEAST_WIDTH, self.fontMetrics().averageCharWidth() * 40)
+
+    @property
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 5
+
+    def sizeHint(self) -> QSize:
+        """A few rows at most: the picture needs the room."""
+        rows = min(_MOST_ROWS, math.ceil(len(self._gauges) / self._columns)) if self._gauges else 1
+        return QSize(self._least_width, rows * self._row_height + 6)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shares the new width out."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self.updateGeometry()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draws them row by row."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QColor(self._tokens.base))
+        painter.setPen(QColor(self._tokens.border))
+        painter.drawLine(0, 0, self.width(), 0)
+        columns = self._columns
+        room = columns * _MOST_ROWS
+        shown = self._gauges if len(self._gauges) <= room else self._gauges[: room - 1]
+        width = self.width() // columns
+        for number, gauge in enumerate(shown):
+            row, column = divmod(number, columns)
+            area = QRect(column * width + 8, row * self._row_height + 4, width - 16, self._row_height)
+            self._paint_gauge(painter, area, gauge)
+        if len(shown) < len(self._gauges):
+            area = QRect((columns - 1) * width + 8, (_MOST_ROWS - 1) * self._row_height + 4, width, self._row_height)
+            painter.setPen(QColor(self._tokens.muted_text))
+            more = tr("and {count} more", count=len(self._gauges) - len(shown))
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, more)
+
+    def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:
+        tokens, window, metrics = self._tokens, gauge.window, self.fontMetrics()
+        name_width = round(area.width() * 0.36)
+        text_width = max(metrics.horizontalAdvance("888 pkt"), round(area.width() * 0.3))
+        painter.setPen(QColor(tokens.text))
+        name = metrics.elidedText(gauge.label, Qt.TextElideMode.ElideMiddle, name_width - 6)
+        left = QRect(area.left(), area.top(), name_width, area.height())
+        painter.drawText(left, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        bar = QRectF(
+            area.left() + name_width, area.top() + 4, area.width() - name_width - text_width, area.height() - 8
+        )
+        colour = QColor(gauge.colour)
+        faint = QColor(colour)
+        faint.setAlphaF(0.28)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.grid))
+        painter.drawRoundedRect(bar, 2, 2)
+        for value, brush in ((window.cwnd_pkts, faint), (window.inflight_pkts, colour)):
+            if math.isfinite(value):
+                painter.setBrush(brush)
+                part = QRectF(bar)
+                part.setWidth(bar.width() * self._share(value))
+                painter.drawRoundedRect(part, 2, 2)
+        if math.isfinite(window.cwnd_pkts):
+            x = bar.left() + bar.width() * self._share(window.cwnd_pkts)
+            painter.setPen(QPen(colour, 2))
+            painter.drawLine(QPointF(x, bar.top()), QPointF(x, bar.bottom()))
+        if math.isfinite(window.ssthresh_pkts) and window.ssthresh_pkts <= self._full_pkts:
+            # A small roof over the bar.
+            x = bar.left() + bar.width() * self._share(window.ssthresh_pkts)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.text))
+            top = bar.top()
+            painter.drawPolygon(QPolygonF([QPointF(x - 3.5, top - 3), QPointF(x + 3.5, top - 3), QPointF(x, top + 3)]))
+        alarm = {"recovery": tokens.warning, "loss": tokens.error}.get(window.state)
+        if alarm:
+            painter.setPen(QPen(QColor(alarm), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(bar, 2, 2)
+        painter.setPen(QColor(alarm or tokens.muted_text))
+        right = QRect(area.right() - text_width + 6, area.top(), text_width - 6, area.height())
+        words = metrics.elidedText(_short(window), Qt.TextElideMode.ElideRight, right.width())
+        painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+
+    def _share(self, pkts: float) -> float:
+        return min(max(pkts / self._full_pkts, 0.0), 1.0)
+
+
+def _short(window: SubflowGauge) -> str:
+    cwnd = fmt.packets(window.cwnd_pkts)
+    state = tr(_STATES[window.state]) if window.state in _STATES else ""
+    return f"{cwnd}, {state}" if state else cwnd
+
+
+def _words(window: SubflowGauge) -> str:
+    """All of it, for screen readers."""
+    return tr(
+        "cwnd {cwnd}, ssthresh {ssthresh}, in flight {inflight}{state}",
+        cwnd=fmt.packets(window.cwnd_pkts),
+        ssthresh=fmt.packets(window.ssthresh_pkts),
+        inflight=fmt.packets(window.inflight_pkts),
+        state=f", {tr(_STATES[window.state])}" if window.state in _STATES else "",
+    )

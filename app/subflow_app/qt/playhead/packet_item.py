@@ -1,0 +1,131 @@
+"""The packets of an instant on the canvas: one item paints them all, because thousands of items could not move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from subflow_app.core.replay.packet_places import PacketPlaces
+
+DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is not loaded before there is one
+_Z = 12.0  # over links, under nodes
+# Sizes in scene units, and no smaller than so many pixels.
+_DOT, _LEAST_DOT_PX = 4.8, 3.2
+_SQUARE = 4.2
+_TICK, _TICK_WIDTH = 4.4, 1.5
+_HALO = 1.5
+_REACH = 12.0
+_TEXT_ZOOM = 0.55
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Packets that one pen draws: dots and squares as points, ACKs as ticks across their way."""
+
+    kind: int
+    colour: QColor
+    points: QPolygonF
+    ticks: tuple[QLineF, ...]
+
+
+class PacketItem(QGraphicsItem):
+    """Data as round dots, ACKs as ticks across their way, datagrams as squares, in the colours of the plots."""
+
+    def __init__(self, ground: str, text: str) -> None:
+        """Shows none; ``ground`` is the colour around dots, ``text`` that of numbers, ``#rrggbb``."""
+        super().__init__()
+        self._ground, self._text = QColor(ground), QColor(text)
+        self._groups: tuple[_Group, ...] = ()
+        self._counts: tuple[tuple[QPointF, str], ...] = ()
+        self._bounds = QRectF()
+        self.places: PacketPlaces | None = None
+        self.setZValue(_Z)
+
+    def set_colours(self, ground: str, text: str) -> None:
+        """Draws on another ground."""
+        self._ground, self._text = QColor(ground), QColor(text)
+        self.update()
+
+    def show_places(self, places: PacketPlaces | None, colours: Mapping[int, str]) -> None:
+        """Shows these packets; None shows none.
+
+        Args:
+            places: where they are, scene units.
+            colours: ``#RRGGBB`` by number of the subflow.
+        """
+        self.prepareGeometryChange()
+        self.places = places
+        self._groups = () if places is None else tuple(_groups(places, colours))
+        self._counts = (
+            ()
+            if places is None
+            else tuple((QPointF(mark.x, mark.y), f"{mark.waiting}") for mark in places.queues if mark.waiting > 1)
+        )
+        self._bounds = _bounds(places)
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Everything that is drawn."""
+        return self._bounds
+
+    def shape(self) -> QPainterPath:
+        """Nothing: clicks mean the links below."""
+        return QPainterPath()
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
+        """Draws all of them."""
+        zoom = option.levelOfDetailFromTransform(painter.worldTransform())
+        grown = max(1.0, _LEAST_DOT_PX / (_DOT * zoom))
+        halo = QPen(self._ground, (_DOT + _HALO) * grown)
+        halo.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(halo)
+        for group in self._groups:
+            if group.kind != ACK:
+                painter.drawPoints(group.points)
+        for group in self._groups:
+            is_tick = group.kind == ACK
+            pen = QPen(group.colour, grown * (_TICK_WIDTH if is_tick else _DOT if group.kind == DATA else _SQUARE))
+            pen.setCapStyle(Qt.PenCapStyle.RoundCap if group.kind == DATA else Qt.PenCapStyle.SquareCap)
+            painter.setPen(pen)
+            if is_tick:
+                painter.drawLines(group.ticks)
+            else:
+                painter.drawPoints(group.points)
+        if zoom >= _TEXT_ZOOM:
+            painter.setPen(self._text)
+            font = painter.font()
+            font.setPointSizeF(7.0)
+            painter.setFont(font)
+            for at, text in self._counts:
+                painter.drawText(QRectF(at.x() - 20, at.y() - 8, 40, 16), Qt.AlignmentFlag.AlignCenter, text)
+
+
+def _groups(places: PacketPlaces, colours: Mapping[int, str]) -> list[_Group]:
+    groups = []
+    # One number for kind and subflow, so that one pass finds the groups.
+    keys = places.subflow.astype(np.int64) * 4 + places.kind
+    for key in np.unique(keys).tolist():
+        rows = np.flatnonzero(keys == key)
+        kind, colour = key % 4, QColor(colours.get(key // 4, "#808080"))
+        x, y = places.x[rows], places.y[rows]
+        if kind == ACK:
+            dx, dy = places.across_x[rows] * _TICK / 2, places.across_y[rows] * _TICK / 2
+            ends = zip((x - dx).tolist(), (y - dy).tolist(), (x + dx).tolist(), (y + dy).tolist(), strict=True)
+            groups.append(_Group(kind, colour, QPolygonF(), tuple(QLineF(*each) for each in ends)))
+        else:
+            points = QPolygonF([QPointF(*each) for each in zip(x.tolist(), y.tolist(), strict=True)])
+            groups.append(_Group(kind, colour, points, ()))
+    return groups
+
+
+def _bounds(places: PacketPlaces | None) -> QRectF:
+    if places is None or not len(places):
+        return QRectF()
+    left, top = float(places.x.min()), float(places.y.min())
+    rect = QRectF(left, top, float(places.x.max()) - left, float(places.y.max()) - top)
+    return rect.adjusted(-_REACH - 20, -_REACH - 10, _REACH + 20, _REACH + 10)

@@ -1,0 +1,289 @@
+"""The transport bar below the panels: which run, where in it, and playing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.language import tr
+from subflow_app.core.replay.time_texts import parse_time, shown_time
+from subflow_app.core.replay.transport import SPEEDS, speed_label
+from subflow_app.qt import format as fmt
+from subflow_app.qt.icons import icon
+from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.qt.playhead.time_track import TimeTrack
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_ICON = 16
+BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_forward", "next_event", "end")
+"""The actions that have a button, in order: ``playhead.start`` and so on."""
+
+
+class TransportStrip(QWidget):
+    """Hidden until a run is shown; its parts are made then."""
+
+    scenario_wanted = Signal()  # the scenario of the run is to be opened
+
+    def __init__(self, playhead: Playhead, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
+        """``actions`` are those of the menu, by what follows ``playhead.`` in their ids."""
+        super().__init__(parent)
+        self.setObjectName("transport_strip")
+        self.setAccessibleName(tr("Time of the run"))
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._playhead = playhead
+        self._actions = actions
+        self._tokens = current_tokens()
+        self._is_built = False
+        self._said: set[str] = set()
+        self._picture_says = self._notice = ""
+        self._failure = ""
+        playhead.changed.connect(self._on_changed)
+        playhead.moved.connect(lambda _time_s: self._show_time())
+        playhead.left.connect(self._show_time)
+        playhead.events_changed.connect(self._show_ticks)
+        playhead.failed.connect(self._on_failed)
+        self.hide()
+
+    # ---- what the window uses ----
+
+    def say_of_picture(self, text: str) -> None:
+        """Says why the picture does not move with this run; empty: it does."""
+        self._picture_says = text
+        self._show_message()
+
+    def focus_time(self) -> None:
+        """Puts the cursor into the field of the time, to type another."""
+        if self._is_built and self.isVisible():
+            self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.field.selectAll()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours it."""
+        self._tokens = tokens
+        if not self._is_built:
+            return
+        self.setStyleSheet(
+            f"#transport_strip {{ background: {tokens.window}; border-top: 1px solid {tokens.border}; }}"
+            f"QToolButton:checked {{ background: {tokens.info_fill}; border-radius: 4px; }}"
+        )
+        self.track.apply_tokens(tokens)
+        self._end.setStyleSheet(f"color: {tokens.muted_text};")
+        self._message.setStyleSheet(f"color: {tokens.text};")
+        self._close.setIcon(icon("close", tokens.muted_text))
+        for name, button in self.buttons.items():
+            button.setIcon(self._actions[name].icon())
+        self._show_playing()
+
+    # ---- building ----
+
+    def _build(self) -> None:
+        self._is_built = True
+        self.choice = QComboBox(self)
+        self.choice.setObjectName("playhead_run")
+        self.choice.setAccessibleName(tr("Run to go through"))
+        self.choice.setToolTip(tr("Run to go through"))
+        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.choice.setMinimumContentsLength(12)
+        self.choice.activated.connect(self._playhead.set_run)
+        self.buttons = {name: self._button(name) for name in BUTTONS}
+        self.field = QLineEdit(self)
+        self.field.setObjectName("playhead_time")
+        self.field.setAccessibleName(tr("Time to go to"))
+        self.field.setToolTip(tr("Type a time, such as 12.5s or 12500ms, and press Enter"))
+        self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.field.setFixedWidth(self.field.fontMetrics().horizontalAdvance("1200.000000 s") + 16)
+        self.field.returnPressed.connect(self._on_typed)
+        self.field.textEdited.connect(lambda _text: self._complain(""))
+        self.field.editingFinished.connect(self._show_time)
+        self._end = QLabel(self)
+        self._end.setObjectName("playhead_end")
+        self.track = TimeTrack(self)
+        self.track.wanted.connect(self._playhead.seek)
+        self.track.play_wanted.connect(self._actions["play"].trigger)
+        self.speed = QComboBox(self)
+        self.speed.setObjectName("playhead_speed")
+        self.speed.setAccessibleName(tr("Speed of playing"))
+        self.speed.setToolTip(tr("Speed of playing: simulated seconds per second"))
+        for speed in SPEEDS:
+            self.speed.addItem(speed_label(speed), speed)
+        self.speed.setMaxVisibleItems(len(SPEEDS))
+        self.speed.setCurrentIndex(SPEEDS.index(1.0))
+        self.speed.currentIndexChanged.connect(lambda row: self._playhead.set_speed(SPEEDS[row]))
+        self.live = QToolButton(self)
+        self.live.setObjectName("playhead_live")
+        self.live.setDefaultAction(self._actions["live"])
+        self.live.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.live.setIconSize(QSize(_ICON, _ICON))
+        self._close = QToolButton(self)
+        self._close.setObjectName("playhead_leave")
+        self._close.setAutoRaise(True)
+        self._close.setToolTip(self._actions["leave"].toolTip())
+        self._close.setAccessibleName(self._actions["leave"].text().replace("&", ""))
+        self._close.clicked.connect(self._actions["leave"].trigger)
+        row = QHBoxLayout()
+        row.setContentsMargins(8, 2, 6, 2)
+        row.setSpacing(3)
+        row.addWidget(self.choice)
+        for button in self.buttons.values():
+            row.addWidget(button)
+        row.addSpacing(4)
+        row.addWidget(self.field)
+        row.addWidget(self._end)
+        row.addWidget(self.track, 1)
+        row.addWidget(self.live)
+        row.addWidget(self.speed)
+        row.addWidget(self._close)
+        self._message = QLabel(self)
+        self._message.setObjectName("playhead_message")
+        self._message.setWordWrap(True)
+        self.open_scenario = QToolButton(self)
+        self.open_scenario.setObjectName("playhead_open_scenario")
+        self.open_scenario.setText(tr("Open this run's scenario"))
+        self.open_scenario.clicked.connect(self.scenario_wanted)
+        self._second = QWidget(self)
+        second = QHBoxLayout(self._second)
+        second.setContentsMargins(10, 0, 8, 3)
+        second.addWidget(self._message, 1)
+        second.addWidget(self.open_scenario)
+        self._second.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 1, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(row)
+        layout.addWidget(self._second)
+        self.apply_tokens(self._tokens)
+        self._show_ticks()
+
+    def _button(self, name: str) -> QToolButton:
+        action = self._actions[name]
+        button = QToolButton(self)
+        button.setObjectName(f"playhead_{name}")
+        button.setAutoRaise(True)
+        button.setIconSize(QSize(_ICON, _ICON))
+        button.setToolTip(action.toolTip())
+        button.setAccessibleName(action.text().replace("&", ""))
+        button.setEnabled(action.isEnabled())
+        button.clicked.connect(action.trigger)
+        action.enabledChanged.connect(button.setEnabled)
+        return button
+
+    # ---- following the playhead ----
+
+    def _on_changed(self) -> None:
+        runs = self._playhead.runs
+        if not runs:
+            self.hide()
+            return
+        if not self._is_built:
+            self._build()
+        titles = [run.traces.title for run in runs]
+        if [self.choice.itemText(row) for row in range(self.choice.count())] != _told_apart(titles):
+            with QSignalBlocker(self.choice):
+                self.choice.clear()
+                self.choice.addItems(_told_apart(titles))
+        with QSignalBlocker(self.choice):
+            self.choice.setCurrentIndex(self._playhead.run_shown)
+        self.choice.setVisible(len(runs) > 1)
+        run = self._playhead.run
+        self.live.setVisible(run is not None and run.goes_on)
+        self._close.setEnabled(self._playhead.time_s is not None)
+        self._show_playing()
+        self._show_time()
+        self._show_progress()
+        self._show_notice()
+        self.show()
+
+    def _show_playing(self) -> None:
+        direction = self._playhead.transport.direction
+        for name, own in (("play", 1), ("play_back", -1)):
+            is_on = direction == own
+            self.buttons[name].setIcon(icon("pause") if is_on else self._actions[name].icon())
+        speed = self._playhead.transport.speed
+        with QSignalBlocker(self.speed):
+            self.speed.setCurrentIndex(SPEEDS.index(min(SPEEDS, key=lambda each: abs(each - speed))))
+
+    def _show_time(self) -> None:
+        if not self._is_built or self._playhead.run is None:
+            return
+        transport = self._playhead.transport
+        text = shown_time(transport.shown_s, transport.speed)
+        if not (self.field.hasFocus() and self.field.isModified()):
+            self.field.setText(text)
+        self.track.show_time(transport.shown_s, transport.known_s, transport.end_s, text)
+        self._end.setText(tr("of {end} s", end=fmt.number(transport.end_s, 6)))
+
+    def _show_ticks(self) -> None:
+        if self._is_built:
+            events = self._playhead.events
+            self.track.show_ticks(events.ticks_s() if events is not None else {})
+
+    def _show_progress(self) -> None:
+        self.track.show_prepared(self._playhead.progress)
+        if self._playhead.progress < 1.0:
+            share = f"{self._playhead.progress * 100:.0f}"
+            self.track.setToolTip(
+                tr("Going through the run once, so that every time can be shown at once: {share} %", share=share)
+            )
+        else:
+            self.track.setToolTip(tr("Drag through the time of the run; ticks are losses, timeouts and changes"))
+
+    # ---- messages ----
+
+    def _on_typed(self) -> None:
+        try:
+            time_s = parse_time(self.field.text(), self._playhead.transport.end_s)
+        except InputError as error:
+            self._complain(str(error))
+            return
+        self.field.setModified(False)
+        self._complain("")
+        self._playhead.seek(time_s)
+
+    def _complain(self, text: str) -> None:
+        self._failure = text
+        self.field.setProperty("invalid", bool(text))
+        self.field.setStyleSheet(f"border: 1px solid {self._tokens.error};" if text else "")
+        self.field.setAccessibleDescription(text)
+        self._show_message()
+
+    def _on_failed(self, text: str) -> None:
+        self._notice = tr("Packets and queues cannot be shown: {reason}", reason=text)
+        self._show_message()
+
+    def _show_notice(self) -> None:
+        if self._playhead.notice and self._playhead.notice != self._notice:
+            self._notice = self._playhead.notice
+            self._show_message()
+        elif not self._playhead.notice and not self._playhead.is_waiting and self._playhead.time_s is None:
+            self._notice = ""
+            self._show_message()
+
+    def _show_message(self) -> None:
+        if not self._is_built:
+            return
+        text = self._failure or self._picture_says or self._notice
+        self._message.setText(text)
+        self.open_scenario.setVisible(bool(self._picture_says) and not self._failure)
+        self._second.setVisible(bool(text))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape in the strip looks at no time any more."""
+        if event.key() == Qt.Key.Key_Escape and self._playhead.time_s is not None:
+            self._complain("")
+            self.field.setModified(False)
+            self._playhead.leave()
+            event.accept()
+            return
+        super().keyPressEvent(event)
+
+
+def _told_apart(titles: Sequence[str]) -> list[str]:
+    """Titles of which none occurs twice: the second one of a name gets its number."""
+    return [
+        title if titles.count(title) == 1 else f"{title} ({titles[: place + 1].count(title)})"
+        for place, title in enumerate(titles)
+    ]

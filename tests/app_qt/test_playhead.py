@@ -1,0 +1,419 @@
+"""The transport bar, what it moves, and the list of events: driven as a person does, with a clock of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QObject, QPoint, QPointF, Qt
+from PySide6.QtGui import QUndoStack
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_simulation import make_scenario
+from tests.helpers.instants import P, make_instant
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.replay.run_events import RunEvents
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.traces import TraceMark
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.playhead.canvas_show import CanvasShow
+from subflow_app.qt.playhead.events_panel import EventsPanel
+from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
+from subflow_app.qt.playhead.plots_show import PlotsShow
+from subflow_app.qt.playhead.strip import TransportStrip
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.topology.view import TopologyView
+from subflow_app.qt.workers import Workers
+
+LINKS = ("wifi/forward", "wifi/reverse", "lte/forward", "lte/reverse")
+SUBFLOWS = ("download/1", "download/2")
+MARKS = (
+    TraceMark(1.0, "download/1", "loss", 12.0),
+    TraceMark(4.0, "wifi/forward", "link_down", 0.0),
+    TraceMark(4.5, "download/1", "rto", 2.0),
+    TraceMark(6.0, "wifi/forward", "link_up", 0.0),
+)
+
+
+class FakeReplay:
+    """A packet on wifi that is as far along as the run is, and as many in the queue as there are seconds."""
+
+    notice = "made by another version"
+
+    def __init__(self) -> None:
+        self.sought: list[float] = []
+
+    def prepare(self, _is_cancelled: Callable[[], bool], progress: Callable[[float], None]) -> bool:
+        progress(1.0)
+        return True
+
+    def seek(self, t_s: float, _is_cancelled: Callable[[], bool]) -> Any:
+        self.sought.append(t_s)
+        queue = [P("lte/forward", "download/2", 0, 0.0, place) for place in range(int(t_s))]
+        return make_instant(t_s, [P("wifi/forward", "download/1", 0, t_s / 10), *queue], LINKS, SUBFLOWS)
+
+
+class Stage(QObject):
+    """A playhead with everything that follows it, without a window."""
+
+    def __init__(self, qtbot: QtBot, plots: PlotView) -> None:
+        super().__init__()
+        self.now_s = 100.0
+        self.workers = Workers(self)
+        self.playhead = Playhead(self.workers, self, clock=lambda: self.now_s)
+        self.view = TopologyView(ScenarioDoc(TWO_PATHS), QUndoStack(self))
+        self.plots = plots
+        self.canvas = CanvasShow(self.playhead, self.view, plots)
+        PlotsShow(self.playhead, plots)
+        self.panel = EventsPanel(self.playhead)
+        self.panel.event_chosen.connect(self.playhead.seek)
+        self.actions = {name: QAction_(name, self) for name in NAMES}
+        self.actions["play"].triggered.connect(lambda: self.playhead.toggle(1))
+        self.strip = TransportStrip(self.playhead, self.actions)
+        for widget, size in ((self.view, (500, 400)), (self.panel, (500, 300))):
+            qtbot.addWidget(widget)
+            widget.resize(*size)
+            widget.show()
+        qtbot.addWidget(self.strip)
+        self.strip.resize(1000, 34)
+        self.traces = finished_traces(make_scenario())
+        self.traces._marks.clear()
+        self.traces.add_marks(MARKS)
+        self.replay = FakeReplay()
+
+    def show(self) -> None:
+        self.plots.show_runs([self.traces])
+        run = ScrubbedRun(self.traces, lambda: self.replay, lambda: RunEvents(self.traces, make_scenario()))
+        self.playhead.set_runs([run])
+
+    def close(self) -> None:
+        self.playhead.close()
+        self.workers.finish_all()
+        self.plots.show_runs([])
+
+
+def QAction_(name: str, parent: QObject) -> Any:
+    from PySide6.QtGui import QAction
+
+    return QAction(name, parent)
+
+
+NAMES = (
+    "start",
+    "previous_event",
+    "step_back",
+    "play_back",
+    "play",
+    "step_forward",
+    "next_event",
+    "end",
+    "go_to",
+    "live",
+    "leave",
+)
+
+
+@pytest.fixture
+def stage(qtbot: QtBot, view: PlotView) -> Iterator[Stage]:
+    made = Stage(qtbot, view)
+    made.show()
+    qtbot.waitUntil(lambda: made.playhead.events is not None)
+    yield made
+    made.close()
+
+
+def settled(qtbot: QtBot, stage: Stage) -> None:
+    """The replay has answered everything."""
+    qtbot.waitUntil(lambda: not stage.playhead.is_waiting)
+    stage.playhead.tick()
+
+
+def test_the_bar_comes_with_the_first_run_and_nothing_moves_before_somebody_asks(qtbot: QtBot, view: PlotView) -> None:
+    stage = Stage(qtbot, view)
+    assert stage.strip.isHidden()
+    stage.show()
+    assert stage.strip.isVisible()
+    assert stage.playhead.time_s is None
+    assert stage.strip.field.text() == "10.00 s"
+    assert view.stack.pin_s is None
+    assert stage.canvas.places is None
+    assert stage.replay.sought == []
+    stage.playhead.set_runs([])
+    assert stage.strip.isHidden()
+    qtbot.waitUntil(lambda: not stage.workers.is_busy)
+    stage.close()
+
+
+def test_keys_move_by_hundredths_and_tenths(stage: Stage, qtbot: QtBot) -> None:
+    track = stage.strip.track
+    told: list[float] = []
+    stage.playhead.moved.connect(told.append)
+    QTest.keyClick(track, Qt.Key.Key_Home)
+    for key, modifier in (
+        (Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier),
+        (Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_End, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier),
+    ):
+        QTest.keyClick(track, key, modifier)
+    assert told == pytest.approx([0.0, 0.1, 1.1, 1.0, 10.0, 9.0])
+    assert track.value() == 90_000
+    settled(qtbot, stage)
+
+
+def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage: Stage, qtbot: QtBot) -> None:
+    track = stage.strip.track
+
+    def x_of(time_s: float) -> QPoint:
+        return QPoint(round(8 + time_s / 10 * (track.width() - 16)), track.height() // 2)
+
+    QTest.mousePress(track, Qt.MouseButton.LeftButton, pos=x_of(2.0))
+    shown: list[tuple[float, float, float]] = []
+    for time_s in (5.0, 8.0, 3.0):
+        QTest.mouseMove(track, x_of(time_s))
+        settled(qtbot, stage)
+        at_s = stage.playhead.time_s
+        assert at_s == pytest.approx(time_s, abs=10 / track.width())
+        instant, places = stage.playhead.instant, stage.canvas.places
+        assert instant is not None
+        assert places is not None
+        assert instant.now_s == at_s
+        # The line of the plots, the values in the legend, and the state that is drawn are of one time.
+        assert stage.plots.stack.pin_s == at_s
+        assert stage.plots.stack.cursor_s == at_s
+        assert len(places) == 1 + int(at_s)
+        shown.append((at_s, float(places.x[~places.is_queued][0]), float(places.y[~places.is_queued][0])))
+    QTest.mouseRelease(track, Qt.MouseButton.LeftButton, pos=x_of(3.0))
+    # The packet is on the drawn link, as far along as the run is: compared with the curve that the canvas draws.
+    curve = stage.view.scene.link_items()["wifi"].curve
+    assert curve is not None
+    points = np.array([(point.x(), point.y()) for point in curve.points])
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+    for time_s, x, y in shown:
+        nearest = np.argmin(np.hypot(points[:, 0] - x, points[:, 1] - y))
+        assert along[nearest] / along[-1] == pytest.approx(0.1 + 0.08 * time_s, abs=0.08)
+        assert np.hypot(*(points[nearest] - (x, y))) < along[-1] / 30 + 6
+
+
+def test_what_is_painted_is_where_the_packet_is(stage: Stage, qtbot: QtBot) -> None:
+    stage.playhead.seek(5.0)
+    settled(qtbot, stage)
+    places = stage.canvas.places
+    assert places is not None
+    moving = np.flatnonzero(~places.is_queued)[0]
+    canvas = stage.view.canvas
+    at = canvas.mapFromScene(QPointF(float(places.x[moving]), float(places.y[moving])))
+    with_packet = canvas.grab().toImage().pixelColor(at)
+    wanted = "#0072b2"  # that of the first subflow in the plots
+    assert with_packet.name() == wanted
+    stage.playhead.leave()
+    assert stage.canvas.places is None
+    assert not stage.canvas._gauges.isVisible()
+    # A link that is down at that time is drawn so, from the marks.
+    stage.playhead.seek(5.0)
+    assert stage.view.scene.link_items()["lte"].queue_share is not None
+
+
+def test_playing_goes_with_the_clock_until_the_end(stage: Stage, qtbot: QtBot) -> None:
+    stage.playhead.seek(1.0)
+    stage.playhead.set_speed(10.0)
+    QTest.keyClick(stage.strip.track, Qt.Key.Key_Space)
+    for _ in range(3):
+        stage.now_s += 0.1
+        stage.playhead.tick()
+    assert stage.playhead.time_s == pytest.approx(4.0)
+    stage.playhead.toggle(-1)
+    stage.now_s += 0.2
+    stage.playhead.tick()
+    assert stage.playhead.time_s == pytest.approx(2.0)
+    stage.playhead.toggle(1)
+    for _ in range(5):
+        stage.now_s += 0.2
+        stage.playhead.tick()
+    assert stage.playhead.time_s == 10.0
+    assert not stage.playhead.transport.is_playing
+    settled(qtbot, stage)
+    # While it plays the plots follow more rarely, but they end where it ends.
+    qtbot.waitUntil(lambda: stage.plots.stack.pin_s == 10.0)
+
+
+def test_times_are_typed_and_bad_ones_told_beside_the_field(stage: Stage, qtbot: QtBot) -> None:
+    field = stage.strip.field
+    message = stage.strip.findChild(QLabel, "playhead_message")
+    assert isinstance(message, QLabel)
+    for typed, time_s in (("2500ms", 2.5), ("7", 7.0)):
+        field.setText("")
+        QTest.keyClicks(field, typed)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        assert stage.playhead.time_s == time_s
+    field.setText("")
+    QTest.keyClicks(field, "11s")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert stage.playhead.time_s == 7.0
+    assert message.isVisible()
+    assert message.text() == '"11s" is not in this run, which goes from 0 s to 10 s'
+    assert field.accessibleDescription() == message.text()
+    QTest.keyClick(field, Qt.Key.Key_Backspace)
+    assert message.text() != '"11s" is not in this run, which goes from 0 s to 10 s'
+    settled(qtbot, stage)
+
+
+def test_ticks_are_thinned_to_one_a_pixel(stage: Stage) -> None:
+    stage.traces.add_marks(TraceMark(7.0 + k * 1e-4, "download/1", "loss", 5.0) for k in range(5000))
+    assert stage.playhead.events is not None
+    stage.playhead._take_events()
+    columns = stage.strip.track.tick_columns("loss")
+    assert 2 <= len(columns) <= stage.strip.track.width() * 0.1
+    assert len(stage.strip.track.tick_columns("rto")) == 1
+
+
+def test_what_is_to_be_known_of_the_replay_is_told(stage: Stage, qtbot: QtBot) -> None:
+    stage.playhead.seek(1.0)
+    settled(qtbot, stage)
+    message = stage.strip.findChild(QLabel, "playhead_message")
+    assert isinstance(message, QLabel)
+    assert message.text() == FakeReplay.notice
+
+
+def test_the_list_follows_the_playhead_and_leads_it(stage: Stage, qtbot: QtBot) -> None:
+    table, model = stage.panel.table, stage.panel.model
+    texts = [[model.index(row, column).data() for column in range(4)] for row in range(model.rowCount())]
+    assert texts == [
+        ["0.000000 s", "Flow starts", "download", ""],
+        ["1.000000 s", "Loss, fast retransmit", "download · wifi", "ssthresh 12 pkt"],
+        ["4.000000 s", "Link down", "wifi client→server", ""],
+        ["4.500000 s", "Retransmission timeout", "download · wifi", "ssthresh 2 pkt"],
+        ["6.000000 s", "Link up", "wifi client→server", ""],
+    ]
+    stage.playhead.seek(4.2)
+    assert table.currentIndex().row() == 2
+    stage.playhead.go_to_event(1)
+    assert stage.playhead.time_s == 4.5
+    stage.playhead.go_to_event(-1)
+    assert stage.playhead.time_s == 4.0
+    position = table.visualRect(model.index(4, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=position)
+    assert stage.playhead.time_s == 6.0
+    # Narrowed down, next and previous go through what is left.
+    stage.panel.kinds.setCurrentIndex(stage.panel.kinds.findText("Losses and timeouts"))
+    stage.panel.kinds.activated.emit(stage.panel.kinds.currentIndex())
+    assert model.rowCount() == 2
+    stage.playhead.go_to_event(-1)
+    assert stage.playhead.time_s == 4.5
+    stage.panel.owners.setCurrentIndex(stage.panel.owners.findData("wifi"))
+    stage.panel.owners.activated.emit(stage.panel.owners.currentIndex())
+    assert model.rowCount() == 0
+    settled(qtbot, stage)
+
+
+def test_gauges_tell_windows_and_states(stage: Stage, qtbot: QtBot) -> None:
+    stage.playhead.seek(2.0)
+    settled(qtbot, stage)
+    gauges = stage.canvas._gauges
+    assert gauges.isVisible()
+    assert [(each.label, each.window.cwnd_pkts, each.window.ssthresh_pkts) for each in gauges.gauges] == [
+        ("download · wifi", 10.0, 5.0),
+        ("download · lte", 10.0, 5.0),
+    ]
+    assert "cwnd 10 pkt, ssthresh 5 pkt, in flight 9 pkt" in gauges.accessibleDescription()
+
+
+def test_the_line_in_the_plots_can_be_dragged(stage: Stage, qtbot: QtBot) -> None:
+    stage.playhead.seek(2.0)
+    line = stage.plots.stack.time_plots[1].pin
+    line.setValue(3.0)
+    line.sigDragged.emit(line)
+    assert stage.playhead.time_s == 3.0
+    assert stage.plots.stack.time_plots[0].pin.value() == 3.0
+    settled(qtbot, stage)
+
+
+def stands_at(playhead: Playhead, time_s: float) -> bool:
+    return playhead.instant is not None and playhead.instant.now_s == time_s
+
+
+def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(window: MainWindow, qtbot: QtBot) -> None:
+    feature = window.features[PlayheadFeature]
+    playhead, strip = feature.playhead, feature.strip
+    assert strip.isHidden()
+    window.bar.trigger("run.speed_express")
+    window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+    assert strip.isVisible()
+    assert not window.bar["playhead.leave"].isEnabled()
+    from subflow_sim import Simulation
+
+    assert window.documents.doc.scenario is not None
+    original = Simulation(window.documents.doc.scenario, sample_interval_s=0.1)
+    wanted = {}
+    for time_s in (0.313, 0.9, 1.777):
+        original.run_until(time_s)
+        wanted[time_s] = original.inspect()
+    for time_s in (1.777, 0.313, 0.9):
+        playhead.seek(time_s)
+        qtbot.waitUntil(partial(stands_at, playhead, time_s))
+        shown, known = playhead.instant, wanted[time_s]
+        assert shown is not None
+        for column in ("link", "subflow", "kind", "seq", "progress", "queue_position"):
+            assert np.array_equal(getattr(shown.packets, column), getattr(known.packets, column)), column
+        assert np.array_equal(shown.links.queue_pkts, known.links.queue_pkts)
+        places = feature._canvas.places
+        assert places is not None
+        assert len(places) == len(known.packets)
+    assert window.bar["playhead.leave"].isEnabled()
+    # Another scenario in the picture: said, with a way to the run's own.
+    window.documents.open_example("t-1link")
+    message, button = (
+        strip.findChild(QLabel, "playhead_message"),
+        strip.findChild(QToolButton, "playhead_open_scenario"),
+    )
+    assert isinstance(message, QLabel)
+    assert isinstance(button, QToolButton)
+    assert "another scenario" in message.text()
+    button.click()
+    qtbot.waitUntil(lambda: window.documents.doc.scenario is not None and "wifi" in window.documents.doc.scenario.links)
+    assert not button.isVisible()
+    window.bar.trigger("playhead.leave")
+    assert playhead.time_s is None
+    assert window.plots.stack.pin_s is None
+    window.document_stack.setClean()
+    qtbot.waitUntil(lambda: not window.workers.is_busy)
+
+
+def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(window: MainWindow, qtbot: QtBot) -> None:
+    playhead = window.features[PlayheadFeature].playhead
+    window.session.start(0.5)
+    qtbot.waitUntil(lambda: window.runs.is_paused, timeout=20_000)
+    qtbot.waitUntil(lambda: playhead.shown_s == pytest.approx(0.5))
+    assert playhead.transport.follows
+    assert not window.bar["playhead.live"].isEnabled()
+    playhead.seek(0.2)
+    qtbot.waitUntil(partial(stands_at, playhead, 0.2))
+    assert window.bar["playhead.live"].isEnabled()
+    playhead.seek(1.5)
+    assert playhead.time_s == pytest.approx(0.5)
+    window.bar.trigger("playhead.live")
+    assert playhead.transport.follows
+    assert playhead.time_s is None
+    playhead.seek(0.3)
+    window.runs.stop()
+    qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+    # What is looked at stays when the run ends.
+    assert playhead.time_s == 0.3
+    assert not window.bar["playhead.live"].isEnabled()
+    qtbot.waitUntil(lambda: not window.workers.is_busy)
+
+
+def test_strip_and_list_are_not_made_before_they_are_seen(window: MainWindow) -> None:
+    feature = window.features[PlayheadFeature]
+    assert not feature.strip._is_built
+    assert window.findChild(QWidget, "event_table") is None or feature.panel.isVisible()
+    QApplication.processEvents()
