@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from subflow_app.core.summary_text import TextTable
     from subflow_store import RunRow, Store
 
-DEFAULT_FIGURES = (
-    "goodput_bps",
-    "mean_rtt_s",
-    "jain",
-    "flows.*.goodput_bps",
-    "flows.*.mean_rtt_s",
-    "flows.*.p95_rtt_s",
-    "flows.*.loss_ratio",
-    "flows.*.retransmits",
-    "flows.*.completion_s",
-)
-"""What the table for people shows unless told otherwise; JSON has all figures."""
-
 
 def compare(
     runs: RunIds,
@@ -199,15 +186,12 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
 
 
 def _first_figures(table: GroupTable) -> GroupTable:
+    """What the table for people shows unless told otherwise; JSON has all figures."""
     from dataclasses import replace
-    from fnmatch import fnmatchcase
 
-    # Those of subflows ("flows.download/1.…") are asked for by name.
-    rows = tuple(
-        row
-        for row in table.rows
-        if "/" not in row.column.key and any(fnmatchcase(row.column.key, each) for each in DEFAULT_FIGURES)
-    )
+    from subflow_app.core.comparison.group_table import is_main
+
+    rows = tuple(row for row in table.rows if is_main(row.column.key))
     return replace(table, rows=rows or table.rows)
 
 

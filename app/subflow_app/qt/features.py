@@ -64,10 +64,11 @@ class Features:
     def __init__(self, window: MainWindow) -> None:
         """Makes all of them."""
         from subflow_app.qt.agent_feature import AgentFeature
+        from subflow_app.qt.comparison.feature import CompareFeature
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
 
-        kinds: tuple[type[Feature], ...] = (AgentFeature, FairnessFeature, PlayheadFeature)
+        kinds: tuple[type[Feature], ...] = (AgentFeature, FairnessFeature, CompareFeature, PlayheadFeature)
         self._by_kind = {kind: kind(window) for kind in kinds}
 
     def __iter__(self) -> Iterator[Feature]:

@@ -181,6 +181,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.delete",
         "history.purge",
     ),
+    "&Study": ("study.compare",),
     "&Help": ("help.panel", "help.welcome", "-", "help.palette", "help.shortcuts", "help.about"),
 }
 
@@ -201,7 +202,7 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
 }
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
 QUEUE_MENU = SUBMENUS["Queue"][4:]
-HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "file.export_report")
+HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "study.compare", "-", "file.export_report")
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.core.comparison.alignment import AlignedTraces, Alignment
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import trn
 from subflow_app.core.running.runs import RunJob
@@ -76,6 +77,15 @@ class ShownRuns(QObject):
         """Shows stored runs over each other, the first one solid."""
         self._open(store, run_ids, self._show)
 
+    def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
+        """Shows two stored runs over each other, the second on the time of the first."""
+
+        def show(runs: list[tuple[Traces, int | None]]) -> None:
+            (first, _), (second, _) = runs
+            self._show([(first, reference), (AlignedTraces(second, alignment), other)])
+
+        self._open(store, (reference, other), show)
+
     def overlay(self, store: Store, run_ids: Sequence[int]) -> None:
         """Lays stored runs over what is shown; those that are shown already are left as they are."""
         new = [run_id for run_id in run_ids if run_id not in self.ids]
@@ -94,7 +104,7 @@ class ShownRuns(QObject):
         """Lets go of everything that is read from a database, because that is about to be closed."""
         self._give_up()
         kept: list[tuple[Traces, int | None]] = [
-            (traces, None) for traces, _ in self._runs if not isinstance(traces, StoredTraces)
+            (traces, None) for traces, _ in self._runs if not isinstance(traces, StoredTraces | AlignedTraces)
         ]
         if len(kept) != len(self._runs):
             self._show(kept)

@@ -74,6 +74,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("events", Side.TAB, "history"),
             Place("agent", Side.TAB, "history"),
             Place("fairness", Side.TAB, "history"),
+            Place("compare", Side.TAB, "history"),
         ),
         columns=(1,),
         rows={"plots": (0.64, 0.36)},

@@ -24,6 +24,7 @@ Method = Literal["correlation", "first data", "manual"]
 CORRELATION: Method = "correlation"
 FIRST_DATA: Method = "first data"
 MANUAL: Method = "manual"
+METHODS: Mapping[str, Method] = {"correlation": CORRELATION, "first data": FIRST_DATA, "manual": MANUAL}
 
 _MOST_SERIES = 8  # that vary most count for the offset: more tell no more
 _LEAST_OVERLAP = 0.3  # of the shorter one: curves that hardly touch agree by chance

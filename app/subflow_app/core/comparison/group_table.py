@@ -37,6 +37,24 @@ REASONS: Mapping[Reason, str] = {
 """Why there is no p."""
 
 
+_MAIN = (
+    "goodput_bps",
+    "mean_rtt_s",
+    "jain",
+    "flows.*.goodput_bps",
+    "flows.*.mean_rtt_s",
+    "flows.*.p95_rtt_s",
+    "flows.*.loss_ratio",
+    "flows.*.retransmits",
+    "flows.*.completion_s",
+)
+
+
+def is_main(key: str) -> bool:
+    """Whether a figure is one that a person looks at first: of the run and of its flows, not of their subflows."""
+    return "/" not in key and any(fnmatchcase(key, pattern) for pattern in _MAIN)
+
+
 @dataclass(frozen=True, slots=True)
 class FigureRow:
     """One figure of all groups.

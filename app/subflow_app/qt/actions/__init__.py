@@ -7,7 +7,7 @@ and its place in ``menus``.
 from __future__ import annotations
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import arrange, edit, file, help, history, queue, run, time, topology, training, view
+from subflow_app.qt.actions import arrange, edit, file, help, history, queue, run, study, time, topology, training, view
 
 ACTIONS: tuple[ActionSpec, ...] = (
     *file.rows(),
@@ -21,5 +21,6 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *time.rows(),
     *training.rows(),
     *history.rows(),
+    *study.rows(),
     *help.rows(),
 )

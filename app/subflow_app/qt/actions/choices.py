@@ -21,6 +21,7 @@ PANELS = {
     "queue": ("Queue", "queue", "Ctrl+6"),
     "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),
     "events": ("Events", "events", "Ctrl+7"),
+    "compare": ("Compare", "compare", "Ctrl+Shift+6"),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
 }

@@ -1,0 +1,21 @@
+"""What is learnt from several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.comparison.feature import CompareFeature
+
+
+def rows() -> Iterator[ActionSpec]:
+    """The Study menu."""
+    yield ActionSpec(
+        "study.compare",
+        "&Compare runs",
+        "Compare the selected runs, or those that the plots show: means with intervals, differences and significance",
+        "compare",
+        ("Ctrl+Alt+U",),
+        lambda w, _: w.features[CompareFeature].compare(),
+        lambda s: s.runs_selected > 1 or s.runs_shown > 1,
+    )

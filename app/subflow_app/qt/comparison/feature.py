@@ -1,0 +1,145 @@
+"""The panel of comparisons in the window: what is selected in the history, or shown in the plots, is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtWidgets import QStackedWidget
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
+from subflow_app.qt.features import Feature
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.qt.comparison.panel import ComparisonView
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_store.values import RunRow
+
+T = TypeVar("T")
+
+
+class CompareFeature(Feature):
+    """Compares stored runs."""
+
+    panel_name = "compare"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel; what it shows is made when there is something to compare."""
+        super().__init__(window)
+        self.panel: QStackedWidget = QStackedWidget()
+        self.panel.setObjectName("compare_view")
+        self._empty = EmptyState(
+            "compare",
+            tr("Nothing to compare yet"),
+            tr(
+                "Select runs in the history and choose Study › Compare runs: those that differ in nothing but their"
+                " seed count as one group."
+            ),
+            window.bar["study.compare"],
+        )
+        self.panel.addWidget(self._empty)
+        self._view: ComparisonView | None = None
+        self._runs: tuple[RunRow, ...] = ()
+        self._asked = 0  # answers to older questions are dropped
+
+    # ---- what actions ask for ----
+
+    def compare(self) -> None:
+        """Compares the runs that are selected in the history, or else those that the plots show."""
+        window = self.window
+        selected = {row.id for row in window.history.selected()}
+        # The oldest run's group is the reference until another one is chosen.
+        self.compare_runs(sorted(selected if len(selected) > 1 else window.shown.ids))
+
+    def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
+        """Compares these stored runs; with ``pair``, the second is laid on the time of the first at once."""
+        from subflow_app.core.comparison.compared_runs import compare, read_runs
+
+        store = self.window.database.store
+        if store is None or len(run_ids) < 2:
+            return
+        self.window.docks.go_to(self.panel_name)
+        choices = self.view.choices
+
+        def work() -> ComparedRuns:
+            return compare(read_runs(store, run_ids), choices)
+
+        def succeeded(compared: ComparedRuns) -> None:
+            self._show(compared)
+            if pair is not None:
+                self.view.choose_pair(*pair)
+                self.view.align()
+
+        self._start("compare runs", work, succeeded)
+
+    @property
+    def view(self) -> ComparisonView:
+        """What the panel shows, made when it is asked for first."""
+        if self._view is None:
+            from subflow_app.qt.comparison.panel import ComparisonView
+
+            self._view = ComparisonView(self.window.dialogs)
+            self._view.apply_tokens(current_tokens())
+            self._view.choices_changed.connect(self._recompare)
+            self._view.align_requested.connect(self._align)
+            self._view.shown_requested.connect(self._show_in_plots)
+            self.panel.addWidget(self._view)
+        return self._view
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        self._empty.apply_tokens(tokens)
+        if self._view is not None:
+            self._view.apply_tokens(tokens)
+
+    # ---- inside ----
+
+    def _recompare(self, choices: Choices) -> None:
+        from subflow_app.core.comparison.compared_runs import compare
+
+        runs = self._runs
+        self._start("compare runs", lambda: compare(runs, choices), self._show)
+
+    def _show(self, compared: ComparedRuns) -> None:
+        self._runs = compared.runs
+        self.view.show_compared(compared)
+        self.panel.setCurrentWidget(self.view)
+
+    def _align(self, reference: int, other: int, method: str, with_skew: bool, offset_s: float) -> None:
+        from subflow_app.core.comparison.alignment import METHODS
+        from subflow_app.core.comparison.compared_runs import compare_traces
+
+        store = self.window.database.store
+        if store is None:
+            return
+
+        def work() -> ComparedTraces:
+            return compare_traces(store, reference, other, METHODS[method], with_skew=with_skew, offset_s=offset_s)
+
+        self._start("align runs", work, self.view.show_aligned)
+
+    def _show_in_plots(self, traces: ComparedTraces) -> None:
+        store = self.window.database.store
+        if store is not None:
+            self.window.shown.show_aligned(store, traces.reference, traces.other, traces.alignment)
+
+    def _start(self, name: str, work: Callable[[], T], succeeded: Callable[[T], None]) -> None:
+        self._asked += 1
+        asked = self._asked
+
+        def on_success(result: T) -> None:
+            if asked == self._asked:
+                succeeded(result)
+
+        def on_failure(error: Exception) -> None:
+            if not isinstance(error, AppError | StoreError):
+                raise error
+            self.view.say(str(error))
+            self.view.told.setText(str(error))
+
+        self.window.workers.start(name, work, succeeded=on_success, failed=on_failure)

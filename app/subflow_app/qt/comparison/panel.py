@@ -1,0 +1,331 @@
+"""The panel of comparisons: groups of runs with their significance, and traces of two runs on one time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTableView,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.comparison.alignment import CORRELATION, FIRST_DATA, MANUAL, Method
+from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
+from subflow_app.core.comparison.conditions import MEASURED_TAG, WAYS
+from subflow_app.core.comparison.group_table import FigureRow, table_csv
+from subflow_app.core.language import tr, trn
+from subflow_app.qt.comparison.figure_model import SORT_ROLE, ErrorModel, FigureModel
+from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
+from subflow_app.qt.theme import Tokens, table_style
+from subflow_app.qt.widgets.tables import set_up_table
+from subflow_store.values import RunRow
+
+_WIDEST = 240  # px at 100 %
+_FARTHEST_S = 1e6
+
+
+class ComparisonView(QWidget):
+    """What the panel shows once there are runs to compare."""
+
+    choices_changed = Signal(object)  # Choices
+    align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
+    shown_requested = Signal(object)  # ComparedTraces: both in the plots, the other on the reference's time
+
+    def __init__(self, dialogs: Dialogs, parent: QWidget | None = None) -> None:
+        """Empty."""
+        super().__init__(parent)
+        self.setObjectName("comparison_view")
+        self._dialogs = dialogs
+        self._choices = Choices()
+        self._compared: ComparedRuns | None = None
+        self.traces: ComparedTraces | None = None
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("comparison_tabs")
+        self.tabs.setAccessibleName(tr("Kinds of comparison"))
+        self.tabs.addTab(self._figures_page(), tr("Figures"))
+        self.tabs.addTab(self._traces_page(), tr("Traces on one time"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.tabs)
+
+    # ---- figures ----
+
+    def _figures_page(self) -> QWidget:
+        page = QWidget(self)
+        self.by = _combo("comparison_by", tr("Group runs by"), [(tr(text), way) for way, text in WAYS.items()])
+        self.reference = _combo("comparison_reference", tr("Reference group"), [])
+        self.paired = QCheckBox(tr("&Paired by seed"), page)
+        self.paired.setObjectName("comparison_paired")
+        self.corrected = QCheckBox(tr("&Holm's correction"), page)
+        self.corrected.setObjectName("comparison_holm")
+        self.corrected.setToolTip(tr("Multiplies p, so that all tests of the table together keep to 5 %"))
+        self.everything = QCheckBox(tr("All fi&gures"), page)
+        self.everything.setObjectName("comparison_all")
+        self.everything.setToolTip(tr("Those of subflows, links and transport, too"))
+        self.filter = QLineEdit(page)
+        self.filter.setObjectName("comparison_filter")
+        self.filter.setAccessibleName(tr("Figures with these words"))
+        self.filter.setPlaceholderText(tr("Filter figures…"))
+        self.filter.setClearButtonEnabled(True)
+        first = QHBoxLayout()
+        for caption, widget in ((tr("&Groups:"), self.by), (tr("&Reference:"), self.reference)):
+            label = QLabel(caption, page)
+            label.setBuddy(widget)
+            first.addWidget(label)
+            first.addWidget(widget, 1)
+        first.addWidget(self.filter, 1)
+        second = QHBoxLayout()
+        for box in (self.paired, self.corrected, self.everything):
+            second.addWidget(box)
+        second.addStretch(1)
+        for name, text, then in (
+            ("comparison_copy", tr("&Copy table"), self.copy),
+            ("comparison_save", tr("Save as CS&V…"), self.save),
+        ):
+            button = QPushButton(text, page)
+            button.setObjectName(name)
+            button.clicked.connect(then)
+            second.addWidget(button)
+        self.model = FigureModel(self)
+        self.sorted = QSortFilterProxyModel(self)
+        self.sorted.setSourceModel(self.model)
+        self.sorted.setSortRole(SORT_ROLE)
+        self.sorted.setFilterKeyColumn(0)
+        self.sorted.setFilterRole(SORT_ROLE)
+        self.sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.table = QTableView(page)
+        set_up_table(self.table, "comparison_figures", tr("Figures of the groups with their differences"))
+        self.table.setModel(self.sorted)
+        self.table.setSortingEnabled(True)
+        self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.table, self.copy).setContext(
+            Qt.ShortcutContext.WidgetShortcut
+        )
+        self.told = QLabel(page)
+        self.told.setObjectName("comparison_method")
+        self.told.setWordWrap(True)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(6, 6, 6, 4)
+        layout.addLayout(first)
+        layout.addLayout(second)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.told)
+        self.by.activated.connect(lambda _: self._choose(by=self.by.currentData(), reference=0))
+        self.reference.activated.connect(lambda place: self._choose(reference=place))
+        self.paired.toggled.connect(lambda on: self._choose(is_paired=on))
+        self.corrected.toggled.connect(lambda on: self._choose(is_corrected=on))
+        self.everything.toggled.connect(lambda on: self._choose(has_all=on))
+        self.filter.textChanged.connect(self.sorted.setFilterFixedString)
+        return page
+
+    @property
+    def choices(self) -> Choices:
+        """How the runs are to be compared."""
+        return self._choices
+
+    def show_compared(self, compared: ComparedRuns) -> None:
+        """Shows an answer."""
+        known = self._compared.runs if self._compared is not None else ()
+        self._compared = compared
+        table = compared.table
+        self.model.show_table(table)
+        self.reference.clear()
+        for group in table.groups:
+            count = trn("{count} run", "{count} runs", len(group.runs))
+            self.reference.addItem(f"{group.letter}: {group.label} ({count})", group.letter)
+        self.reference.setCurrentIndex(table.reference)
+        self.paired.setEnabled(compared.can_pair)
+        self.paired.setToolTip(
+            tr("Compares runs of the same seed with each other: the luck that they share is not counted as spread")
+            if compared.can_pair
+            else tr("Only groups of the same seeds, each once, can be compared in pairs")
+        )
+        self.told.setText("\n".join((table.method_text + ".", *table.notices)))
+        for number in range(self.model.columnCount()):
+            self.table.resizeColumnToContents(number)
+            self.table.setColumnWidth(number, min(self.table.columnWidth(number) + 12, _WIDEST))
+        if [run.id for run in known] != [run.id for run in compared.runs]:
+            self._offer_runs(compared.runs)
+
+    def copy(self) -> None:
+        """Copies the figures that are shown, for a spreadsheet."""
+        if self.model.table is not None:
+            QGuiApplication.clipboard().setText(table_csv(self.model.table, self._rows(), "\t"))
+            self.told.setText(tr("Copied."))
+
+    def save(self) -> None:
+        """Asks for a file and writes the figures that are shown as CSV."""
+        if self.model.table is None:
+            return
+        path = self._dialogs.save_path(tr("Save the comparison"), tr(CSV_FILTER), Path("comparison.csv"))
+        if path is None:
+            return
+        try:
+            path.write_text(table_csv(self.model.table, self._rows()), encoding="utf-8")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self.told.setText(tr("Not written: {path}: {reason}. Choose another place.", path=path, reason=reason))
+        else:
+            self.told.setText(tr("Written: {path}", path=path))
+
+    def _rows(self) -> list[FigureRow]:
+        assert self.model.table is not None
+        places = [self.sorted.mapToSource(self.sorted.index(row, 0)).row() for row in range(self.sorted.rowCount())]
+        return [self.model.table.rows[place] for place in places]
+
+    def _choose(self, **changes: object) -> None:
+        self._choices = replace(self._choices, **changes)  # type: ignore[arg-type] # fields of any kind
+        self.choices_changed.emit(self._choices)
+
+    # ---- traces ----
+
+    def _traces_page(self) -> QWidget:
+        page = QWidget(self)
+        self.ours = _combo("comparison_ours", tr("Run whose time counts"), [])
+        self.theirs = _combo("comparison_theirs", tr("Run that is laid on it"), [])
+        self.way = _combo(
+            "comparison_way",
+            tr("How it is aligned"),
+            [
+                (tr("Where the curves agree best"), CORRELATION),
+                (tr("By the first data"), FIRST_DATA),
+                (tr("By hand"), MANUAL),
+            ],
+        )
+        self.way.setMinimumContentsLength(26)
+        self.skew = QCheckBox(tr("Clocks may &differ in speed"), page)
+        self.skew.setObjectName("comparison_skew")
+        self.offset = QDoubleSpinBox(page)
+        self.offset.setObjectName("comparison_offset")
+        self.offset.setAccessibleName(tr("Offset by hand, s"))
+        self.offset.setRange(-_FARTHEST_S, _FARTHEST_S)
+        self.offset.setDecimals(3)
+        self.offset.setSingleStep(0.1)
+        self.offset.setSuffix(" s")
+        self.offset.setEnabled(False)
+        self.align_button = QPushButton(tr("&Align"), page)
+        self.align_button.setObjectName("comparison_align")
+        self.show_button = QPushButton(tr("&Show in the plots"), page)
+        self.show_button.setObjectName("comparison_show")
+        self.show_button.setEnabled(False)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        for caption, widget in ((tr("&Time of:"), self.ours), (tr("&Other run:"), self.theirs)):
+            label = QLabel(caption, page)
+            label.setBuddy(widget)
+            first.addWidget(label)
+            first.addWidget(widget, 1)
+        for each in (self.way, self.skew, self.offset):
+            second.addWidget(each)
+        second.addStretch(1)
+        second.addWidget(self.align_button)
+        second.addWidget(self.show_button)
+        self.errors = ErrorModel(self)
+        self.sorted_errors = QSortFilterProxyModel(self)
+        self.sorted_errors.setSourceModel(self.errors)
+        self.sorted_errors.setSortRole(SORT_ROLE)
+        self.error_table = QTableView(page)
+        set_up_table(self.error_table, "comparison_errors", tr("Errors of the traces that both runs have"))
+        self.error_table.setModel(self.sorted_errors)
+        self.error_table.setSortingEnabled(True)
+        self.error_table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.aligned = QLabel(tr("Choose two runs, and align them: the errors of their traces stand here."), page)
+        self.aligned.setObjectName("comparison_aligned")
+        self.aligned.setWordWrap(True)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(6, 6, 6, 4)
+        layout.addLayout(first)
+        layout.addLayout(second)
+        layout.addWidget(self.error_table, 1)
+        layout.addWidget(self.aligned)
+        self.way.activated.connect(lambda _: self._follow_way())
+        self.align_button.clicked.connect(self.align)
+        self.show_button.clicked.connect(lambda: self.shown_requested.emit(self.traces))
+        return page
+
+    def align(self) -> None:
+        """Asks for the alignment that is chosen."""
+        ours, theirs = self.ours.currentData(), self.theirs.currentData()
+        if ours is None or theirs is None:
+            return
+        if ours == theirs:
+            self.say(tr("Choose two different runs."))
+            return
+        self.say(tr("Aligning…"))
+        method: Method = self.way.currentData()
+        self.align_requested.emit(ours, theirs, method, self.skew.isChecked(), self.offset.value())
+
+    def show_aligned(self, traces: ComparedTraces) -> None:
+        """Shows the errors of two runs."""
+        self.traces = traces
+        self.errors.show_errors(traces.errors)
+        self.error_table.resizeColumnsToContents()
+        self.show_button.setEnabled(True)
+        self.offset.setValue(traces.alignment.offset_s)
+        said = [
+            tr(
+                "Run {other} on the time of run {reference}: {alignment}.",
+                other=traces.other,
+                reference=traces.reference,
+                alignment=traces.alignment.text,
+            )
+        ]
+        if traces.is_by_order:
+            said.append(tr("Their flows have other names: the first goes with the first, and so on."))
+        if not traces.errors:
+            said.append(tr("No trace of both overlaps in time."))
+        self.say(" ".join(said))
+
+    def choose_pair(self, reference: int, other: int) -> None:
+        """Chooses two runs for the second page and shows it."""
+        for combo, number in ((self.ours, reference), (self.theirs, other)):
+            combo.setCurrentIndex(combo.findData(number))
+        self.tabs.setCurrentIndex(1)
+
+    def say(self, text: str) -> None:
+        """Says something about the alignment."""
+        self.aligned.setText(text)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the tables."""
+        for table in (self.table, self.error_table):
+            table.setStyleSheet(table_style(tokens))
+
+    def _offer_runs(self, runs: Sequence[RunRow]) -> None:
+        for combo in (self.ours, self.theirs):
+            combo.clear()
+            for run in runs:
+                combo.addItem(tr("Run {number}: {name}", number=run.id, name=run.name), run.id)
+        outside = [place for place, run in enumerate(runs) if MEASURED_TAG in run.tags or "kernel" in run.tags]
+        self.ours.setCurrentIndex(next((place for place in range(len(runs)) if place not in outside), 0))
+        self.theirs.setCurrentIndex(outside[0] if outside else min(1, len(runs) - 1))
+        self.traces = None
+        self.errors.show_errors(())
+        self.show_button.setEnabled(False)
+
+    def _follow_way(self) -> None:
+        self.offset.setEnabled(self.way.currentData() == MANUAL)
+        self.skew.setEnabled(self.way.currentData() == CORRELATION)
+
+
+def _combo(name: str, text: str, choices: Sequence[tuple[str, object]]) -> QComboBox:
+    combo = QComboBox()
+    combo.setObjectName(name)
+    combo.setAccessibleName(text)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    combo.setMinimumContentsLength(12)
+    for label, value in choices:
+        combo.addItem(label, value)
+    return combo

@@ -1,0 +1,131 @@
+"""The panel of comparisons: groups of stored runs, their table, and traces of two runs on one time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QAbstractItemModelTester, QTest
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.comparison.alignment import AlignedTraces
+from subflow_app.qt import commands
+from subflow_app.qt.comparison.feature import CompareFeature
+from subflow_app.qt.main_window import MainWindow
+
+
+@pytest.fixture
+def compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> CompareFeature:
+    """Two seeds with LIA against two with OLIA, selected in the history and compared."""
+    for controller in ("lia", "olia"):
+        commands.set_value(window.document_stack, window.documents.doc, "flows.download.controller", controller)
+        for seed in (1, 2):
+            commands.set_value(window.document_stack, window.documents.doc, "seed", seed)
+            run_once()
+    window.document_stack.setClean()
+    feature = window.features[CompareFeature]
+    window.history.select([1, 2, 3, 4])
+    window.bar.trigger("study.compare")
+    qtbot.waitUntil(lambda: feature.panel.currentIndex() == 1, timeout=20_000)
+    return feature
+
+
+def headings(feature: CompareFeature) -> list[str]:
+    model = feature.view.model
+    return [str(model.headerData(place, Qt.Orientation.Horizontal)) for place in range(model.columnCount())]
+
+
+def cells(feature: CompareFeature, row: int = 0) -> list[str]:
+    model = feature.view.sorted
+    return [str(model.index(row, column).data()) for column in range(model.columnCount())]
+
+
+def recompared(qtbot: QtBot, feature: CompareFeature, change: Callable[[], object]) -> None:
+    with qtbot.waitSignal(feature.view.model.modelReset, timeout=20_000):
+        change()
+
+
+def test_groups_are_compared_with_the_first_and_with_any_other(qtbot: QtBot, compared: CompareFeature) -> None:
+    view = compared.view
+    QAbstractItemModelTester(view.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    # The oldest run's group is the reference at first.
+    assert headings(compared) == ["Figure", "Unit", "A: lia", "B: olia", "B − A", "B: significance"]
+    name, unit, lia, olia, difference, significance = cells(compared)
+    assert (name, unit) == ("Goodput", "Mbit/s")
+    assert "±" in olia
+    assert "±" in lia
+    assert difference.endswith("%)")
+    assert significance.startswith("p ")
+    assert "significant" in significance
+    assert "Welch's t test" in view.told.text()
+    view.reference.setCurrentIndex(1)
+    with qtbot.waitSignal(view.model.modelReset, timeout=20_000):
+        view.reference.activated.emit(1)
+    assert headings(compared)[2:] == ["A: lia", "A − B", "A: significance", "B: olia"]
+    turned = cells(compared)[3]
+    assert float(turned.split()[0]) == pytest.approx(-float(difference.split()[0]))
+
+
+def test_the_test_can_be_chosen(qtbot: QtBot, compared: CompareFeature) -> None:
+    view = compared.view
+    assert view.paired.isEnabled()
+    recompared(qtbot, compared, view.paired.click)
+    assert view.told.text().startswith("paired t test by seed")
+    recompared(qtbot, compared, view.corrected.click)
+    assert "Holm's correction" in view.told.text()
+    few = view.model.rowCount()
+    recompared(qtbot, compared, view.everything.click)
+    assert view.model.rowCount() > few
+
+
+def test_figures_are_filtered_sorted_copied_and_saved(
+    compared: CompareFeature, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    view = compared.view
+    QTest.keyClicks(view.filter, "rtt")
+    assert 0 < view.sorted.rowCount() < view.model.rowCount()
+    view.table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
+    first, last = cells(compared)[0], cells(compared, view.sorted.rowCount() - 1)[0]
+    assert (first, last) == ("Mean RTT", "flows.download.mean_rtt_s")
+    view.copy()
+    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("mean_rtt_s\t2\t")
+    dialogs.answer("save_path", tmp_path / "table.csv", tmp_path / "no" / "table.csv")
+    view.save()
+    assert (tmp_path / "table.csv").read_text().splitlines()[1].startswith("mean_rtt_s,2,")
+    view.save()
+    assert "Not written" in view.told.text()
+
+
+def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, window: MainWindow, compared: CompareFeature) -> None:
+    view = compared.view
+    view.tabs.setCurrentIndex(1)
+    assert (view.ours.currentData(), view.theirs.currentData()) == (1, 2)
+    view.theirs.setCurrentIndex(0)
+    view.align()
+    assert view.aligned.text() == "Choose two different runs."
+    view.theirs.setCurrentIndex(1)
+    view.way.setCurrentIndex(2)
+    view.way.activated.emit(2)
+    assert view.offset.isEnabled()
+    assert not view.skew.isEnabled()
+    view.offset.setValue(0.5)
+    QTest.mouseClick(view.align_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: view.errors.rowCount() > 0, timeout=20_000)
+    assert view.aligned.text() == "Run 2 on the time of run 1: +0.5 s."
+    QTest.mouseClick(view.show_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.shown.ids == {1, 2}, timeout=20_000)
+    first, second = window.plots.runs
+    assert isinstance(second, AlignedTraces)
+    assert second.title == "Two paths (+0.5 s)"
+    assert first.title == "Two paths"
+
+
+def test_without_runs_the_panel_says_what_to_do(window: MainWindow) -> None:
+    window.docks.go_to("compare")
+    panel = window.features[CompareFeature].panel
+    assert panel.currentIndex() == 0
+    assert not window.bar["study.compare"].isEnabled()
