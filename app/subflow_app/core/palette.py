@@ -84,6 +84,11 @@ def dash(run: int) -> tuple[float, ...]:
     return _DASHES[run % len(_DASHES)]
 
 
+GHOST_DASH = (5.0, 4.0)
+GHOST_OPACITY = 0.7
+"""How the original of a fork is drawn behind it: in its colours, fainter."""
+
+
 def split_owner(owner: str) -> tuple[str, int, int]:
     """Flow name, instance (from 0) and subflow ordinal (from 1; 0 is the flow itself) of an owner string.
 

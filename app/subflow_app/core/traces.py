@@ -17,7 +17,7 @@ from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
-    from subflow_store import Store
+    from subflow_store import RunFork, Store
 
 FLOW = "flow"
 SUBFLOW = "subflow"
@@ -163,7 +163,12 @@ class _MadeBy(NamedTuple):
 
 
 class _RunTraces:
-    """What the traces of any run say of it, wherever they are kept."""
+    """What the traces of any run say of it, wherever they are kept.
+
+    Attributes:
+        fork: where it branched off another run; None: it has a beginning of its own.
+        origin: the traces of that other run, where they are at hand.
+    """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
         self._title = title
@@ -171,6 +176,8 @@ class _RunTraces:
         self._warmup_s = warmup_s
         self._mss_bytes = mss_bytes
         self._made_by = made_by
+        self.fork: RunFork | None = None
+        self.origin: Traces | None = None
 
     @property
     def title(self) -> str:
@@ -228,6 +235,7 @@ class LiveTraces(_RunTraces):
         self._marks: list[TraceMark] = []
         self._marks_lock = threading.Lock()
         self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
+        self.run_id: int | None = None  # in the store that it goes to
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -293,6 +301,7 @@ class StoredTraces(_RunTraces):
         unreadable = run.scenario_text or f"run {run_id}"
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
         super().__init__(run.name, float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
+        self.fork = store.forks.origin_of(run_id)
 
     @property
     def run_id(self) -> int:

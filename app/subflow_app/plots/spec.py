@@ -33,6 +33,7 @@ class Curve:
             distribution has none, a phase plot has that of each point.
         run: position of the run in an overlay, from 0; turn it into a dash pattern with `palette.dash`.
         run_title: name of that run, which no other run has that is shown with it.
+        is_ghost: the run is shown behind another one that branched off it.
     """
 
     label: str
@@ -44,6 +45,7 @@ class Curve:
     run: int = 0
     run_title: str = ""
     x: NDArray[np.float64] | None = None
+    is_ghost: bool = False
 
     @property
     def positions(self) -> NDArray[np.float64]:

@@ -103,6 +103,8 @@ GLYPHS: dict[str, str] = {
     "crosshair": "ph.crosshair-simple",
     "log": "ph.chart-line-up",
     "marks": "ph.map-pin",
+    "ghost": "ph.ghost",
+    "fork": "ph.git-branch",
     "theme": "ph.circle-half",
     "theme_light": "ph.sun",
     "theme_dark": "ph.moon",

@@ -107,6 +107,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "view.crosshair",
         "view.log_y",
         "view.marks",
+        "view.ghost",
         "-",
         ">Reading plots",
         "-",
@@ -152,6 +153,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "playhead.live",
         "playhead.leave",
+        "-",
+        "fork.new",
     ),
     "&Train": (
         "train.start",
@@ -170,6 +173,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.overlay",
         "history.compare",
         "history.clear_overlay",
+        "history.fork",
         "-",
         "history.rename",
         "history.tag",
@@ -196,8 +200,8 @@ _PART_MENU = (
 TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
     "": ("topology.paste", "-", "topology.select_all"),
     "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
-    "links": ("run.link_down", "run.link_up", "-", *_PART_MENU),
-    "flows": ("topology.edit_paths", "-", *_PART_MENU),
+    "links": ("run.link_down", "run.link_up", "fork.new", "-", *_PART_MENU),
+    "flows": ("topology.edit_paths", "fork.new", "-", *_PART_MENU),
     "notes": ("topology.cut", "topology.copy", "topology.duplicate", "topology.delete"),
 }
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
@@ -207,10 +211,13 @@ TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",
     "-",
+    "fork.new",
+    "-",
     "view.legend",
     "view.crosshair",
     "view.log_y",
     "view.marks",
+    "view.ghost",
     "-",
     *SUBMENUS["Reading plots"],
     "-",

@@ -63,6 +63,7 @@ class PlotView(QWidget):
         self._legend_shown = True
         self._crosshair_shown = True
         self._marks_shown = True
+        self._ghosts_shown = True
         self._log = False
         self._empty = EmptyState(
             "plots",
@@ -116,6 +117,7 @@ class PlotView(QWidget):
         legend = Legend(self._model, self)
         stack.set_log(self._log)
         stack.set_marks_shown(self._marks_shown)
+        stack.set_ghosts_shown(self._ghosts_shown)
         stack.set_crosshair_shown(self._crosshair_shown)
         stack.set_readout_shown(not self._legend_shown)
         legend.setVisible(self._legend_shown)
@@ -327,6 +329,12 @@ class PlotView(QWidget):
         self._marks_shown = is_shown
         for stack in self._stacks:
             stack.set_marks_shown(is_shown)
+
+    def set_ghosts_shown(self, is_shown: bool) -> None:
+        """Shows or hides the originals of the forks that are shown."""
+        self._ghosts_shown = is_shown
+        for stack in self._stacks:
+            stack.set_ghosts_shown(is_shown)
 
     def set_log(self, is_log: bool) -> None:
         """Logarithmic or linear values."""

@@ -108,8 +108,20 @@ class RunControl(QObject):
         except SimError as error:
             self.refused.emit(str(error))
             return
+        self.start_job(job, until_s)
+
+    def start_job(self, job: RunJob, until_s: float | None = None) -> None:
+        """Starts a run that is made already; does nothing while another goes on.
+
+        Args:
+            job: the run.
+            until_s: simulated time at which it holds, s; None: it goes on to the end.
+        """
+        if self._job is not None:
+            return
         self._job = job
         self._is_paused = False
+        job.set_speed_limit(self._speed_limit)
         if until_s is not None:
             job.run_to(until_s)
         self.started.emit(job)

@@ -145,7 +145,9 @@ class RunSession(QObject):
 
     def _on_started(self, job: RunJob) -> None:
         self._notices.run_began()
-        if self._is_following:
+        if job.past is not None:
+            self._shown.show_fork(job)
+        elif self._is_following:
             self._shown.add_job(job)
         else:
             self._shown.show_job(job)

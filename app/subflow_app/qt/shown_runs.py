@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.core.comparison.alignment import AlignedTraces, Alignment
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import trn
+from subflow_app.core.replay.ghosts import forks_first
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.plot_view import PlotView
@@ -67,6 +68,21 @@ class ShownRuns(QObject):
     def add_job(self, job: RunJob) -> None:
         """Lays a run that starts now over those that are shown."""
         self._show([*self._runs, (job.traces, None)])
+
+    def show_fork(self, job: RunJob) -> None:
+        """Lays a fork over its original, which is shown with it; other runs leave."""
+        self.show_over_original(job, None)
+
+    def show_over_original(self, job: RunJob, run_id: int | None) -> None:
+        """Shows a fork, perhaps stored already, with its original."""
+        assert job.past is not None
+        origin = job.past.origin
+        known = [
+            (traces, number)
+            for traces, number in self._runs
+            if traces is origin or (number is not None and number == job.past.fork.parent_id)
+        ]
+        self._show([(job.traces, run_id), *(known[:1] or [(origin, job.past.fork.parent_id)])])
 
     def job_stored(self, job: RunJob, run_id: int | None) -> None:
         """Notes the number that a shown run has in the store, so that the history can mark it."""
@@ -173,6 +189,7 @@ class ShownRuns(QObject):
 
     def _show(self, runs: list[tuple[Traces, int | None]]) -> None:
         self._give_up()
+        runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
         self._plots.show_runs([traces for traces, _ in runs])
         self._runs = runs
         self.changed.emit()

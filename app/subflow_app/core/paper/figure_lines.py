@@ -88,7 +88,7 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
     seen = _without_idle_links(curves)
     fullest_run = max((sum(curve.run == run for curve in seen) for run in {curve.run for curve in seen}), default=0)
     if fullest_run <= _MOST_SINGLE_CURVES:
-        return [Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0) for curve in seen]
+        return [_single(curve) for curve in seen]
     groups: dict[tuple[int, str, int, str], list[Curve]] = {}
     for curve in seen:
         name, _, ordinal = palette.split_owner(curve.owner) if curve.kind != LINK else (curve.owner, 0, 0)
@@ -108,6 +108,12 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
         label = members[0].label.replace(members[0].owner.partition("/")[0], name, 1)
         thick.append(Line(_mean(members, base), f"{label} (mean of {len(members)})", 1.33, 1.0))
     return thin + thick
+
+
+def _single(curve: Curve) -> Line:
+    if curve.is_ghost:
+        return Line(curve, curve.label, 0.7, palette.GHOST_OPACITY)
+    return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
 
 
 def _mean(members: Sequence[Curve], colour: palette.ColourKey) -> Curve:

@@ -75,7 +75,7 @@ class ForkOrigin:
         row = store.run(run_id)
         title = tr("run {number}", number=run_id)
         text = row.scenario_text or ""
-        is_measured = "kernel" in (row.summary or {}) or bool({"kernel", "imported"} & set(row.tags))
+        is_measured = "kernel" in (row.summary or {}) or bool({"kernel", "measured"} & set(row.tags))
         if is_measured or (row.status == "finished" and not row.signature):
             raise InputError(tr("{run} was measured, not simulated: it cannot be forked", run=title))
         simulated_s = (row.summary or {}).get("simulated_s")

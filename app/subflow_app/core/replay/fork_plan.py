@@ -132,7 +132,7 @@ class ForkPlan:
             simulation_maker=lambda _scenario, _seed, _interval_s: state.simulation,
             speed_limit=speed_limit,
             decisions=decision_limits(self.scenario) if records_decisions else None,
-            past=RunPast(self.fork(), state.marks, state.events),
+            past=RunPast(self.fork(), self.origin.traces, state.marks, state.events),
         )
 
 

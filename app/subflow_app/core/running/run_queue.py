@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,10 +53,12 @@ class QueuedRun:
     Attributes:
         source: what to simulate.
         name: of the run.
+        maker: makes the run, in the thread that carries it out; None: the scenario is run from its beginning.
     """
 
     source: ScenarioSource
     name: str
+    maker: Callable[[Store | None], RunJob] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,13 +365,8 @@ class RunQueue:
 
     def _run(self, item: _Item) -> QueueEntry:
         store = self._store()
-        job = RunJob(
-            item.run.source.scenario,
-            item.run.source.text,
-            store=store,
-            sample_interval_s=self._sample_interval_s(),
-            name=item.run.name,
-        )
+        maker = item.run.maker or partial(self._job_of, item.run)
+        job = maker(store)
         with self._lock:
             item.job = job
             if item.is_cancelled:
@@ -392,6 +390,15 @@ class RunQueue:
             eta_s=0.0,
             note=note,
             run_id=result.run_id,
+        )
+
+    def _job_of(self, run: QueuedRun, store: Store | None) -> RunJob:
+        return RunJob(
+            run.source.scenario,
+            run.source.text,
+            store=store,
+            sample_interval_s=self._sample_interval_s(),
+            name=run.name,
         )
 
     @staticmethod

@@ -13,7 +13,7 @@ import numpy as np
 
 import subflow_app
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
-from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark
+from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
 from subflow_store.errors import StoreError
 from subflow_store.streams import StreamSpec
 from subflow_store.values import ColumnSpec, EventTable, RunFork, RunStart
@@ -41,9 +41,11 @@ class RunPast:
         fork: where it branched off, for the store.
         marks: of the time until then.
         events: of the time until then, by stream; their names are numbered as the simulation does it.
+        origin: the traces of that other run.
     """
 
     fork: RunFork
+    origin: Traces
     marks: Sequence[TraceMark] = ()
     events: Mapping[str, EventTable] = field(default_factory=dict)
 

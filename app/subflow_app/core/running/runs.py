@@ -261,13 +261,14 @@ class RunJob:
         self.sample_interval_s = sample_interval_s
         self._store = store
         self._past = past
-        self._run_id: int | None = None
         maker = simulation_maker or (make_simulation if limits is None else partial(make_simulation, limits=limits))
         self._simulation = maker(scenario, seed, sample_interval_s)
         self._decisions = decisions
         if decisions is not None:
             self._simulation.record_decisions(decisions)
         self._traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
+        if past is not None:
+            self._traces.fork, self._traces.origin = past.fork, past.origin
         self._go = threading.Event()
         self._go.set()
         # Ends the wait of a paused run: it goes on, ends, or makes a change.
@@ -296,7 +297,7 @@ class RunJob:
     @property
     def run_id(self) -> int | None:
         """Number of the run in its store from its start on; None without one."""
-        return self._run_id
+        return self._traces.run_id
 
     @property
     def past(self) -> RunPast | None:
@@ -394,7 +395,7 @@ class RunJob:
             raise RuntimeError("a RunJob runs once")
         self._started = True
         recorder = self._recorder(self._store, is_over=False)
-        self._run_id = recorder.run_id
+        self._traces.run_id = recorder.run_id
         error: Exception | None = None
         try:
             status = self._simulate(recorder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.qt.forking.feature import ForkFeature
 
 
 def _one_selected(state: WindowState) -> bool:
@@ -59,6 +60,16 @@ def rows() -> Iterator[ActionSpec]:
         ("Ctrl+Backspace",),
         lambda w, _: w.shown.keep_first(),
         lambda s: s.runs_shown > 1,
+    )
+    yield ActionSpec(
+        "history.fork",
+        "What &if…",
+        "Fork the selected run: change a link or a flow from a time on, and see the run as a ghost",
+        "fork",
+        ("Ctrl+Shift+Y",),
+        lambda w, _: w.features[ForkFeature].fork_selected(),
+        _one_selected,
+        Scope.HISTORY,
     )
     yield ActionSpec(
         "history.rename",

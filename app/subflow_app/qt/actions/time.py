@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 
 # Id behind "playhead.", text, tip, icon, shortcut.
@@ -101,3 +102,12 @@ def rows() -> Iterator[ActionSpec]:
             lambda w, _, name=name: w.features[PlayheadFeature].do(name),  # type: ignore[misc]
             lambda s, name=name: f"playhead.{name}" in s.features,  # type: ignore[misc]
         )
+    yield ActionSpec(
+        "fork.new",
+        "&What if…",
+        "Fork the run that is shown: change a link or a flow from a time on, and see the original as a ghost",
+        "fork",
+        ("Ctrl+Shift+W",),
+        lambda w, _: w.features[ForkFeature].fork_shown(),
+        lambda s: "fork.new" in s.features,
+    )

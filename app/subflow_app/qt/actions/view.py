@@ -173,6 +173,17 @@ def rows() -> Iterator[ActionSpec]:
         is_on=True,
     )
     yield ActionSpec(
+        "view.ghost",
+        "&Originals of forks",
+        "Draw the original of a fork as a ghost behind it, from the time on at which they differ",
+        "ghost",
+        ("O",),
+        lambda w, on: w.plots.set_ghosts_shown(on),
+        scope=Scope.PLOTS,
+        checkable=True,
+        is_on=True,
+    )
+    yield ActionSpec(
         "view.fit",
         "&Fit plots",
         "Show the whole run in the plots; a double-click does the same",

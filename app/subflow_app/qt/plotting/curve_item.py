@@ -105,6 +105,11 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
 
 def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
     """Colour by owner, dash by run. Width 1 on screen: pyqtgraph draws wider lines four to seven times slower."""
+    if curve.is_ghost:
+        colour = QColor(palette.hex_colour(curve.colour, dark=dark))
+        colour.setAlphaF(palette.GHOST_OPACITY)
+        # On a screen of fine pixels, and on paper, thinner than what it is compared with.
+        return make_pen(colour.name(QColor.NameFormat.HexArgb), palette.GHOST_DASH, 0.6 * width if width > 1 else width)
     return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.run), width)
 
 

@@ -241,9 +241,13 @@ class _LineDelegate(QStyledItemDelegate):
         area = style.subElementRect(style.SubElement.SE_ItemViewItemDecoration, styled, styled.widget)
         pen = QPen(QColor(line_colour(curve, dark=current_tokens().is_dark)), 2.0)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        if palette.dash(curve.run):
-            pen.setDashPattern([length / 2 for length in palette.dash(curve.run)])
+        dash = palette.GHOST_DASH if curve.is_ghost else palette.dash(curve.run)
+        if dash:
+            pen.setDashPattern([length / 2 for length in dash])
         painter.save()
+        if curve.is_ghost:
+            pen.setWidthF(1.0)
+            painter.setOpacity(palette.GHOST_OPACITY)
         if index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked:
             painter.setOpacity(0.35)
         painter.setPen(pen)

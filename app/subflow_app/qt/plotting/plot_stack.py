@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
@@ -14,16 +13,18 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.core import palette
 from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
-from subflow_app.plots import BARS, TIME, Bar, Curve, PlotSpec
-from subflow_app.plots.reading import stretch
+from subflow_app.plots import BARS, TIME, Curve, PlotSpec
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.bar_plot import BarPlot
-from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind, run_names
+from subflow_app.qt.plotting.curve_id import CurveId, curve_id
+from subflow_app.qt.plotting.curve_looks import CurveLooks
+from subflow_app.qt.plotting.fork_lines import ForkLines
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
 from subflow_app.qt.plotting.readout import readout
 from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
+from subflow_app.qt.plotting.span_table import span_rows
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
@@ -33,7 +34,6 @@ _ZOOM_STEP = 1.25
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 _OTHERS_MS = 400
 _MOST_CURVES_AT_ONCE = 200  # more are fed in slices of time
-_Drawn = TypeVar("_Drawn", Curve, Bar)
 _Plot = TypeVar("_Plot", TimePlot, XYPlot)
 _HIT_PX = 8.0  # how far from a curve a click still means it
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
@@ -86,7 +86,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._hidden: frozenset[CurveId] = frozenset()
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
-        self._chosen: Mapping[tuple[str, str], str] = {}
+        self._looks = CurveLooks()
+        self.forks = ForkLines()
         self._marks_shown = True
         self._crosshair_shown = True
         self._readout_shown = False
@@ -157,6 +158,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             if time_plot is not self.time_plots[0]:
                 time_plot.item.setXLink(self.time_plots[0].item)
         self.cursors.attach(self.time_plots)
+        self.forks.attach(self.time_plots)
         if self.time_plots:
             self.time_plots[0].view.sigXRangeChanged.connect(lambda *_: self.time_range_changed.emit(*self.time_range))
         self._share_height()
@@ -196,6 +198,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for plot in self.plots:
             plot.clear()
         self._runs = tuple(runs)
+        self._looks.set_runs(runs)
+        self.forks.show(self._looks.ghosts)
         self._duration_s = max((run.duration_s for run in runs), default=1.0)
         for plot in self.time_plots:
             plot.set_duration(self._duration_s)
@@ -226,7 +230,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def take_switches(self, other: PlotStack) -> None:
         """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
         self._marks_shown = other._marks_shown
-        self._chosen = other._chosen
+        self._looks.take(other._looks)
         self._crosshair_shown = other._crosshair_shown
         self.set_log(other._log)
 
@@ -253,14 +257,19 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def set_colours(self, chosen: Mapping[tuple[str, str], str]) -> None:
         """Draws lines in colours that a person chose, ``#RRGGBB`` by owner and kind, in all runs; others in theirs."""
-        self._chosen = dict(chosen)
+        self._looks.chosen = dict(chosen)
         self._feed()
         self.apply_tokens(self._tokens)
         self.curves_changed.emit()
 
-    def _in_chosen_colour(self, drawn: _Drawn) -> _Drawn:
-        chosen = self._chosen.get((drawn.owner, line_kind(drawn.kind)))
-        return drawn if chosen is None else replace(drawn, colour=drawn.colour._replace(chosen=chosen))
+    def set_ghosts_shown(self, is_shown: bool) -> None:
+        """Shows or hides the originals of the forks that are shown."""
+        self._looks.ghosts_shown = is_shown
+        if self._looks.ghosts:
+            for plot in self.plots:
+                plot.clear()
+            self._feed()
+            self.curves_changed.emit()
 
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
         """Per plot over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
@@ -302,7 +311,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             for _plot, curve in [each for each in fed if each[0] is plot] or self._note_curves([plot]):
                 plot.feed([curve])
                 yield None
-        marks = [run.marks() for run in self._runs] if self._marks_shown else []
+        marks = self._looks.marks() if self._marks_shown else []
         for each in self.plots if self._marks_shown else ():
             yield from each.marking(marks, self._colours)
         for plot in self.time_plots:
@@ -317,7 +326,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         fed = self._note_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
         for plot in self._others:
             if isinstance(plot, BarPlot):
-                plot.feed_bars([self._in_chosen_colour(bar) for bar in plot.spec.all_bars(self._runs)])
+                plot.feed_bars(self._looks.bars(plot.spec))
             else:
                 plot.feed([curve for each, curve in fed if each is plot])
 
@@ -325,7 +334,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """The curves of plots, which the legend gets to know."""
         fed = []
         for plot in plots:
-            overlaid = [self._in_chosen_colour(curve) for curve in plot.spec.overlay(self._runs)]
+            overlaid = self._looks.curves(plot.spec)
             fed += [(plot, curve) for curve in overlaid]
             for curve in overlaid:
                 key = curve_id(curve)
@@ -378,7 +387,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def _feed_marks(self) -> None:
         if self._marks_shown:
-            marks = [run.marks() for run in self._runs]
+            marks = self._looks.marks()
             for plot in self.plots:
                 plot.set_marks(marks, self._colours)
 
@@ -481,16 +490,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """What each visible curve over time did between A and B; nothing until both are set."""
         if self.cursors.span_s is None:
             return []
-        names = run_names(self._curves.values())
-        rows = []
-        for plot in self.time_plots:
-            for key, item in plot.curves.items():
-                if key not in self._hidden:
-                    label = self._curves[key].label
-                    line = f"{label} ({names[key.run]})" if len(names) > 1 else label
-                    values = stretch(item.time_s, item.shown_values, *self.cursors.span_s)
-                    rows.append(SpanRow(tr(plot.spec.title), plot.spec.unit, line, values))
-        return rows
+        return span_rows(self.time_plots, self._curves, self._hidden, self.cursors.span_s)
 
     def _draw_cursor(self) -> None:
         for plot in self.plots:
@@ -596,4 +596,5 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for plot in self.plots:
             plot.apply_tokens(tokens)
         self.cursors.apply_tokens(tokens)
+        self.forks.apply_tokens(tokens)
         self._draw_cursor()

@@ -83,7 +83,7 @@ class TimePlot(StackedPlot):
                 if self._tokens is not None:
                     item.setPen(self._pen_of(curve))
                 # Totals lie under their parts: they cover more area and matter less where both meet.
-                item.setZValue(0 if curve.kind == "total" else 1)
+                item.setZValue(-1 if curve.is_ghost else 0 if curve.kind == "total" else 1)
                 item.set_log(self._log)
             self._latest[key] = curve
             item.feed(curve)

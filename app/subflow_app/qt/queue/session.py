@@ -32,6 +32,7 @@ class QueueSession(QObject):
 
     changed = Signal()  # what can be done is something else now
     stored = Signal()  # the list of stored runs may have changed
+    fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
 
     def __init__(
         self,
@@ -104,6 +105,10 @@ class QueueSession(QObject):
         path = self._documents.doc.path
         folder = None if path is None else path.parent
         self._add(grid_of(source, answer.seeds, answer.flow, answer.controllers, folder), answer.tag)
+
+    def add_run(self, run: QueuedRun) -> None:
+        """Queues a run that something else has prepared."""
+        self._add([run], "")
 
     def toggle(self) -> None:
         """Holds the whole queue, or lets it go on."""
@@ -199,6 +204,8 @@ class QueueSession(QObject):
         for job, result in ended:
             if result.run_id is None:
                 self._unsaved.add(job, result)
+            if job.past is not None:
+                self.fork_ended.emit(job, result)
         if ended:
             self.stored.emit()
 

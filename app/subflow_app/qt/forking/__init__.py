@@ -1,0 +1,1 @@
+"""What-if: forking a run from the window. Start reading at `feature`."""

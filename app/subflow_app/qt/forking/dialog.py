@@ -1,0 +1,272 @@
+"""Asks what shall be different, and from when on: the form over a `ForkDraft`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr
+from subflow_app.core.replay.fork_draft import BOTH, FLOWS, LINKS, ForkDraft, Target
+from subflow_app.core.replay.fork_plan import ForkPlan
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_WIDTH = 460
+
+
+class ForkDialog(QDialog):
+    """What if…; `started` has the plan when the person starts it."""
+
+    started = Signal(object)  # ForkPlan
+
+    def __init__(self, draft: ForkDraft, key: str = "", parent: QWidget | None = None) -> None:
+        """Shows a draft; ``key`` is the link or flow that comes up first, if the run has it."""
+        super().__init__(parent)
+        self.setObjectName("fork_dialog")
+        self.setWindowTitle(tr("What if…"))
+        self.setMinimumWidth(_WIDTH)
+        self._draft = draft
+        origin = draft.origin
+        numbered = tr("{name} (run {number})", name=origin.name, number=origin.run_id)
+        title = QLabel(origin.name if origin.run_id is None else numbered, self)
+        title.setObjectName("fork_run")
+        title.setWordWrap(True)
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        hint = QLabel(
+            tr("Until then the fork is this run; from then on it has the same luck, and what you change."), self
+        )
+        hint.setObjectName("fork_hint")
+        hint.setWordWrap(True)
+        self.notice = QLabel(draft.origin.notice, self)
+        self.notice.setObjectName("fork_notice")
+        self.notice.setWordWrap(True)
+        self.notice.setVisible(bool(draft.origin.notice))
+        self.time = QLineEdit(draft.time_text, self)
+        self.time.setObjectName("fork_time")
+        self.time.setAccessibleName(tr("Time of the fork"))
+        self.time.textChanged.connect(self._on_time)
+        self._time_problem = _problem_label("fork_time_problem", self)
+        self.thing = QComboBox(self)
+        self.thing.setObjectName("fork_thing")
+        self.thing.setAccessibleName(tr("What changes"))
+        for each in draft.changeable():
+            section, _, name = each.partition(".")
+            self.thing.addItem(tr("Link {name}", name=name) if section == LINKS else tr("Flow {name}", name=name), each)
+        self.thing.setCurrentIndex(max(0, self.thing.findData(key)))
+        self.thing.currentIndexChanged.connect(self._show_thing)
+        self._form = QFormLayout()
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        texts = [tr("At"), tr("Change"), tr("Direction"), *_link_labels().values()]
+        self._label_width = max(self.fontMetrics().horizontalAdvance(text) for text in texts)
+        self._form.addRow(self._label(tr("At")), self.time)
+        self._form.addRow("", self._time_problem)
+        self._form.addRow(self._label(tr("Change")), self.thing)
+        self._part = QWidget(self)
+        self._summary = QLabel(self)
+        self._summary.setObjectName("fork_summary")
+        self._summary.setWordWrap(True)
+        self._summary.setMinimumHeight(2 * self._summary.fontMetrics().lineSpacing())
+        self._summary.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.start = buttons.addButton(tr("Start the fork"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.start.setObjectName("fork_start")
+        self.start.setDefault(True)
+        buttons.accepted.connect(self._on_start)
+        buttons.rejected.connect(self.reject)
+        self._layout = QVBoxLayout(self)
+        for widget in (title, hint, self.notice):
+            self._layout.addWidget(widget)
+        self._layout.addLayout(self._form)
+        self._layout.addWidget(self._part)
+        self._layout.addStretch(1)
+        self._layout.addWidget(self._summary)
+        self._layout.addWidget(buttons)
+        self._fields: dict[str, QLineEdit] = {}
+        self._problems: dict[str, QLabel] = {}
+        self.direction: QComboBox | None = None
+        self.controller: QComboBox | None = None
+        self._hint = hint
+        self.apply_tokens(current_tokens())
+        self._show_thing()
+
+    @property
+    def summary(self) -> str:
+        """What the fork would be, as it is shown."""
+        return self._summary.text()
+
+    def field(self, key: str) -> QLineEdit:
+        """The field of a value of the link that is shown."""
+        return self._fields[key]
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Colours what is secondary, and what is wrong."""
+        self._hint.setStyleSheet(f"color: {tokens.muted_text};")
+        self.notice.setStyleSheet(f"color: {tokens.text}; background: {tokens.warning_fill}; padding: 4px;")
+        for label in (self._time_problem, *self._problems.values()):
+            label.setStyleSheet(f"color: {tokens.error};")
+
+    # ---- inside ----
+
+    def _label(self, text: str) -> QLabel:
+        label = QLabel(text, self)
+        label.setMinimumWidth(self._label_width)
+        return label
+
+    def _target(self, subflow: int | None = None) -> Target:
+        section, _, name = str(self.thing.currentData()).partition(".")
+        direction = BOTH if self.direction is None else str(self.direction.currentData())
+        return Target(section, name, direction if section == LINKS else BOTH, subflow)
+
+    def _show_thing(self) -> None:
+        """Makes the fields of the link or flow that is chosen."""
+        self.direction = self.controller = None
+        self._fields.clear()
+        self._problems.clear()
+        part = QWidget(self)
+        part.setObjectName("fork_values")
+        section = str(self.thing.currentData()).partition(".")[0]
+        if section == LINKS:
+            self._make_link(part)
+        elif section == FLOWS:
+            self._make_flow(part)
+        old = self._layout.replaceWidget(self._part, part)
+        if old is not None:
+            self._part.setParent(None)
+            self._part.deleteLater()
+        self._part = part
+        part.show()
+        self._show_state()
+
+    def _make_link(self, part: QWidget) -> None:
+        form = QFormLayout(part)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        self.direction = QComboBox(part)
+        self.direction.setObjectName("fork_direction")
+        self.direction.setAccessibleName(tr("Direction"))
+        texts = {BOTH: tr("Both directions"), "forward": tr("Forward only"), "reverse": tr("Reverse only")}
+        for direction, text in texts.items():
+            self.direction.addItem(text, direction)
+        form.addRow(self._label(tr("Direction")), self.direction)
+        self.up = QCheckBox(tr("In service"), part)
+        self.up.setObjectName("fork_up")
+        self.up.clicked.connect(lambda is_up: self._set("up", is_up))
+        form.addRow("", self.up)
+        for key, label in _link_labels().items():
+            field = QLineEdit(part)
+            field.setObjectName(f"fork_{key}")
+            field.setAccessibleName(label)
+            field.textEdited.connect(partial(self._set, key))
+            self._fields[key] = field
+            form.addRow(self._label(label), field)
+            self._problems[key] = _problem_label(f"fork_{key}_problem", part)
+            form.addRow("", self._problems[key])
+        self.direction.currentIndexChanged.connect(self._show_link)
+        self._show_link()
+
+    def _show_link(self) -> None:
+        """The values of the chosen direction, as the fork would have them."""
+        shown = self._draft.shown(self._target())
+        self.up.setChecked(shown["up"] is True)
+        for key, field in self._fields.items():
+            field.setText(str(shown[key]))
+        self._show_state()
+
+    def _make_flow(self, part: QWidget) -> None:
+        grid = QGridLayout(part)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setColumnStretch(0, 1)
+        flow = self._draft.origin.scenario.flows[self._target().name]
+        present = self._draft.shown(self._target())
+        if "controller" in present:
+            box = self.controller = QComboBox(part)
+            box.setObjectName("fork_controller")
+            box.setAccessibleName(tr("Controller"))
+            for name in self._draft.controllers(flow.name):
+                box.addItem(name, name)
+            box.setCurrentIndex(box.findData(_name_of(present["controller"])))
+            box.currentIndexChanged.connect(lambda _index: self._set("controller", str(box.currentData())))
+            grid.addWidget(QLabel(tr("Controller"), part), 0, 0)
+            grid.addWidget(box, 0, 1, 1, 2)
+        for ordinal, path in enumerate(flow.paths, start=1):
+            target = self._target(ordinal)
+            states = self._draft.shown(target)
+            grid.addWidget(QLabel(tr("{ordinal}: {route}", ordinal=ordinal, route=" → ".join(path)), part), ordinal, 0)
+            is_open = QCheckBox(tr("Open"), part)
+            is_open.setObjectName(f"fork_open_{ordinal}")
+            is_open.setAccessibleName(tr("Subflow {ordinal} open", ordinal=ordinal))
+            is_open.setChecked(states.get("open") is True)
+            is_open.clicked.connect(lambda on, which=ordinal: self._set("open", on, subflow=which))
+            backup = QCheckBox(tr("Backup"), part)
+            backup.setObjectName(f"fork_backup_{ordinal}")
+            backup.setAccessibleName(tr("Subflow {ordinal} is a backup", ordinal=ordinal))
+            backup.setChecked(states.get("backup") is True)
+            backup.setEnabled(flow.kind == "mptcp")
+            backup.clicked.connect(lambda on, which=ordinal: self._set("backup", on, subflow=which))
+            grid.addWidget(is_open, ordinal, 1)
+            grid.addWidget(backup, ordinal, 2)
+
+    def _set(self, key: str, value: str | bool, *, subflow: int | None = None) -> None:
+        self._draft.set(self._target(subflow), key, value)
+        self._show_state()
+
+    def _on_time(self, text: str) -> None:
+        self._draft.set_time(text)
+        if not self._draft.time_problem:
+            self._show_thing()  # the run had other values then
+        self._show_state()
+
+    def _show_state(self) -> None:
+        """What is wrong beside its field, and the fork in one line."""
+        _say(self._time_problem, self._draft.time_problem)
+        for key, label in self._problems.items():
+            _say(label, self._draft.problem(self._target(), key))
+        self._summary.setText(self._draft.summary)
+        self.start.setEnabled(self._draft.plan is not None)
+        # What is wrong has as much room as it takes: a form layout alone would cut off its second line.
+        self._layout.activate()
+        self.resize(self.width(), max(self.minimumSizeHint().height(), self.heightForWidth(self.width())))
+
+    def _on_start(self) -> None:
+        plan: ForkPlan | None = self._draft.plan
+        if plan is not None:
+            self.accept()
+            self.started.emit(plan)
+
+
+def _problem_label(name: str, parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName(name)
+    label.setWordWrap(True)
+    label.setStyleSheet(f"color: {current_tokens().error};")
+    label.hide()
+    return label
+
+
+def _say(label: QLabel, text: str) -> None:
+    label.setText(text)
+    label.setVisible(bool(text))
+    width = max(label.width(), _WIDTH // 2)
+    label.setMinimumHeight(label.heightForWidth(width) if text else 0)
+
+
+def _link_labels() -> dict[str, str]:
+    return {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
+
+
+def _name_of(controller: object) -> str:
+    return str(controller.get("name", "")) if isinstance(controller, dict) else str(controller)

@@ -1,0 +1,230 @@
+"""What if…: a run is forked from the window, and its original stays as a ghost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.replay.fork_draft import ForkDraft
+from subflow_app.core.replay.fork_origin import ForkOrigin
+from subflow_app.core.traces import StoredTraces
+from subflow_app.plots import Curve
+from subflow_app.qt.figure_source import shown_plan
+from subflow_app.qt.forking.dialog import ForkDialog
+from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
+
+LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
+WIFI = "download/1"
+
+
+def dialog_of(qtbot: QtBot, window: MainWindow, action: str = "fork.new") -> ForkDialog:
+    feature = window.features[ForkFeature]
+    window.bar.trigger(action)
+    qtbot.waitUntil(lambda: feature.dialog is not None)
+    assert feature.dialog is not None
+    return feature.dialog
+
+
+def type_into(field: QLineEdit, text: str) -> None:
+    field.selectAll()
+    QTest.keyClicks(field, text)
+
+
+def text_of(dialog: ForkDialog, name: str) -> str:
+    label = dialog.findChild(QLabel, name)
+    assert label is not None
+    return label.text() if label.isVisible() else ""
+
+
+def fork(qtbot: QtBot, window: MainWindow, at: str = "1s", loss: str = "20%") -> None:
+    dialog = dialog_of(qtbot, window)
+    type_into(dialog.time, at)
+    dialog.thing.setCurrentIndex(dialog.thing.findData("links.wifi"))
+    type_into(dialog.field("loss"), loss)
+    with qtbot.waitSignal(window.runs.ended):
+        dialog.start.click()
+
+
+def curves(window: MainWindow, plot: int = 0) -> dict[CurveId, Curve]:
+    return {CurveId(c.run, c.owner, c.kind): c for c in window.plots.stack.time_plots[plot].shown_curves()}
+
+
+def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    original = run_once()
+    window.topology.select("links.wifi")
+    window.plots.stack.set_cursor(1.2)
+
+    dialog = dialog_of(qtbot, window)
+    assert (dialog.time.text(), dialog.thing.currentData(), dialog.field("loss").text()) == (
+        "1.2 s",
+        "links.wifi",
+        "1%",
+    )
+    assert not dialog.start.isEnabled()
+    type_into(dialog.field("loss"), "20 %")
+    assert dialog.summary == "from 1.2 s: wifi loss 1 % → 20 %"
+    with qtbot.waitSignal(window.runs.ended):
+        dialog.start.click()
+
+    fork_row = window.history.runs()[0]
+    store = window.database.store
+    assert store is not None
+    origin = store.forks.origin_of(fork_row.id)
+    assert origin is not None
+    assert (origin.parent_id, origin.forked_at_s, origin.difference) == (original, 1.2, "wifi loss 1 % → 20 %")
+    again = Simulation(parse_scenario(store.run(fork_row.id).scenario_text or ""), seed=fork_row.seed)
+    again.run_until(again.duration_s)
+    assert again.signature() == fork_row.signature
+
+    assert [window.shown.id_of(run) for run in range(2)] == [fork_row.id, original]
+    shown = curves(window)
+    line, ghost = shown[CurveId(0, WIFI, "subflow")], shown[CurveId(1, WIFI, "subflow")]
+    assert (line.is_ghost, ghost.is_ghost) == (False, True)
+    assert line.colour == ghost.colour
+    assert (line.run_title, ghost.run_title) == ("Fork: wifi loss 1 % → 20 %", "Original: Two paths")
+    # Only one curve until they differ.
+    assert line.time_s[0] == pytest.approx(0.1)
+    assert ghost.time_s[0] == pytest.approx(1.2)
+    assert line.time_s[-1] == ghost.time_s[-1] == pytest.approx(2.0)
+    assert not (line.values[-len(ghost.values) :] == ghost.values).all()
+    items = window.plots.stack.time_plots[0].curves
+    pens = [items[CurveId(run, WIFI, "subflow")].opts["pen"] for run in range(2)]
+    assert pens[1].color().alpha() < pens[0].color().alpha() == 255
+    assert pens[1].dashPattern()
+    assert not pens[0].dashPattern()
+    assert items[CurveId(1, WIFI, "subflow")].zValue() < items[CurveId(0, WIFI, "subflow")].zValue()
+    assert window.plots.stack.forks.texts == [(1.2, "wifi loss 1 % → 20 %")]
+
+
+def test_ghosts_can_be_hidden_and_figures_have_what_is_shown(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    run_once()
+    fork(qtbot, window)
+    for plot in range(len(window.plots.stack.time_plots)):
+        assert any(curve.is_ghost for curve in curves(window, plot).values())
+    assert any(curve.is_ghost for plot in shown_plan(window.plots.stack).plots for curve in plot.curves)
+    window.bar.trigger("view.ghost")
+    assert not any(curve.run for curve in curves(window).values())
+    assert not any(curve.run for plot in shown_plan(window.plots.stack).plots for curve in plot.curves)
+    window.bar.trigger("view.ghost")
+    assert any(curve.run for curve in curves(window).values())
+    window.bar.trigger("history.clear_overlay")
+    assert window.plots.stack.forks.texts == []
+
+
+def test_stored_runs_that_are_a_fork_and_its_original_are_shown_as_such(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    original = run_once()
+    fork(qtbot, window)
+    forked = window.history.runs()[0].id
+    store = window.database.store
+    assert store is not None
+    window.shown.show_stored(store, [original, forked])
+    assert [window.shown.id_of(run) for run in range(2)] == [forked, original]
+    assert all(isinstance(traces, StoredTraces) for traces in window.plots.runs)
+    assert curves(window)[CurveId(1, WIFI, "subflow")].is_ghost
+
+    dialog = dialog_of(qtbot, window)
+    type_into(dialog.time, "1500 ms")
+    # The fork has had another loss since 1 s, and it is the fork that is forked.
+    assert dialog.field("loss").text() == "20%"
+    dialog.reject()
+
+
+def test_a_run_of_the_history_is_forked(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    window.plots.show_runs([])
+    window.history.table.selectRow(0)
+    dialog = dialog_of(qtbot, window, "history.fork")
+    assert dialog.time.text() == "1 s"
+    dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
+    closed = dialog.findChild(QCheckBox, "fork_open_2")
+    assert closed is not None
+    closed.click()
+    assert dialog.summary == "from 1 s: download subflow 2 open → closed"
+    with qtbot.waitSignal(window.runs.ended):
+        dialog.start.click()
+    assert window.shown.count == 2
+    assert window.history.runs()[0].name == "Two paths · fork at 1 s: download subflow 2 open → closed"
+
+
+def test_what_is_not_possible_is_said_beside_its_field(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    run_once()
+    dialog = dialog_of(qtbot, window)
+    dialog.thing.setCurrentIndex(dialog.thing.findData("links.lte"))
+    type_into(dialog.field("rate"), "2Mbps")
+    assert "did you mean" in text_of(dialog, "fork_rate_problem")
+    assert not dialog.start.isEnabled()
+    type_into(dialog.field("rate"), "2Mbit/s")
+    assert text_of(dialog, "fork_rate_problem") == ""
+    assert dialog.start.isEnabled()
+    type_into(dialog.time, "5s")
+    assert text_of(dialog, "fork_time_problem") == 'run "Two paths" cannot be forked at 5 s; allowed: from 0 s to ' + (
+        "before its end at 2 s"
+    )
+    assert not dialog.start.isEnabled()
+    type_into(dialog.time, "0.5s")
+    assert dialog.summary == "from 0.5 s: lte rate 4 Mbit/s → 2 Mbit/s"
+    type_into(dialog.field("rate"), "4 Mbit/s")
+    assert not dialog.start.isEnabled()
+    dialog.direction.setCurrentIndex(2)  # type: ignore[union-attr] # a link is shown
+    type_into(dialog.field("delay"), "5ms")
+    assert dialog.summary == "from 0.5 s: lte reverse delay 30 ms → 5 ms"
+    dialog.reject()
+
+
+def test_a_run_that_goes_on_is_forked_beside_it(qtbot: QtBot, window: MainWindow) -> None:
+    window.documents.open_text(LONG, "long")
+    window.bar.trigger("run.step_sample")
+    qtbot.waitUntil(lambda: window.runs.is_paused)
+    dialog = dialog_of(qtbot, window)
+    type_into(dialog.time, "0.05s")
+    dialog.thing.setCurrentIndex(dialog.thing.findData("links.wifi"))
+    type_into(dialog.field("rate"), "2Mbit/s")
+    with qtbot.waitSignal(window.queue_session.fork_ended):
+        dialog.start.click()
+    assert window.runs.is_paused
+    assert window.shown.count == 2
+    shown = curves(window)
+    assert shown[CurveId(0, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0)
+    assert shown[CurveId(1, WIFI, "subflow")].is_ghost
+    with qtbot.waitSignal(window.runs.ended):
+        window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: curves(window)[CurveId(1, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0))
+    assert [window.shown.id_of(run) for run in range(2)] == [2, 1]
+
+
+def test_another_version_is_said_before(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    number = run_once()
+    store = window.database.store
+    assert store is not None
+    origin = replace(ForkOrigin.stored(store, number), version="0.0.1")
+    dialog = ForkDialog(ForkDraft.at(origin, 1.0), "", window)
+    dialog.show()
+    assert "version 0.0.1" in text_of(dialog, "fork_notice")
+    dialog.close()
+    dialog.deleteLater()
+
+
+def test_closing_the_window_closes_the_dialog(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    dialog = dialog_of(qtbot, window)
+    window.close_at_once()
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert not dialog.isVisible()
