@@ -18,6 +18,7 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.topology_files import TopologyFiles, is_graph_file
 
 DATABASE_SUFFIX = ".db"
+TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
 
 
 class FileDrops(QObject):
@@ -39,6 +40,11 @@ class FileDrops(QObject):
         self._topology_files = topology_files
         self._notices = notices
         self._preferences = preferences
+        self._trace_opener: Callable[[Path], object] | None = None
+
+    def set_trace_opener(self, opener: Callable[[Path], object]) -> None:
+        """Has measured traces opened by this."""
+        self._trace_opener = opener
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Takes files of any kind: a refusal with its reason is worth more than a cursor that says no."""
@@ -57,12 +63,13 @@ class FileDrops(QObject):
         """Opens one scenario or graph and one database; the other scenarios come to the recent files."""
         refused = [file for file in files if self._opener(file) is None]
         usable = [file for file in files if file not in refused]
-        drawings = [file for file in usable if file.suffix.lower() != DATABASE_SUFFIX]
-        databases = [file for file in usable if file not in drawings]
+        databases = [file for file in usable if file.suffix.lower() == DATABASE_SUFFIX]
+        traces = [file for file in usable if file.suffix.lower() in TRACE_SUFFIXES]
+        drawings = [file for file in usable if file not in databases and file not in traces]
         further = [file for file in drawings[1:] if not is_graph_file(file)]
         for file in reversed(further):
             self._preferences.change(self._preferences.settings.with_recent_file(file))
-        for file in (*drawings[:1], *databases[:1]):
+        for file in (*drawings[:1], *databases[:1], *traces[:1]):
             opener = self._opener(file)
             if opener is not None:
                 opener(file)
@@ -76,8 +83,8 @@ class FileDrops(QObject):
                 )
             )
         graphs_left = len(drawings) - 1 - len(further) if drawings else 0
-        if graphs_left > 0 or len(databases) > 1:
-            said.append(tr("Only the first file was opened: drop graphs and databases one at a time."))
+        if graphs_left > 0 or len(databases) > 1 or len(traces) > 1:
+            said.append(tr("Only the first file was opened: drop graphs, databases and traces one at a time."))
         if said:
             self._notices.file_failed(" ".join(said))
 
@@ -88,13 +95,16 @@ class FileDrops(QObject):
             return self._topology_files.import_file
         if file.suffix.lower() == DATABASE_SUFFIX:
             return self._database.open
+        if file.suffix.lower() in TRACE_SUFFIXES:
+            return self._trace_opener
         return self._documents.open if file.suffix.lower() == SCENARIO_SUFFIX else None
 
     def _refusal(self, file: Path) -> str:
         if file.is_dir():
             return tr("{name} is a folder: drop a scenario, a graph or a database from it.", name=file.name)
         return tr(
-            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml) or databases (.db).",
+            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), databases (.db)"
+            " or measured traces (.csv, .log, .pcap).",
             name=file.name,
         )
 

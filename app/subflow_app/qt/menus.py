@@ -54,6 +54,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.copy_database",
         "-",
         "file.import_topology",
+        "file.import_trace",
         "file.export_graphml",
         "file.export_svg",
         "file.export_png",

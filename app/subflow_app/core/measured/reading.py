@@ -14,9 +14,6 @@ from subflow_app.core.measured.quantities import BY_NAME, unit_named, units_of
 from subflow_app.core.measured.ss_reader import looks_like_ss, read_ss
 
 FORMATS = ("auto", "csv", "ss", "pcap")
-SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
-"""What files that can be imported are usually called."""
-
 _HEAD_BYTES = 16384
 
 

@@ -22,5 +22,6 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *training.rows(),
     *history.rows(),
     *study.rows(),
+    *study.import_rows(),
     *help.rows(),
 )

@@ -8,6 +8,19 @@ from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.comparison.feature import CompareFeature
 
 
+def import_rows() -> Iterator[ActionSpec]:
+    """In the File menu."""
+    yield ActionSpec(
+        "file.import_trace",
+        "Import measured t&race…",
+        "Make a run of what was measured: CSV, a log of ss -tin, or a capture; dropping the file does the same",
+        "import",
+        ("Ctrl+Alt+Y",),
+        lambda w, _: w.features[CompareFeature].ask_import(),
+        lambda s: s.can_write,
+    )
+
+
 def rows() -> Iterator[ActionSpec]:
     """The Study menu."""
     yield ActionSpec(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.qt.features import Feature
+from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_store import StoreError
@@ -76,6 +79,38 @@ class CompareFeature(Feature):
                 self.view.align()
 
         self._start("compare runs", work, succeeded)
+
+    def ask_import(self) -> None:
+        """Asks for a measured file and shows what it would become."""
+        filters = tr(
+            "Measured traces ({suffixes});;All files (*)", suffixes=" ".join(f"*{each}" for each in TRACE_SUFFIXES)
+        )
+        path = self.window.dialogs.open_path(tr("Import a measured trace"), filters, None)
+        if path is not None:
+            self.import_file(path)
+
+    def import_file(self, path: Path) -> None:
+        """Shows what a measured file would become, to be imported."""
+        from subflow_app.qt.comparison.import_dialog import ImportDialog
+
+        store = self.window.database.store
+        if store is None or store.is_read_only:
+            self.window.notices.file_failed(tr("No database is open that {file} could be kept in.", file=path.name))
+            return
+        dialog = ImportDialog(path, store, self.window.workers, self.window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.imported.connect(self._on_imported)
+        dialog.open()
+
+    def connect_parts(self) -> None:
+        """Takes measured files that are dropped on the window."""
+        self.window.drops.set_trace_opener(self.import_file)
+
+    def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
+        self.window.history.reload()
+        self.window.history.select([run_id])
+        said = tr("Imported as run {number}, with the tag measured.", number=run_id)
+        self.window.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
 
     @property
     def view(self) -> ComparisonView:
