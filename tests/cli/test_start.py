@@ -14,6 +14,8 @@ from subflow_app import __main__, __version__, cli
 
 COMMANDS = (
     "run",
+    "sweep",
+    "sweeps",
     "train",
     "evaluate",
     "trainings",
@@ -21,11 +23,13 @@ COMMANDS = (
     "show",
     "explain",
     "fork",
+    "replay",
     "compare",
     "fairness",
     "export",
     "export-topology",
     "import",
+    "import-trace",
     "report",
     "agents",
     "bench",
@@ -88,7 +92,18 @@ def test_help_lists_every_command(subflow: Subflow) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [*COMMANDS, "runs rename", "runs tag", "runs untag", "runs note", "runs delete", "trainings stop", "agents show"],
+    [
+        *COMMANDS,
+        "runs rename",
+        "runs tag",
+        "runs untag",
+        "runs note",
+        "runs delete",
+        "trainings stop",
+        "agents show",
+        "sweeps show",
+        "sweeps resume",
+    ],
 )
 def test_every_command_explains_itself(subflow: Subflow, command: str) -> None:
     answer = subflow(*command.split(), "--help")

@@ -28,6 +28,8 @@ from subflow_app.cli import (
     replay,
     report,
     run,
+    sweep,
+    sweeps,
     train,
     trainings,
 )
@@ -85,6 +87,8 @@ def _open_window(scenario: Path | None) -> None:
 
 
 app.command()(run.run)
+app.command()(sweep.sweep)
+app.add_typer(sweeps.sweeps_app, name="sweeps")
 app.command(cls=TrainCommand)(train.train)
 app.command()(evaluate.evaluate)
 app.add_typer(trainings.trainings_app, name="trainings")

@@ -6,7 +6,9 @@ Ray tries nothing a second time here: what is lost is told, and the sweep decide
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +20,8 @@ INSTALL = 'pip install "subflow[cluster]"'
 
 # A worker has the next run at hand when it ends one.
 _TASKS_EACH = 2
+# How often it is asked how many cores there are.
+_COUNT_S = 5.0
 # Losses one after the other that say that no worker can make any run.
 _MOST_LOSSES = 50
 
@@ -43,6 +47,7 @@ class RayCluster:
             except Exception as error:  # Ray has many, of no common kind: all say that it cannot be had
                 raise ClusterError(f"there is no Ray cluster at {address}: {_first_line(error)}") from error
         self._make = self._ray.remote(num_cpus=1, max_retries=0)(make_run)
+        self._counted_at = time.monotonic()
         self.jobs = self._cores()
         self.slots = self.jobs * _TASKS_EACH
 
@@ -73,8 +78,10 @@ class RayCluster:
                 if self._losses >= _MOST_LOSSES:
                     raise self._gone(error) from error
                 answers.append(Answer(task.number, None, f"its worker was lost ({type(error).__name__})"))
-        self.jobs = self._cores()
-        self.slots = self.jobs * _TASKS_EACH
+        if time.monotonic() - self._counted_at > _COUNT_S:
+            self.jobs = self._cores()
+            self.slots = self.jobs * _TASKS_EACH
+            self._counted_at = time.monotonic()
         return answers
 
     def stop(self) -> None:
@@ -112,6 +119,8 @@ def _ray() -> Any:
         import ray
     except ImportError as error:
         raise ClusterError(f"a sweep on a cluster needs Ray, which is not installed: {INSTALL}") from error
+    # It warns of being used in a thread, which is meant.
+    logging.getLogger("ray").setLevel(logging.ERROR)
     return ray
 
 

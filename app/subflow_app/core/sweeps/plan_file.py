@@ -166,7 +166,7 @@ def read_plan(
     folder = Path(base) if base else folder
     if values.get("points_file") is not None:
         changed["points"] = [*_tables(report, changed, "points"), *_csv_points(report, values["points_file"], folder)]
-    source = _scenario(report, changed, values, folder)
+    source, folder = _scenario(report, changed, values, folder)
     kind = values.get("kind") or _kind(changed)
     axes = _axes(report, changed, values, kind)
     seeds = _seeds(report, changed, source)
@@ -315,8 +315,8 @@ def _typed_axis(text: str) -> Iterator[tuple[str, object]]:
 
 def _scenario(
     report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], folder: Path | None
-) -> ScenarioSource | None:
-    """The scenario with the fixed changes."""
+) -> tuple[ScenarioSource | None, Path | None]:
+    """The scenario with the fixed changes, and the folder of the files that it names."""
     changes = []
     for key, value in _flat(report, ("set",), tree.get("set", {})):
         try:
@@ -327,23 +327,24 @@ def _scenario(
     text, name = tree.get("scenario_text"), values.get("scenario")
     if (text is None) == (name is None) and "scenario" not in tree:
         report.add(("scenario",), "missing", "a shipped scenario, or a scenario file beside this one")
-        return None
+        return None, folder
     if text is not None:
         if not isinstance(text, str):
             report.add(("scenario_text",), f"this is {kind_name(text)}", "the text of a scenario file")
-            return None
+            return None, folder
         scenario = parse_scenario(
             text, file=f"scenario of {report_name(tree)}", overrides=changes, algorithms=app_catalog(), folder=folder
         )
-        return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario))
+        return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario)), folder
     if name is None:
-        return None
-    beside = None if folder is None else folder / name
+        return None, folder
+    path = Path(name) if folder is None else folder / name
+    is_file = path.is_file()
     try:
-        return open_scenario(str(beside) if beside is not None and beside.is_file() else name, overrides=changes)
+        return open_scenario(str(path) if is_file else name, overrides=changes), path.parent if is_file else folder
     except InputError as error:
         report.add(("scenario",), str(error))
-        return None
+        return None, folder
 
 
 def report_name(tree: Mapping[str, Any]) -> str:

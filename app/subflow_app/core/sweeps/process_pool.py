@@ -63,7 +63,8 @@ class ProcessPool:
                 continue
             try:
                 while worker.pipe.poll():
-                    answers.append(Answer(worker.take().number, worker.receive()))
+                    outcome = worker.receive()  # of the first task given, which is still its own if this fails
+                    answers.append(Answer(worker.tasks.popleft().number, outcome))
                     self._stillborn = 0
             except (EOFError, OSError):
                 answers += self._bury(worker)
@@ -144,10 +145,6 @@ class _Worker:
         self.tasks.append(task)
         with contextlib.suppress(OSError):  # it has just ended, which `wait` will see
             self.pipe.send(task)
-
-    def take(self) -> RunTask:
-        """The task whose answer comes: the first one given."""
-        return self.tasks.popleft()
 
     def receive(self) -> RunOutcome:
         outcome: RunOutcome = self.pipe.recv()

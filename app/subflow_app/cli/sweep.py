@@ -1,0 +1,328 @@
+"""``subflow sweep``: a scenario over values of its parameters and seeds, on all cores or on a cluster."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables, stderr_console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from subflow_app.core.sweeps.sweep_job import SweepJob, SweepProgress, SweepResult
+    from subflow_app.core.sweeps.sweep_plan import SweepPlan
+    from subflow_app.core.sweeps.sweep_table import SweepTable
+    from subflow_store import Store
+
+# Ten updates a second look smooth and cost nothing.
+_UPDATE_S = 0.1
+
+Jobs = Annotated[str, typer.Option(metavar="N|all", help="How many runs at once; 1 makes them in this process.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Run on a Ray cluster instead, e.g. 10.0.0.1:6379 or auto."),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Also write the results there: .csv, or .json."),
+]
+Long = Annotated[bool, typer.Option("--long", help="Write CSV with a line for each point, seed and figure.")]
+
+
+def sweep(
+    plan: Annotated[
+        str, typer.Argument(metavar="PLAN|SCENARIO", help="Plan (NAME.sweep.toml), or a scenario with --axis.")
+    ],
+    axes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--axis",
+            metavar="KEY=VALUES",
+            help="Values of a key: 0%,1%,2% or a range 1%..5%/5 or 1ms..1s/4 log; KEY=.. & KEY=.. move together.",
+        ),
+    ] = None,
+    random: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="N random points: KEY=1%..5%, KEY=1ms..1s log, KEY=a,b,c.")
+    ] = None,
+    sweep_seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="What random points follow from; left out: 1.")
+    ] = None,
+    points: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Points from a CSV file with keys in its first line.")
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="SEEDS", help="Seeds of each point: 1..5 or 1,2,5.")] = None,
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the scenario for all runs. Repeatable."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the sweep; left out: the plan's.")] = None,
+    jobs: Jobs = "all",
+    cluster: Cluster = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the newest sweep of this plan that is not finished.")
+    ] = False,
+    estimate_only: Annotated[bool, typer.Option("--estimate", help="Only tell what the sweep would take.")] = False,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep sweep and runs.")] = False,
+    no_traces: Annotated[bool, typer.Option("--no-traces", help="Keep the figures of runs, not their traces.")] = False,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Keep why controllers and schedulers did what they did, too.")
+    ] = False,
+    sample_interval: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Simulated time between two samples; left out: the plan's.")
+    ] = None,
+    max_runs: Annotated[
+        str | None, typer.Option(metavar="N", help="Refuse sweeps of more runs; left out: 100000.")
+    ] = None,
+    max_events: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Refuse sweeps in which more packets would cross a link; left out: 1e13."),
+    ] = None,
+    out: Out = None,
+    long: Long = False,
+    as_json: Json = False,
+) -> None:
+    """Run a scenario for all values of its parameters and all seeds; tell means with 95 % confidence intervals.
+
+    Every run is kept, and none that is in the database already is made again: a sweep that was stopped, killed or has
+    got more seeds makes only what is missing. Results do not depend on who makes the runs.
+
+    Exit code: 0 when all runs are there, 1 when some could not be made, 2 for bad input, 130 after Ctrl-C, 143 after
+    SIGTERM. SUBFLOW_MAX_SWEEP_RUNS and SUBFLOW_MAX_SWEEP_EVENTS in the environment stand for the two limits.
+
+    A plan is a TOML file: axes, points or draws, seeds and a scenario; `--cluster` needs `pip install
+    "subflow[cluster]"`.
+    """
+    from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan
+    from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
+
+    n_jobs = job_count(jobs)
+    check_out(out)
+    options = SweepOptions(
+        axes=axes or (),
+        seeds=seeds,
+        draws=random,
+        sweep_seed=sweep_seed,
+        overrides=overrides or (),
+        name=name,
+        sample_interval_s=None
+        if sample_interval is None
+        else positive_time_option("--sample-interval", sample_interval, "100ms"),
+        keeps_traces=False if no_traces or no_store else None,
+        records_decisions=True if decisions else None,
+        points_file=points,
+    )
+    asked = open_plan(plan, options)
+    limits = SweepLimits.parse(max_runs, max_events)
+    if estimate_only:
+        told = estimate_sweep(asked)
+        if as_json:
+            print_json(asdict(told) | {"cpu_s": told.cpu_s, "jobs": n_jobs, "wall_s": told.wall_s(n_jobs)})
+        else:
+            for line in told.lines(n_jobs):
+                print_line(line)
+        return
+    from subflow_app.core.sweeps.sweep_job import SweepJob
+    from subflow_store import open_store
+
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(":memory:") if no_store else opened_store(database))
+        sweep_id = _unfinished(store, asked) if resume else None
+        if sweep_id is None:
+            job = SweepJob(asked, store, jobs=n_jobs, cluster=cluster, limits=limits)
+        else:
+            job = SweepJob.resumed(store, sweep_id, jobs=n_jobs, cluster=cluster, limits=limits)
+        code = carry_out(job, out, is_long=long, as_json=as_json)
+    raise typer.Exit(code)
+
+
+def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) -> int:
+    """Run a sweep and tell what came of it; returns the exit code."""
+    result, signal_number = _run(job)
+    table = job.table()
+    if table is None:
+        print_note("stopped before anything was begun")
+        return _stopped(signal_number)
+    if out is not None:
+        write_out(table, out, is_long=is_long)
+    if as_json:
+        print_json(_document(result, table))
+    else:
+        from subflow_app.core.sweeps.sweep_results import text_table
+
+        print_tables(text_table(table))
+        print_line(_line(result))
+    for problem in result.problems:
+        print_error(problem)
+    if result.state == "stopped":
+        print_note(f"stopped; `subflow sweeps resume {result.sweep_id}` makes the runs that are missing")
+        return _stopped(signal_number)
+    return exit_codes.OK if result.state == "finished" else exit_codes.FAILED
+
+
+def job_count(text: str) -> int:
+    """How many runs at once.
+
+    Raises:
+        InputError: if it is neither a number nor ``all``.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.sweeps.executors import core_count
+
+    if text == "all":
+        return core_count()
+    if text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= 1024:
+        return int(text)
+    raise InputError(f'--jobs = "{text}": allowed are a number from 1 to 1024, and all')
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse a file that could not be written once everything has been run.
+
+    Raises:
+        InputError: if its name ends otherwise, or its folder is not there.
+    """
+    from subflow_app.core.errors import InputError
+
+    if out is None:
+        return
+    if out.suffix.lower() not in (".csv", ".json"):
+        raise InputError(f"--out {out}: allowed are names that end in .csv or .json")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"--out {out}: its folder does not exist")
+
+
+def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
+    """Write the results.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    from subflow_app.core.errors import ExportError
+    from subflow_app.core.json_document import json_text
+    from subflow_app.core.sweeps.sweep_results import long_csv, table_document, wide_csv
+
+    is_json = out.suffix.lower() == ".json"
+    text = json_text(table_document(table)) if is_json else long_csv(table) if is_long else wide_csv(table)
+    try:
+        out.write_bytes(text.encode())  # the same bytes on all systems
+    except OSError as error:
+        raise ExportError(f"{out}: cannot be written: {error.strerror}") from error
+
+
+def _unfinished(store: Store, asked: SweepPlan) -> int | None:
+    """The newest sweep of this plan if it is not finished; None if there is none, which is said."""
+    from subflow_app.core.sweeps.plan_file import plan_text
+
+    found = store.sweeps.of_plan(plan_text(asked))
+    if found is None:
+        print_note("there is no sweep of this plan to go on with: a new one begins")
+    return None if found is None else found.id
+
+
+def _run(job: SweepJob) -> tuple[SweepResult, int]:
+    """Carry the job out in a thread of its own, so that signals are heard; the number of the one that ended it."""
+    from subflow_app.cli.progress import stopping_on_signals
+
+    results: list[SweepResult] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(job.run())
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=run, name="subflow-sweep", daemon=True)
+    with stopping_on_signals(job) as stop, _progress_bar(job.plan.name) as bar:
+        worker.start()
+        while worker.is_alive():
+            worker.join(_UPDATE_S)
+            if bar is not None:
+                _show(bar, job.progress)
+    if errors:
+        raise errors[0]
+    return results[0], stop.signal_number
+
+
+@contextmanager
+def _progress_bar(name: str) -> Iterator[Progress | None]:
+    """A bar with runs and time to go; none if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+    from rich.text import Text
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=30),
+        TextColumn("{task.fields[runs]}", markup=False),
+    )
+    with Progress(*columns, console=stderr_console(), transient=True, auto_refresh=False) as bar:
+        title = Text(name)
+        title.truncate(40, overflow="ellipsis")
+        bar.add_task(title.plain, total=1.0, runs="")
+        yield bar
+
+
+def _show(bar: Progress, progress: SweepProgress) -> None:
+    from subflow_app.core.summary_text import count_text, duration_text
+
+    if progress.state == "checking":
+        runs = f"reading point {count_text(progress.checked)}"
+    else:
+        done = progress.finished + progress.failed
+        parts = [f"{count_text(done)} of {count_text(progress.runs)} runs"]
+        if progress.reused:
+            parts.append(f"{count_text(progress.reused)} were there")
+        if progress.failed:
+            parts.append(f"{count_text(progress.failed)} failed")
+        runs = f"{' · '.join(parts)} · {duration_text(progress.eta_s)} to go"
+    bar.update(bar.task_ids[0], completed=progress.fraction, runs=runs, refresh=True)
+
+
+def _document(result: SweepResult, table: SweepTable) -> dict[str, Any]:
+    from subflow_app.core.sweeps.sweep_results import table_document
+
+    progress = result.progress
+    return {
+        "sweep_id": result.sweep_id,
+        "state": result.state.value,
+        "runs": progress.runs,
+        "finished": progress.finished,
+        "reused": progress.reused,
+        "failed": progress.failed,
+        "problems": list(result.problems),
+        **table_document(table),
+    }
+
+
+def _line(result: SweepResult) -> str:
+    from subflow_app.core.summary_text import count_text, duration_text
+
+    progress = result.progress
+    made = progress.finished - progress.reused
+    parts = [f"sweep {result.sweep_id}", f"{count_text(progress.finished)} of {count_text(progress.runs)} runs"]
+    if progress.reused:
+        parts.append(f"{count_text(progress.reused)} of them were there already")
+    if made:
+        parts.append(f"{count_text(made)} made in {duration_text(progress.elapsed_s)}")
+    if progress.failed:
+        parts.append(f"{count_text(progress.failed)} could not be made")
+    return ", ".join(parts)
+
+
+def _stopped(signal_number: int) -> int:
+    return exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED

@@ -1,0 +1,200 @@
+"""``subflow sweeps``: the sweeps that were made, their results, and going on with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+
+if TYPE_CHECKING:
+    from subflow_store import Store, SweepRecord
+
+Number = Annotated[str, typer.Argument(metavar="SWEEP", help="Number of a sweep, or `last`.")]
+Numbers = Annotated[list[str], typer.Argument(metavar="SWEEP...", help="Numbers of sweeps, or `last`.")]
+
+sweeps_app = typer.Typer(
+    invoke_without_command=True, no_args_is_help=False, help="List the sweeps, show their results, or go on with one."
+)
+
+
+@sweeps_app.callback()
+def sweeps(
+    context: typer.Context,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="At most this many, the newest first.")] = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """List the sweeps, newest first; the commands below show one or go on with it."""
+    if context.invoked_subcommand is not None:
+        context.obj = database
+        return
+    with opened_store(database, read_only=True) as store:
+        rows = store.sweeps.rows(limit=limit)
+    if as_json:
+        print_json([_document(row) for row in rows])
+    elif rows:
+        _print_list(rows)
+    else:
+        print_line("no sweeps yet: `subflow sweep demo --axis links.wifi.loss=0%,1%,2% --seeds 1..5` makes one")
+
+
+@sweeps_app.command()
+def show(
+    context: typer.Context,
+    sweep: Number,
+    figures: Annotated[
+        list[str] | None,
+        typer.Option("--figure", metavar="KEY", help="Show this figure, e.g. flows.download.goodput_bps. Repeatable."),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the results as CSV.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Print the plan, with its scenario, as TOML.")] = False,
+    out: Out = None,
+    long: Long = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Show what came out of a sweep: means with 95 % confidence intervals."""
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.sweeps.sweep_results import (
+        long_csv,
+        stored_table,
+        table_document,
+        text_table,
+        wide_csv,
+    )
+
+    if csv + plan + as_json > 1:
+        raise InputError("--csv, --plan and --json exclude one another")
+    check_out(out)
+    with opened_store(database or context.obj, read_only=True) as store:
+        row = store.sweeps.get(sweep_number(store, sweep))
+        table = stored_table(store, row.id)
+    unknown = [figure for figure in figures or () if figure not in table.figures]
+    if unknown:
+        known = ", ".join(table.figures) or "none, because no run has finished"
+        raise InputError(f'sweep {row.id} has no figure "{unknown[0]}"; there are: {known}')
+    if out is not None:
+        write_out(table, out, is_long=long)
+    if plan:
+        typer.echo(row.plan, nl=False)
+    elif csv:
+        typer.echo(long_csv(table) if long else wide_csv(table), nl=False)
+    elif as_json:
+        print_json(_document(row) | table_document(table))
+    else:
+        print_tables(text_table(table, figures or ()))
+        print_line(f"sweep {row.id}, {row.state}, {row.finished} of {row.runs} runs, version {row.version}")
+        if row.message:
+            print_line(row.message)
+
+
+@sweeps_app.command()
+def resume(
+    context: typer.Context,
+    sweep: Number,
+    jobs: Jobs = "all",
+    cluster: Cluster = None,
+    out: Out = None,
+    long: Long = False,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Make the runs of a sweep that are missing, also after a crash or a kill."""
+    from subflow_app.core.sweeps.sweep_job import SweepJob
+
+    n_jobs = job_count(jobs)
+    check_out(out)
+    with opened_store(database or context.obj) as store:
+        job = SweepJob.resumed(store, sweep_number(store, sweep), jobs=n_jobs, cluster=cluster)
+        code = carry_out(job, out, is_long=long, as_json=as_json)
+    raise typer.Exit(code)
+
+
+@sweeps_app.command()
+def rename(context: typer.Context, sweep: Number, name: str, database: Database = None) -> None:
+    """Give a sweep another name."""
+    with opened_store(database or context.obj) as store:
+        store.sweeps.rename(sweep_number(store, sweep), name)
+
+
+@sweeps_app.command()
+def delete(
+    context: typer.Context,
+    sweeps: Numbers,
+    with_runs: Annotated[
+        bool, typer.Option("--runs", help="Delete their runs, too; `subflow runs restore` brings those back.")
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Remove sweeps from the list. Their runs stay, unless they are to be deleted, too."""
+    with opened_store(database or context.obj) as store:
+        ids = [sweep_number(store, sweep) for sweep in sweeps]
+        runs = {row.run_id for sweep_id in ids for row in store.sweeps.runs(sweep_id) if row.run_id is not None}
+        store.sweeps.delete(ids)
+        if with_runs:
+            store.delete(runs)
+    print_note(f"deleted: {', '.join(f'sweep {sweep_id}' for sweep_id in ids)}" + _runs_text(len(runs), with_runs))
+
+
+def sweep_number(store: Store, text: str) -> int:
+    """The sweep that the user means.
+
+    Raises:
+        InputError: if it is neither a number nor ``last``.
+        RunNotFound: if there is no such sweep.
+    """
+    from subflow_app.core.errors import InputError
+
+    if text == "last":
+        newest = store.sweeps.rows(limit=1)
+        if not newest:
+            raise InputError("there are no sweeps yet: `subflow sweep` makes one")
+        return newest[0].id
+    if not (text.isascii() and text.isdecimal() and len(text) < 19):
+        raise InputError(f'"{text}" is not a sweep: give its number as `subflow sweeps` lists it, or `last`')
+    return store.sweeps.get(int(text)).id
+
+
+def _runs_text(count: int, is_deleted: bool) -> str:
+    return f", and {count} runs" if is_deleted else f"; {count} runs stay"
+
+
+def _print_list(rows: list[SweepRecord]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+
+    columns = (
+        TextColumn("Sweep"),
+        TextColumn("Name", is_number=False),
+        TextColumn("State", is_number=False),
+        TextColumn("Points"),
+        TextColumn("Runs"),
+        TextColumn("There"),
+        TextColumn("Failed"),
+        TextColumn("Begun", is_number=False),
+    )
+    cells = tuple(
+        (
+            str(row.id),
+            row.name,
+            row.state,
+            count_text(row.points),
+            count_text(row.runs),
+            count_text(row.finished),
+            count_text(row.failed),
+            f"{row.created_at.astimezone():%Y-%m-%d %H:%M}",
+        )
+        for row in rows
+    )
+    print_tables(TextTable("", columns, cells))
+
+
+def _document(row: SweepRecord) -> dict[str, Any]:
+    document = row._asdict()
+    del document["plan"]
+    for name in ("created_at", "updated_at", "ended_at"):
+        document[name] = None if document[name] is None else document[name].isoformat()
+    return document
