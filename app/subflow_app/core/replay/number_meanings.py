@@ -1,0 +1,87 @@
+"""What the numbers of rules are, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from subflow_app.core.language import tr, translatable
+
+_MEANINGS: Mapping[str, str] = {
+    "cwnd": translatable("congestion window when it was decided"),
+    "acked": translatable("packets that this ACK acknowledged"),
+    "ssthresh": translatable("slow start threshold"),
+    "basis": translatable("what is halved: the window, or what is in flight"),
+    "floor": translatable("not below this"),
+    "pipe": translatable("packets believed to be in the network"),
+    "send": translatable("packets that may be sent now"),
+    "prr_delivered": translatable("delivered since the recovery began"),
+    "prr_out": translatable("sent since the recovery began"),
+    "flight_size": translatable("in flight when the recovery began"),
+    "backoffs": translatable("how often the timeout was doubled"),
+    "used": translatable("how much of the window was used"),
+    "srtt": translatable("smoothed round-trip time"),
+    "rtt": translatable("round-trip time of this round"),
+    "base_rtt": translatable("lowest round-trip time, without queues"),
+    "min_rtt": translatable("lowest round-trip time"),
+    "rto": translatable("retransmission timeout"),
+    "idle": translatable("how long nothing was sent"),
+    "diff": translatable("packets of its own in queues"),
+    "alpha": translatable("how aggressive it may be, of the rule"),
+    "beta": translatable("what remains after a loss, or the upper bound of the rule"),
+    "t": translatable("time since the last reduction"),
+    "K": translatable("time until W_max is reached again"),
+    "W_max": translatable("window before the last reduction"),
+    "W_cubic": translatable("window of the cubic function"),
+    "W_est": translatable("window that Reno would have"),
+    "target": translatable("window to be reached"),
+    "acks_per_packet": translatable("acknowledged packets for which the window grows by one"),
+    "credit": translatable("acknowledged packets not yet counted"),
+    "cwnd_total": translatable("sum of the windows of all subflows"),
+    "best": translatable("largest cwnd / rtt² of all subflows"),
+    "total_rate": translatable("sum of the rates of all subflows"),
+    "increase": translatable("by how much the window grew per packet"),
+    "capped": translatable("whether it grows no faster than a TCP would"),
+    "coupled": translatable("part of the increase that couples the subflows"),
+    "n": translatable("number of subflows"),
+    "l": translatable("packets between losses, the larger of the last two intervals"),
+    "B": translatable("subflows with the best paths"),
+    "M": translatable("subflows with the largest windows"),
+    "x_r": translatable("rate of this subflow"),
+    "rate": translatable("sending rate when it was decided"),
+    "max_rate": translatable("largest delivery rate that was measured"),
+    "pacing_gain": translatable("times the measured rate"),
+    "cwnd_gain": translatable("times the bandwidth-delay product"),
+    "bdp": translatable("bandwidth-delay product"),
+    "inflight": translatable("packets in flight"),
+    "base_rate": translatable("rate around which it probes"),
+    "tried": translatable("rate of the interval"),
+    "last_rate": translatable("rate of the interval before"),
+    "utility": translatable("what the interval was worth"),
+    "last_utility": translatable("what the interval before was worth"),
+    "loss_ratio": translatable("share of packets lost"),
+    "throughput": translatable("rate that arrived"),
+    "gradient": translatable("change of the utility with the rate"),
+    "amplifier": translatable("times the step, growing while the direction stays"),
+    "bound": translatable("largest step allowed"),
+    "width": translatable("how far from the rate it probes"),
+    "action": translatable("what the learning agent chose, -1 to 1"),
+    "choice": translatable("number of what was chosen"),
+    "reference_bdp": translatable("bandwidth-delay product of the path"),
+    "x_prev": translatable("rate of the cycle before"),
+    "x_cl": translatable("rate of the classic controller"),
+    "x_rl": translatable("rate of the learning agent"),
+    "threshold": translatable("from here on the two differ"),
+    "next_srtt": translatable("smoothed round-trip time of the next best subflow"),
+    "srtt_fast": translatable("smoothed round-trip time of the fastest subflow"),
+    "srtt_slow": translatable("smoothed round-trip time of the slower subflow"),
+    "unsent": translatable("packets that wait to be sent"),
+    "window": translatable("receive window"),
+    "queued": translatable("packets bound to the subflow and not yet sent"),
+    "limit": translatable("largest queue allowed"),
+}
+
+
+def meaning(name: str) -> str:
+    """What a number is, by its name without the unit, in the language of the window; empty: its name has to do."""
+    text = _MEANINGS.get(name.removeprefix("is_"), "")
+    return tr(text) if text else ""

@@ -1,0 +1,105 @@
+"""Decisions of one subflow or flow one after the other, from the one at a chosen time on, and what each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subflow_app.core.replay.replay import Replay, never
+from subflow_app.core.replay.worked_rules import WorkedRule, worked
+
+if TYPE_CHECKING:
+    from subflow_sim.agent_steps import AgentDecision
+    from subflow_sim.decisions import Explanation
+
+# Decisions fetched on either side: a step is at hand then, and simulating again is worth its while.
+_FETCHED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedPoint:
+    """A decision with all that is shown of it.
+
+    Attributes:
+        told: the decision.
+        worked: its rule with the numbers filled in; None: it cannot be computed from them.
+        agent: what a learning agent saw and did, if it was one that decided.
+        is_resimulated: whether the run kept no such records.
+        has_previous: whether there is a decision before it.
+        has_next: whether there is one after it.
+        notice: what a person has to know of the replay; empty if all is well.
+    """
+
+    told: Explanation
+    worked: WorkedRule | None
+    agent: AgentDecision | None
+    is_resimulated: bool
+    has_previous: bool
+    has_next: bool
+    notice: str
+
+
+class DecisionWalk:
+    """Goes from decision to decision of one run, for one thread at a time."""
+
+    def __init__(self, replay: Replay, mss_bytes: int) -> None:
+        """Of the run that is replayed, whose packets carry so much payload."""
+        self._replay = replay
+        self._mss_bytes = mss_bytes
+        self._owner = ""
+        self._told: list[Explanation] = []
+        self._position = 0
+        self._is_resimulated = False
+
+    def go_to(self, owner: str, t_s: float, is_cancelled: Callable[[], bool] = never) -> ExplainedPoint:
+        """The owner's last decision at or before a time.
+
+        Raises:
+            InputError: if there is no such owner, or none of its decisions is so early.
+            ReplayCancelledError: if it was given up.
+            SimulationError: if the run fails before that time.
+            StoreError: if the database cannot be read.
+        """
+        self._fetch(owner, t_s, is_cancelled)
+        return self._point()
+
+    def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedPoint:
+        """The decision before (-1) or after (1) the present one; the present one if there is none.
+
+        Raises:
+            ReplayCancelledError: if it was given up.
+            StoreError: if the database cannot be read.
+        """
+        wanted = self._position + by
+        if 0 <= wanted < len(self._told):
+            self._position = wanted
+        if not 0 < self._position < len(self._told) - 1:
+            self._fetch_around(is_cancelled)
+        return self._point()
+
+    def _fetch(self, owner: str, t_s: float, is_cancelled: Callable[[], bool]) -> None:
+        found = self._replay.explain(owner, t_s, before=_FETCHED, after=_FETCHED, is_cancelled=is_cancelled)
+        self._owner = owner
+        self._told = [*found.before, *found.after]
+        self._position = len(found.before) - 1
+        self._is_resimulated = found.is_resimulated
+
+    def _fetch_around(self, is_cancelled: Callable[[], bool]) -> None:
+        """Fetch the neighbours of the present one; of several at the same instant it stays the same."""
+        time_s = self._told[self._position].time_s
+        later = sum(told.time_s == time_s for told in self._told[self._position + 1 :])
+        self._fetch(self._owner, time_s, is_cancelled)
+        self._position = max(0, self._position - later)
+
+    def _point(self) -> ExplainedPoint:
+        told = self._told[self._position]
+        return ExplainedPoint(
+            told=told,
+            worked=worked(told, self._mss_bytes),
+            agent=self._replay.agent_behind(told),
+            is_resimulated=self._is_resimulated,
+            has_previous=self._position > 0,
+            has_next=self._position < len(self._told) - 1,
+            notice=self._replay.notice,
+        )

@@ -1,0 +1,199 @@
+"""Rules with their numbers filled in: what the formula gives, beside what was recorded.
+
+The formulas that rules carry are written for people, conditions and all. Here stands what of them can be computed, as
+expressions over the recorded numbers, under the names that people see; a rule that is not here depends on more than a
+decision records (a count that was carried over, a choice among candidates).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from subflow_sim.decisions import Explanation
+
+Result = Literal["cwnd", "rate", "ssthresh"]
+
+# Bytes of headers on the wire besides the payload: 20 of IP, 32 of TCP with timestamps.
+_HEADER_BYTES = 52
+_TOLERANCE = 1e-9
+
+# The window before is `before`, `packet_bits` is the size of a packet on the wire; every other name is a number of the
+# rule without its unit. Windows are packets, rates what `_RATE_UNITS` says.
+_EXPRESSIONS: Mapping[str, tuple[Result, str]] = {
+    "initial_window": ("cwnd", "initial_cwnd"),
+    "proportional_rate_reduction": ("cwnd", "pipe + send"),
+    "retransmission_timeout": ("cwnd", "pipe + 1"),
+    "unused_window": ("cwnd", "(before + used) / 2"),
+    "penalised": ("cwnd", "max(cwnd / 2, 1)"),
+    "slow_start": ("cwnd", "min(before + acked, max(before, ssthresh))"),
+    "additive_increase": ("cwnd", "cwnd + acked / cwnd"),
+    "halving": ("ssthresh", "max(basis / 2, floor)"),
+    "hystart_plus_plus_slow_start": ("cwnd", "min(before + growth, max(before, ssthresh))"),
+    "cubic_reno_friendly": ("cwnd", "max(cwnd, W_est)"),
+    "cubic_concave": ("cwnd", "cwnd + acked * (target - cwnd) / cwnd"),
+    "cubic_convex": ("cwnd", "cwnd + acked * (target - cwnd) / cwnd"),
+    "cubic_decrease": ("ssthresh", "max(beta * cwnd, 2)"),
+    "linux_cubic_decrease": ("ssthresh", "max(whole(beta * cwnd), 2)"),
+    "vegas_slow_start_exit": ("cwnd", "max(min(cwnd, cwnd - diff + 1), 2)"),
+    "vegas_round_trip": ("cwnd", "max(cwnd + 1 if diff < alpha else cwnd - 1 if diff > beta else cwnd, 2)"),
+    "bbr_drain": ("rate", "pacing_gain * 0.99 * max_rate"),
+    "bbr_probe_bw": ("rate", "pacing_gain * 0.99 * max_rate"),
+    "bbr_probe_rtt": ("cwnd", "4"),
+    "safety_cap": ("cwnd", "max(2.5 * rate * srtt, 4)"),
+    "interval": ("rate", "rate"),
+    "doubling": ("rate", "rate"),
+    "end_of_doubling": ("rate", "rate"),
+    "undone_step": ("rate", "rate"),
+    "weighted_increase": ("cwnd", "cwnd + acked * a / cwnd"),
+    "linked_increase": ("cwnd", "cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)"),
+    "opportunistic_linked_increase": ("cwnd", "max(cwnd + acked * (coupled + alpha / cwnd), 1)"),
+    "balanced_increase": ("cwnd", "cwnd + acked * x_r / srtt / total_rate**2 * (1 + alpha) / 2 * (4 + alpha) / 5"),
+    "balanced_decrease": ("ssthresh", "max(cwnd - cwnd / 2 * min(alpha, 1.5), 1)"),
+    "wvegas_round_trip": ("cwnd", "max(cwnd + 1 if diff < alpha else cwnd - 1 if diff > alpha else cwnd, 2)"),
+    "wvegas_drain": ("cwnd", "max(cwnd * base_rtt / (2 * rtt), 2)"),
+    "initial_rate": ("rate", "rate"),
+    "double": ("rate", "2 * tried"),
+    "try": ("rate", "tried"),
+    "wait": ("rate", "rate"),
+    "emergency_brake": ("rate", "tried / 2"),
+    "window_of_rate": ("cwnd", "max(4, 2 * rate * srtt / packet_bits)"),
+    "agent_first_loss": ("cwnd", "cwnd / 2"),
+    "agent_keeps_window": ("cwnd", "cwnd"),
+    "agent_window_change": ("cwnd", "min(max(cwnd + action * max(cwnd / 2, 2), 1), 10 * reference_bdp)"),
+    "agent_window_factor": ("cwnd", "min(max(cwnd * 2**(action_range * action), 2), 4 * reference_bdp)"),
+    "libra_explore": ("cwnd", "x_prev * srtt"),
+    "libra_try": ("rate", "rate"),
+    "libra_await": ("rate", "x_prev"),
+    "libra_exploit": ("rate", "x_prev"),
+    "libra_rate_stays": ("rate", "rate"),
+    "libra_inconclusive": ("rate", "x_cl"),
+    "libra_choice": ("rate", "x_cl if choice == 0 else x_rl if choice == 1 else x_prev"),
+    "agent_rate_cap": ("cwnd", "max(2.5 * rate * srtt, 4)"),
+    "agent_silence": ("rate", "rate / 2"),
+    "agent_keeps_rate": ("rate", "rate"),
+}
+
+_OPERATIONS: Mapping[type[ast.operator], tuple[str, Callable[[float, float], float]]] = {
+    ast.Add: ("+", lambda a, b: a + b),
+    ast.Sub: ("−", lambda a, b: a - b),
+    ast.Mult: ("·", lambda a, b: a * b),
+    ast.Div: ("/", lambda a, b: a / b),
+    ast.Pow: ("^", lambda a, b: a**b),
+}
+_STRENGTH = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.Pow: 3}
+_COMPARISONS: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: lambda a, b: a < b,
+    ast.Gt: lambda a, b: a > b,
+    ast.Eq: lambda a, b: a == b,
+}
+_FUNCTIONS: Mapping[str, Callable[..., float]] = {"max": max, "min": min, "whole": math.floor}
+# Rates come with a unit of their own; bit/s per unit, of pkt/s it is the size of a packet.
+_RATE_UNITS = {"bit/s": 1.0, "Mbit/s": 1e6}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedRule:
+    """A rule, computed.
+
+    Attributes:
+        result: what comes out of it.
+        filled: the expression with the numbers: "36.45 + 2 · min(1.095 / 214.5, 1 / 36.45)".
+        value: what it gives, packets or bit/s.
+        recorded: what the run had after the decision, likewise.
+    """
+
+    result: Result
+    filled: str
+    value: float
+    recorded: float
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the formula gives what the run had, but for rounding in the last digits."""
+        return math.isclose(self.value, self.recorded, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+
+
+def computable_rules() -> Mapping[str, str]:
+    """The expressions by the names of their rules."""
+    return {name: expression for name, (_result, expression) in _EXPRESSIONS.items()}
+
+
+def worked(told: Explanation, mss_bytes: int) -> WorkedRule | None:
+    """The rule of a decision with its numbers filled in; None: it depends on more than what was recorded.
+
+    Args:
+        told: the decision.
+        mss_bytes: payload of a packet, for what is counted in packets and shown in bits.
+    """
+    entry = _EXPRESSIONS.get(told.rule.name)
+    if entry is None:
+        return None
+    result, expression = entry
+    packet_bits = 8.0 * (mss_bytes + _HEADER_BYTES)
+    values = {number.name: number.value for number in told.numbers}
+    values |= {"before": told.cwnd_pkts[0], "packet_bits": packet_bits}
+    try:
+        term = _work_out(_parsed(expression), values)
+    except (KeyError, ZeroDivisionError, OverflowError):
+        return None  # another version's rule of that name has other numbers
+    value = term.value
+    recorded = told.cwnd_pkts[1]
+    if result == "rate":
+        units = {number.unit for number in told.numbers} & {"pkt/s", *_RATE_UNITS}
+        if len(units) != 1:
+            return None
+        value *= (_RATE_UNITS | {"pkt/s": packet_bits})[units.pop()]
+        recorded = told.rate_bps[1]
+    elif result == "ssthresh":
+        recorded = values.get("ssthresh", math.nan)
+    return WorkedRule(result, term.text, value, recorded) if math.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    value: float
+    text: str
+    strength: int  # of its weakest operator; 9: it needs no brackets
+
+
+@cache
+def _parsed(expression: str) -> ast.expr:
+    return ast.parse(expression, mode="eval").body
+
+
+def _work_out(node: ast.expr, values: Mapping[str, float]) -> _Term:
+    """Value and text of a part of an expression; of a choice, of the part that was chosen.
+
+    Raises:
+        KeyError: if it has a name that is not among the values.
+    """
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return _Term(float(value), f"{value:g}", 9)
+        case ast.Name(id=name):
+            value = values[name]
+            return _Term(value, f"{value:.6g}".replace("-", "−"), 9)
+        case ast.BinOp(left=left, op=op, right=right):
+            sign, operation = _OPERATIONS[type(op)]
+            strength = _STRENGTH[type(op)]
+            first, second = _work_out(left, values), _work_out(right, values)
+            text = f"{_in_brackets(first, strength)} {sign} {_in_brackets(second, strength + 1)}"
+            return _Term(operation(first.value, second.value), text, strength)
+        case ast.Call(func=ast.Name(id=function), args=arguments):
+            terms = [_work_out(argument, values) for argument in arguments]
+            text = f"{function}({', '.join(term.text for term in terms)})"
+            return _Term(_FUNCTIONS[function](*(term.value for term in terms)), text, 9)
+        case ast.IfExp(test=ast.Compare(left=left, ops=[comparison], comparators=[right]), body=body, orelse=other):
+            holds = _COMPARISONS[type(comparison)](_work_out(left, values).value, _work_out(right, values).value)
+            return _work_out(body if holds else other, values)
+    raise AssertionError(ast.dump(node))
+
+
+def _in_brackets(term: _Term, strength: int) -> str:
+    return f"({term.text})" if term.strength < strength else term.text

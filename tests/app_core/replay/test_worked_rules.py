@@ -1,0 +1,144 @@
+"""Rules computed from their recorded numbers: over every controller they give what the run had."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from subflow_app.core.replay.worked_rules import WorkedRule, computable_rules, worked
+from subflow_sim import controllers
+from subflow_sim.decisions import DecisionLimits, Decisions, Explanation, rules
+from subflow_sim.params import Algorithm
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
+
+MSS_BYTES = 1200
+
+TEXT = """
+format = 1
+duration = "15s"
+profile = "{profile}"
+mss = 1200
+[nodes.a]
+[nodes.b]
+[links.one]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+delay = "20ms"
+queue = "40pkt"
+loss = "0.3%"
+[links.two]
+ends = ["a", "b"]
+rate = "12Mbit/s"
+delay = "40ms"
+queue = "60pkt"
+[flows.f]
+kind = "{kind}"
+from = "a"
+to = "b"
+controller = {controller}
+paths = {paths}
+[[events]]
+at = "9s"
+link = "one"
+up = false
+[[events]]
+at = "11s"
+link = "one"
+up = true
+"""
+
+
+LIA = next(algorithm for algorithm in controllers() if algorithm.name == "lia")
+
+
+def decisions_of(algorithm: Algorithm, profile: str) -> Decisions:
+    has_policy = algorithm.name != "uncoupled" and any(option.key == "policy" for option in algorithm.options)
+    name, is_coupled = algorithm.name, algorithm.is_coupled
+    decider = ', policy = "random"' if has_policy else ""
+    text = TEXT.format(
+        profile=profile,
+        kind="mptcp" if is_coupled else "tcp",
+        controller=f'{{ name = "{name}"{decider} }}',
+        paths='[["one"], ["two"]]' if is_coupled else '[["one"]]',
+    )
+    simulation = Simulation(parse_scenario(text), sample_interval_s=60.0, decisions=DecisionLimits(1 << 20))
+    simulation.run_until(15.0)
+    return simulation.take_decisions()
+
+
+def test_every_controllers_rules_give_what_the_run_had() -> None:
+    known, seen = computable_rules(), Counter[str]()
+    for algorithm in controllers():
+        for profile in ("linux", "textbook"):
+            decisions = decisions_of(algorithm, profile)
+            taken = Counter[str]()
+            for row in range(len(decisions)):
+                name = decisions.rules[decisions.rule[row]].name
+                if name not in known or taken[name] >= 100:
+                    continue
+                taken[name] += 1
+                told = decisions.explain(row)
+                found = worked(told, MSS_BYTES)
+                assert found is not None, told.text
+                assert found.is_same, (algorithm.name, profile, found, told.text)
+            seen += taken
+    # All but what these paths give no occasion for.
+    rare = {"unused_window", "penalised", "hystart_plus_plus_slow_start", "cubic_convex", "agent_first_loss"}
+    rare |= {"emergency_brake"}
+    assert set(known) - set(seen) <= rare
+    assert sum(seen.values()) > 5000
+
+
+def test_expressions_are_of_rules_that_exist_and_name_their_numbers() -> None:
+    by_name = {rule.name for rule in rules()}
+
+    assert set(computable_rules()) <= by_name
+
+
+@pytest.fixture(scope="module")
+def lia() -> Decisions:
+    return decisions_of(LIA, "linux")
+
+
+def last(decisions: Decisions, rule: str) -> Explanation:
+    rows = [row for row in range(len(decisions)) if decisions.rules[decisions.rule[row]].name == rule]
+    return decisions.explain(rows[-1])
+
+
+def test_numbers_stand_in_the_formula(lia: Decisions) -> None:
+    told = last(lia, "linked_increase")
+    found = worked(told, MSS_BYTES)
+    value = {number.name: f"{number.value:.6g}" for number in told.numbers}
+
+    assert found is not None
+    assert found.filled == (
+        f"{value['cwnd']} + {value['acked']} · min({value['alpha']} / {value['cwnd_total']}, 1 / {value['cwnd']})"
+    )
+    assert (found.result, found.recorded) == ("cwnd", told.cwnd_pkts[1])
+
+
+def test_brackets_stand_where_they_are_needed(lia: Decisions) -> None:
+    told = last(lia, "slow_start")
+    told = replace(
+        told, rule=replace(told.rule, name="unused_window"), numbers=(replace(told.numbers[0], name="used"),)
+    )
+    found = worked(replace(told, cwnd_pkts=(10.0, 6.0)), MSS_BYTES)
+
+    assert found is not None
+    assert found.filled == f"(10 + {told.numbers[0].value:g}) / 2"
+
+
+def test_a_result_that_is_not_what_was_recorded_is_seen() -> None:
+    assert WorkedRule("cwnd", "1 + 1", 2.0, 2.0 + 1e-12).is_same
+    assert not WorkedRule("cwnd", "1 + 1", 2.0, 2.001).is_same
+
+
+def test_rules_that_need_more_than_what_was_recorded_are_left_alone(lia: Decisions) -> None:
+    told = last(lia, "linked_increase")
+
+    assert worked(replace(told, rule=replace(told.rule, name="lowest_srtt")), MSS_BYTES) is None
+    # As an older version may have recorded it.
+    assert worked(replace(told, numbers=told.numbers[:1]), MSS_BYTES) is None
