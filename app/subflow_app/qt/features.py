@@ -65,11 +65,19 @@ class Features:
         """Makes all of them."""
         from subflow_app.qt.agent_feature import AgentFeature
         from subflow_app.qt.comparison.feature import CompareFeature
+        from subflow_app.qt.explain.feature import ExplainFeature
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.forking.feature import ForkFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
 
-        kinds: tuple[type[Feature], ...] = (AgentFeature, FairnessFeature, CompareFeature, PlayheadFeature, ForkFeature)
+        kinds: tuple[type[Feature], ...] = (
+            AgentFeature,
+            ExplainFeature,
+            FairnessFeature,
+            CompareFeature,
+            PlayheadFeature,
+            ForkFeature,
+        )
         self._by_kind = {kind: kind(window) for kind in kinds}
 
     def __iter__(self) -> Iterator[Feature]:

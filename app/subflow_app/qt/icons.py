@@ -79,6 +79,7 @@ GLYPHS: dict[str, str] = {
     "inspector": "ph.sliders-horizontal",
     "history": "ph.clock-counter-clockwise",
     "agent": "ph.robot",
+    "explain": "ph.lightbulb",
     "fairness": "ph.scales",
     "first": "ph.skip-back",
     "previous": "ph.caret-left",

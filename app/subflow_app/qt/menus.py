@@ -156,6 +156,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "playhead.leave",
         "-",
         "fork.new",
+        "explain.previous",
+        "explain.next",
     ),
     "&Train": (
         "train.start",

@@ -60,6 +60,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("inspector", Side.BOTTOM, "topology"),
             Place("history", Side.BOTTOM, "plots"),
             Place("events", Side.TAB, "history"),
+            Place("explain", Side.TAB, "history"),
             Place("queue", Side.TAB, "history"),
             Place("agent", Side.TAB, "inspector"),
             Place("train", Side.TAB, "plots"),
@@ -72,6 +73,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         (
             Place("history", Side.BOTTOM, "plots"),
             Place("events", Side.TAB, "history"),
+            Place("explain", Side.TAB, "history"),
             Place("agent", Side.TAB, "history"),
             Place("fairness", Side.TAB, "history"),
             Place("compare", Side.TAB, "history"),

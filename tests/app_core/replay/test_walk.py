@@ -16,7 +16,7 @@ from subflow_sim.decisions import DecisionLimits, rules
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store
 
-TEXT = TWO_PATHS.replace('"60s"', '"6s"')
+TEXT = TWO_PATHS.replace('"60s"', '"2s"')
 
 
 @pytest.fixture
@@ -36,8 +36,8 @@ def test_steps_visit_every_decision_once(store: Store, monkeypatch: pytest.Monke
     # Packets are scheduled many at an instant, more than are fetched at once.
     monkeypatch.setattr("subflow_app.core.replay.walk._FETCHED", 30)
     walked = walk(store, DecisionLimits())
-    everything = [*Replay.stored(store, 1).explain(owner, 6.0, before=10_000).before]
-    point = walked.go_to(owner, 6.0)
+    everything = [*Replay.stored(store, 1).explain(owner, 2.0, before=10_000).before]
+    point = walked.go_to(owner, 2.0)
     times = [point.told.time_s]
     while point.has_previous:
         point = walked.step(-1)
@@ -53,7 +53,7 @@ def test_steps_visit_every_decision_once(store: Store, monkeypatch: pytest.Monke
 
 
 def test_a_point_says_what_it_computes_and_where_it_is_from(store: Store) -> None:
-    point = walk(store).go_to("download/1", 3.0)
+    point = walk(store).go_to("download/1", 1.0)
 
     assert point.is_resimulated
     assert point.worked is not None

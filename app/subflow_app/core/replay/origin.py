@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subflow_store import RunRow, Store
 
 # Tags of runs that no simulator made: those of a kernel, and traces that were measured elsewhere.
-_MEASURED_TAGS = ("kernel", "imported")
+_MEASURED_TAGS = ("kernel", "measured")
 
 
 class Origin(Protocol):

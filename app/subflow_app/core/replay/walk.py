@@ -78,10 +78,18 @@ class DecisionWalk:
             self._fetch_around(is_cancelled)
         return self._point()
 
-    def _fetch(self, owner: str, t_s: float, is_cancelled: Callable[[], bool]) -> None:
-        found = self._replay.explain(owner, t_s, before=_FETCHED, after=_FETCHED, is_cancelled=is_cancelled)
+    def _fetch(self, owner: str, t_s: float, is_cancelled: Callable[[], bool], before: int = 0) -> None:
+        before, after = before or _FETCHED, _FETCHED
+        found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)
+        while len(found.after) == after and found.after[0].time_s == found.after[-1].time_s:
+            after *= 4
+            found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)
+        later = list(found.after)
+        if len(later) == after:
+            # Of an instant all decisions are here or none, so that one is found again by how many come after it.
+            later = [told for told in later if told.time_s < later[-1].time_s]
         self._owner = owner
-        self._told = [*found.before, *found.after]
+        self._told = [*found.before, *later]
         self._position = len(found.before) - 1
         self._is_resimulated = found.is_resimulated
 
@@ -89,8 +97,8 @@ class DecisionWalk:
         """Fetch the neighbours of the present one; of several at the same instant it stays the same."""
         time_s = self._told[self._position].time_s
         later = sum(told.time_s == time_s for told in self._told[self._position + 1 :])
-        self._fetch(self._owner, time_s, is_cancelled)
-        self._position = max(0, self._position - later)
+        self._fetch(self._owner, time_s, is_cancelled, before=_FETCHED + later)
+        self._position -= later
 
     def _point(self) -> ExplainedPoint:
         told = self._told[self._position]

@@ -17,6 +17,7 @@ PANELS = {
     "inspector": ("Inspector", "inspector", "Ctrl+2"),
     "history": ("History", "history", "Ctrl+3"),
     "agent": ("Agent", "agent", "Ctrl+4"),
+    "explain": ("Explain", "explain", "Ctrl+Shift+7"),
     "train": ("Train", "train", "Ctrl+5"),
     "queue": ("Queue", "queue", "Ctrl+6"),
     "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),

@@ -1,12 +1,17 @@
-"""Going through the time of a run: the transport bar, and what looks at one moment."""
+"""Going through the time of a run: the transport bar, the decisions behind its curves, what looks at one moment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.explain.feature import ExplainFeature
+    from subflow_app.qt.main_window import MainWindow
 
 # Id behind "playhead.", text, tip, icon, shortcut.
 _PLAYHEAD = (
@@ -111,3 +116,23 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.features[ForkFeature].fork_shown(),
         lambda s: "fork.new" in s.features,
     )
+    for step, by, text, key in (
+        ("previous", -1, "Earlier &decision", "Alt+Shift+Left"),
+        ("next", 1, "L&ater decision", "Alt+Shift+Right"),
+    ):
+        where = "before" if by < 0 else "after"
+        yield ActionSpec(
+            f"explain.{step}",
+            text,
+            f"Explain the decision {where} the one that the explain panel shows; a click on a curve chooses one",
+            step,
+            (key,),
+            lambda w, _, by=by: _explain(w).step(by),  # type: ignore[misc]
+            lambda s, step=step: f"explain.{step}" in s.features,  # type: ignore[misc]
+        )
+
+
+def _explain(window: MainWindow) -> ExplainFeature:
+    from subflow_app.qt.explain.feature import ExplainFeature
+
+    return window.features[ExplainFeature]

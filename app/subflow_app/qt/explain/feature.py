@@ -1,0 +1,233 @@
+"""Explain this point: a click on a curve tells which decision made it so, from the run's records or a replay of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+
+from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.language import tr
+from subflow_app.core.replay.replay import Replay, ReplayCancelledError
+from subflow_app.core.replay.walk import DecisionWalk, ExplainedPoint
+from subflow_app.core.traces import SUBFLOW, Traces
+from subflow_app.qt.explain.panel import ExplainPanel
+from subflow_app.qt.features import Feature
+from subflow_app.qt.theme import Tokens
+from subflow_sim.errors import SimError
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.plotting.curve_id import CurveId
+
+# What is quick is shown in one go; what is not never holds up the window.
+_PATIENCE_MS = 40
+
+_Work = Callable[[Callable[[], bool]], ExplainedPoint]
+
+
+class ExplainFeature(Feature):
+    """Explains points of the runs that the plots show."""
+
+    panel_name = "explain"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: ExplainPanel = ExplainPanel([window.bar[f"explain.{step}"] for step in ("previous", "next")])
+        self._walks: dict[int, DecisionWalk] = {}  # by position among the runs shown
+        self._curve: CurveId | None = None  # that was clicked, until the time comes as well
+        self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
+        self._given_up: threading.Event | None = None  # of what is being looked for
+        self._wanted: tuple[int, str, _Work] | None = None  # what is looked for next
+
+    def connect_parts(self) -> None:
+        """Follows clicks into the plots, and the runs that they show."""
+        plots = self.window.plots
+        plots.runs_changed.connect(self._forget_runs)
+        # A click is told as the curve that it hit, if any, and then as its time.
+        plots.curve_clicked.connect(self._remember_curve)
+        plots.time_clicked.connect(self._on_time_clicked)
+        self.window.runs.ended.connect(lambda _job, _result: self._forget_walks())
+        self.panel.agent_wanted.connect(self._show_agent)
+        self.panel.given_up.connect(self._give_up)
+
+    def possible(self) -> frozenset[str]:
+        """Going to the decision before and after the one that is shown."""
+        point = self.panel.point
+        if point is None or self.is_busy:
+            return frozenset()
+        steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
+        return frozenset(step for step, is_there in steps.items() if is_there)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        self.panel.apply_tokens(tokens)
+
+    def close(self) -> None:
+        """Gives up what is being looked for."""
+        self._give_up()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a decision is being looked for."""
+        return self._given_up is not None
+
+    def explain(self, run: int, owner: str, time_s: float) -> None:
+        """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs."""
+
+        def work(is_cancelled: Callable[[], bool]) -> ExplainedPoint:
+            return self._walk(run).go_to(owner, time_s, is_cancelled)
+
+        self._ask(run, owner, work)
+
+    def step(self, by: int) -> None:
+        """Goes to the decision before (-1) or after (1) the one that is shown."""
+        if self._shown is None:
+            return
+        run, owner = self._shown
+
+        def work(is_cancelled: Callable[[], bool]) -> ExplainedPoint:
+            return self._walk(run).step(by, is_cancelled)
+
+        self._ask(run, owner, work)
+
+    # ---- clicks ----
+
+    def _remember_curve(self, curve: CurveId) -> None:
+        self._curve = curve
+        # The menu of a curve tells the curve, and no time.
+        QTimer.singleShot(0, self, self._forget_curve)
+
+    def _forget_curve(self) -> None:
+        self._curve = None
+
+    def _on_time_clicked(self, time_s: float) -> None:
+        curve, self._curve = self._curve, None
+        if not self.window.docks.is_open("explain"):
+            return  # nobody would see it
+        if curve is None or curve.kind == "link" or not 0 <= curve.run < len(self.window.plots.runs):
+            return
+        owner = deciding_owner(self.window.plots.runs[curve.run], curve.owner, curve.kind)
+        if owner is not None:
+            self.window.docks.raise_panel("explain")
+            self.explain(curve.run, owner, time_s)
+
+    # ---- finding ----
+
+    def _walk(self, run: int) -> DecisionWalk:
+        """The walk through a run, made when it is first needed; called in a worker, one at a time."""
+        walk = self._walks.get(run)
+        if walk is None:
+            walk = self._walks[run] = DecisionWalk(self._replay(run), self.window.plots.runs[run].mss_bytes)
+        return walk
+
+    def _replay(self, run: int) -> Replay:
+        job = self.window.runs.job
+        if job is not None and job.traces is self.window.plots.runs[run]:
+            return Replay.live(job)
+        run_id, store = self.window.shown.id_of(run), self.window.database.store
+        if run_id is None or store is None:
+            raise InputError(
+                tr("This run is not in the database: nothing is left that its decisions could be told from.")
+            )
+        return Replay.stored(store, run_id)
+
+    def _ask(self, run: int, owner: str, work: _Work) -> None:
+        self._wanted = (run, owner, work)
+        if self._given_up is not None:
+            self._given_up.set()  # the next one begins when it has ended: a replay is for one thread at a time
+        else:
+            self._start()
+
+    def _start(self) -> None:
+        if self._wanted is None:
+            return
+        (run, owner, work), self._wanted = self._wanted, None
+        given_up = self._given_up = threading.Event()
+
+        def on_found(point: ExplainedPoint) -> None:
+            self._end()
+            if not given_up.is_set():
+                self._show(run, owner, point)
+
+        def on_failed(error: Exception) -> None:
+            self._end()
+            if given_up.is_set() or isinstance(error, ReplayCancelledError):
+                return
+            if not isinstance(error, AppError | SimError | StoreError):
+                raise error
+            self._shown = None
+            self.panel.show_nothing(tr("No decision to explain"), str(error))
+            self.changed.emit()
+
+        self.window.workers.start(
+            "explain",
+            lambda: work(given_up.is_set),
+            succeeded=on_found,
+            failed=on_failed,
+            cancel=given_up.set,
+            patience_ms=_PATIENCE_MS,
+        )
+        self.panel.set_waiting(self.is_busy)
+        self.changed.emit()
+
+    def _end(self) -> None:
+        self._given_up = None
+        self.panel.set_waiting(False)
+        self._start()
+
+    def _give_up(self) -> None:
+        self._wanted = None
+        if self._given_up is not None:
+            self._given_up.set()
+
+    def _show(self, run: int, owner: str, point: ExplainedPoint) -> None:
+        runs = self.window.plots.runs
+        label = runs[run].labels.get(owner, owner)
+        self._shown = (run, owner)
+        self.panel.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
+        self.window.plots.set_pin(point.told.time_s)
+        self.changed.emit()
+
+    def _show_agent(self) -> None:
+        point = self.panel.point
+        if point is not None:
+            self.window.docks.raise_panel("agent")
+            self.window.agent.go_to_time(point.told.time_s)
+
+    # ---- other runs ----
+
+    def _forget_runs(self) -> None:
+        self._forget_walks()
+        self._shown = self._curve = None
+        self.panel.show_nothing()
+        self.changed.emit()
+
+    def _forget_walks(self) -> None:
+        """What was live is stored now, or other runs are shown."""
+        self._give_up()
+        self._walks = {}
+
+
+def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:
+    """Whose decision is meant by a curve: the subflow, the scheduler of a flow of several, or a flow's only subflow.
+
+    Args:
+        traces: of the run.
+        owner: of the curve.
+        kind: of the curve.
+
+    Returns:
+        None: nobody decides there, e.g. of a flow that sends at a rate of its own.
+    """
+    deciding = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a method of Traces
+    if kind == SUBFLOW or "/" in owner:
+        return owner if owner in deciding else None
+    of_flow = [subflow for subflow in deciding if subflow.rpartition("/")[0] == owner]
+    if len(of_flow) == 1:
+        return of_flow[0]
+    return owner if of_flow else None

@@ -1,0 +1,263 @@
+"""The panel that explains a point: what happened, by which rule, with which numbers, and where that is written."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QBoxLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QStackedWidget,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.replay.rule_sources import rule_sources
+from subflow_app.core.replay.walk import ExplainedPoint
+from subflow_app.core.replay.worked_rules import WorkedRule
+from subflow_app.qt.explain.number_table import NumberTable
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import set_up_table
+from subflow_sim.decisions import Explanation
+
+_EMPTY_TITLE = translatable("Click a curve")
+_EMPTY_TEXT = translatable(
+    "Click any point of a window or rate curve in the plots: here stands what happened there, the rule that decided, "
+    "its formula with the numbers filled in, and where it is written. A click on another curve of a subflow tells its "
+    "latest decision; one on a flow of several subflows tells what its scheduler chose."
+)
+_CAUSES = {
+    "start": translatable("The subflow begins"),
+    "ack": translatable("An acknowledgement came"),
+    "loss": translatable("A loss was found"),
+    "rto": translatable("The retransmission timeout expired"),
+    "recovery_exit": translatable("A recovery ended"),
+    "interval": translatable("A monitor interval ended or began"),
+    "idle": translatable("A pause ended"),
+    "schedule": translatable("A packet wanted a subflow"),
+    "action": translatable("A learning agent acted"),
+}
+_LEAST_WIDTH_BESIDE = 640  # px
+_SYMBOLS = {"cwnd": "cwnd", "rate": "rate", "ssthresh": "ssthresh"}
+
+
+class ExplainPanel(QWidget):
+    """Shows one decision, or how to get one."""
+
+    agent_wanted = Signal()  # the learning agent's decision behind this one shall be shown
+    given_up = Signal()  # nobody waits for the decision any more
+
+    def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """A panel without a decision; ``steps`` are the actions that go from decision to decision."""
+        super().__init__(parent)
+        self.setObjectName("explain_panel")
+        self._point: ExplainedPoint | None = None
+        self._label = ""
+        self._tokens = current_tokens()
+        self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
+        self._numbers = NumberTable(self)
+        self.where, self.change, self.rule, self.worked, self.source, self.notice = (
+            self._text(name)
+            for name in (
+                "explain_where",
+                "explain_change",
+                "explain_rule",
+                "explain_worked",
+                "explain_source",
+                "notice",
+            )
+        )
+        self.source.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
+        self.numbers = QTableView()
+        set_up_table(self.numbers, "explain_numbers", tr("Numbers that went into the decision"))
+        self.numbers.setModel(self._numbers)
+        self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.agent = QPushButton(tr("What the agent saw and did"), self)
+        self.agent.setObjectName("explain_agent")
+        self.agent.clicked.connect(self.agent_wanted)
+        self._waiting = self._waiting_row()
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self._content(steps))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._waiting)
+        layout.addWidget(self._pages, 1)
+        self.apply_tokens(self._tokens)
+
+    def _text(self, name: str) -> QLabel:
+        label = QLabel(self)
+        label.setObjectName(name)
+        label.setWordWrap(True)
+        label.setTextFormat(Qt.TextFormat.RichText)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _waiting_row(self) -> QWidget:
+        row = QWidget(self)
+        row.setObjectName("explain_waiting")
+        bar = QProgressBar(row)
+        bar.setRange(0, 0)
+        bar.setTextVisible(False)
+        bar.setAccessibleName(tr("Simulating again to find the decision"))
+        text = QLabel(tr("Simulating again to find the decision …"), row)
+        cancel = QPushButton(tr("Cancel"), row)
+        cancel.setObjectName("explain_cancel")
+        cancel.clicked.connect(self.given_up)
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(6, 4, 6, 0)
+        layout.addWidget(text)
+        layout.addWidget(bar, 1)
+        layout.addWidget(cancel)
+        row.hide()
+        return row
+
+    def _content(self, steps: Sequence[QAction]) -> QWidget:
+        content = QWidget(self)
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(self.where, 1)
+        for action in steps:
+            button = QToolButton(content)
+            button.setDefaultAction(action)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+            button.setAutoRaise(True)
+            head.addWidget(button)
+        foot = QHBoxLayout()
+        foot.addWidget(self.source, 1)
+        foot.addWidget(self.agent)
+        words = QVBoxLayout()
+        words.setSpacing(6)
+        for label in (self.change, self.rule, self.worked):
+            words.addWidget(label)
+        words.addStretch(1)
+        words.addLayout(foot)
+        words.addWidget(self.notice)
+        self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._body.setSpacing(8)
+        self._body.addLayout(words, 1)
+        self._body.addWidget(self.numbers, 1)
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setSpacing(6)
+        layout.addLayout(head)
+        layout.addLayout(self._body, 1)
+        return content
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Puts the numbers beside the words where there is room for both, else below them."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _LEAST_WIDTH_BESIDE
+        self._body.setDirection(QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom)
+
+    # ---- what the feature uses ----
+
+    @property
+    def point(self) -> ExplainedPoint | None:
+        """The decision that is shown."""
+        return self._point
+
+    def show_point(self, point: ExplainedPoint, label: str) -> None:
+        """Shows a decision of the curve of that name."""
+        self._point, self._label = point, label
+        self._numbers.set_decision(point.told)
+        self.numbers.resizeColumnsToContents()
+        self.numbers.setVisible(self._numbers.rowCount() > 0)
+        self.agent.setVisible(point.agent is not None)
+        self._pages.setCurrentIndex(1)
+        self._write()
+
+    def show_nothing(self, title: str = "", text: str = "") -> None:
+        """Says how to get a decision, or why there is none."""
+        self._point = None
+        self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
+        self._pages.setCurrentIndex(0)
+
+    def set_waiting(self, is_waiting: bool) -> None:
+        """Says that a decision is on its way, which can be given up."""
+        self._waiting.setVisible(is_waiting)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._tokens = tokens
+        self._empty.apply_tokens(tokens)
+        self.numbers.setStyleSheet(table_style(tokens))
+        self.notice.setStyleSheet(f"color: {tokens.muted_text};")
+        if self._point is not None:
+            self._write()
+
+    # ---- inside ----
+
+    def _write(self) -> None:
+        point = self._point
+        assert point is not None
+        told = point.told
+        time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
+        cause = html.escape(tr(_CAUSES[told.cause]))
+        self.where.setText(f"<b>{time}</b><br>{cause}")
+        self.change.setText(f"<b>{html.escape(change_text(told))}</b>")
+        self.rule.setText(
+            f"{tr('Rule')} <b>{html.escape(told.rule.name.replace('_', ' '))}</b><br>"
+            f"<span style='color: {self._tokens.muted_text}'>{html.escape(told.rule.formula)}</span>"
+        )
+        self.worked.setVisible(point.worked is not None)
+        if point.worked is not None:
+            self.worked.setText(self._worked_text(point.worked))
+        sources = [
+            f'<a href="{html.escape(part.url)}" style="color: {self._tokens.link}">{html.escape(part.text)}</a>'
+            if part.url
+            else html.escape(part.text)
+            for part in rule_sources(told.rule.source)
+        ]
+        self.source.setText(f"{tr('Source:')} {'; '.join(sources)}" if sources else "")
+        notes = [tr("Found by simulating the run again; it kept no such records.")] if point.is_resimulated else []
+        notes += [point.notice] if point.notice else []
+        self.notice.setText(html.escape(" ".join(notes)))
+        self.notice.setVisible(bool(notes))
+
+    def _worked_text(self, worked: WorkedRule) -> str:
+        filled, value = html.escape(worked.filled), html.escape(_amount(worked.result, worked.value))
+        text = f"{_SYMBOLS[worked.result]} = {filled} = <b>{value}</b>"
+        if worked.is_same:
+            return f"{text} <span style='color: {self._tokens.ok}'>✓</span>"
+        recorded = html.escape(_amount(worked.result, worked.recorded))
+        return f"{text} <span style='color: {self._tokens.error}'>≠ {recorded}</span>"
+
+
+def change_text(told: Explanation) -> str:
+    """What became of a decision, in the language of the window."""
+    if told.scope == "flow":
+        room = ", ".join(map(str, told.available)) or "–"
+        if told.chosen is None:
+            return tr("Packet {packet} waits; room on: {room}", packet=told.data_seq, room=room)
+        return tr(
+            "Packet {packet} → subflow {subflow}; room on: {room}", packet=told.data_seq, subflow=told.chosen, room=room
+        )
+    parts = [_change("cwnd", "cwnd", *told.cwnd_pkts)]
+    if any(told.rate_bps):
+        parts.append(_change("rate", tr("rate"), *told.rate_bps))
+    return " · ".join(parts)
+
+
+def _change(result: str, name: str, before: float, after: float) -> str:
+    if before != before:  # NaN: there was none
+        return f"{name} {_amount(result, after)}"
+    if before == after:
+        return tr("{name} stays {value}", name=name, value=_amount(result, after))
+    return f"{name} {_amount(result, before)} → {_amount(result, after)}"
+
+
+def _amount(result: str, value: float) -> str:
+    return f"{value / 1e6:.6g} Mbit/s" if result == "rate" else f"{value:.6g} pkt"

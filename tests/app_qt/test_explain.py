@@ -1,0 +1,195 @@
+"""Explain this point: a click into a curve shows the decision behind it, whether the run recorded it or not."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.replay.replay import Replay
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.traces import LiveTraces, StoredTraces
+from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_sim.decisions import DecisionLimits
+from subflow_sim.scenario import parse_scenario
+from subflow_store import Store
+
+WITH_CROSS = (
+    TWO_PATHS
+    + """
+[flows.cross]
+kind = "tcp"
+from = "server"
+to = "client"
+controller = "newreno"
+paths = [["lte"]]
+
+[flows.noise]
+kind = "cbr"
+from = "server"
+to = "client"
+rate = "100kbit/s"
+paths = [["wifi"]]
+"""
+)
+
+
+def show_run(window: MainWindow, qtbot: QtBot, decisions: DecisionLimits | None = None, text: str = TWO_PATHS) -> int:
+    """Stores a run and shows it in the plots."""
+    store = window.database.store
+    assert store is not None
+    run_id = RunJob(parse_scenario(text), text, store=store, decisions=decisions).run().run_id
+    assert run_id is not None
+    window.shown.show_stored(store, [run_id])
+    qtbot.waitUntil(lambda: len(window.plots.runs) == 1)
+    return run_id
+
+
+def click(window: MainWindow, owner: str, kind: str, time_s: float, run: int = 0) -> None:
+    """What the plots tell of a click that hit a curve."""
+    window.plots.curve_clicked.emit(CurveId(run, owner, kind))
+    window.plots.time_clicked.emit(time_s)
+
+
+def explained(window: MainWindow, qtbot: QtBot) -> ExplainFeature:
+    """The feature, once it has found what was asked for."""
+    feature = window.features[ExplainFeature]
+    qtbot.waitUntil(lambda: not feature.is_busy)
+    return feature
+
+
+def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(window: MainWindow, qtbot: QtBot) -> None:
+    run_id = show_run(window, qtbot)
+    store = window.database.store
+    assert isinstance(store, Store)
+    click(window, "download/1", "subflow", 1.5)
+    panel = explained(window, qtbot).panel
+    point = panel.point
+
+    assert point is not None
+    (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.5)
+    assert repr(point.told) == repr(expected)
+    assert point.worked is not None
+    assert point.worked.is_same
+    assert "✓" in panel.worked.text()
+    assert f"{expected.time_s:.6f} s" in panel.where.text()
+    assert "cwnd" in panel.change.text()
+    assert "simulating the run again" in panel.notice.text()
+    assert panel.numbers.model().rowCount() == len(expected.numbers)
+    # The line in the plots stands at the decision, not at the click.
+    stack = window.plots._stack
+    assert stack is not None
+    assert stack.pin_s == expected.time_s
+
+
+def test_actions_walk_to_the_neighbours(window: MainWindow, qtbot: QtBot) -> None:
+    show_run(window, qtbot, DecisionLimits())
+    assert not window.bar["explain.next"].isEnabled()
+    click(window, "download/2", "subflow", 1.0)
+    feature = explained(window, qtbot)
+    first = feature.panel.point
+    window.bar["explain.next"].trigger()
+    second = explained(window, qtbot).panel.point
+    window.bar["explain.previous"].trigger()
+    again = explained(window, qtbot).panel.point
+
+    assert first is not None
+    assert second is not None
+    assert first.told.time_s <= 1.0 < second.told.time_s
+    assert repr(again) == repr(first)
+    assert not first.is_resimulated
+    assert not feature.panel.notice.isVisibleTo(feature.panel)
+
+
+def test_a_flow_of_several_subflows_tells_its_scheduler(window: MainWindow, qtbot: QtBot) -> None:
+    show_run(window, qtbot)
+    click(window, "download", "flow", 1.0)
+    panel = explained(window, qtbot).panel
+
+    assert panel.point is not None
+    assert panel.point.told.scope == "flow"
+    assert "subflow" in panel.change.text()
+
+
+def test_clicks_beside_curves_and_on_links_explain_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    show_run(window, qtbot)
+    window.set_plot_shown("queue", True)
+    feature = window.features[ExplainFeature]
+    window.plots.time_clicked.emit(1.0)
+    # What the menu of a curve is for has no time; a click beside it later is not of that curve.
+    window.plots.curve_clicked.emit(CurveId(0, "download/1", "subflow"))
+    QApplication.processEvents()
+    window.plots.time_clicked.emit(1.0)
+    click(window, "wifi/forward", "link", 1.0)
+
+    assert feature.panel.point is None
+    assert not feature.is_busy
+
+
+def test_of_several_runs_the_clicked_one_is_explained(window: MainWindow, qtbot: QtBot) -> None:
+    first = show_run(window, qtbot)
+    store = window.database.store
+    assert isinstance(store, Store)
+    text = TWO_PATHS.replace('"lia"', '"olia"')
+    second = RunJob(parse_scenario(text), text, store=store, name="The other").run().run_id
+    assert second is not None
+    window.shown.show_stored(store, [first, second])
+    qtbot.waitUntil(lambda: len(window.plots.runs) == 2)
+    click(window, "download/1", "subflow", 1.9, run=1)
+    panel = explained(window, qtbot).panel
+
+    assert panel.point is not None
+    assert repr(panel.point.told) == repr(Replay.stored(store, second).decisions("download/1", 1.9)[0][0])
+    assert "The other" in panel.where.text()
+
+
+def test_why_there_is_no_decision_is_said(window: MainWindow, qtbot: QtBot) -> None:
+    run_id = show_run(window, qtbot)
+    store = window.database.store
+    assert isinstance(store, Store)
+    store.add_tag(run_id, "kernel")
+    click(window, "download/1", "subflow", 1.0)
+    panel = explained(window, qtbot).panel
+
+    assert panel.point is None
+    assert "was measured, not simulated" in panel._empty._text.text()
+
+
+def test_other_runs_take_the_decision_away(window: MainWindow, qtbot: QtBot) -> None:
+    show_run(window, qtbot)
+    click(window, "download/1", "subflow", 1.0)
+    feature = explained(window, qtbot)
+    assert feature.panel.point is not None
+    show_run(window, qtbot)
+
+    assert feature.panel.point is None
+    assert feature.possible() == frozenset()
+
+
+def test_a_source_opens_where_it_can_be_read(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    show_run(window, qtbot)
+    click(window, "download/1", "subflow", 0.0)
+    panel = explained(window, qtbot).panel
+
+    assert 'href="https://www.rfc-editor.org/rfc/rfc6928"' in panel.source.text()
+    panel.source.linkActivated.emit("https://www.rfc-editor.org/rfc/rfc6928")
+    assert opened == ["https://www.rfc-editor.org/rfc/rfc6928"]
+
+
+def test_who_decides_at_a_curve() -> None:
+    job = RunJob(parse_scenario(WITH_CROSS), WITH_CROSS)
+    job.stop()
+    job.run()
+    traces = job.traces
+    assert isinstance(traces, LiveTraces | StoredTraces)
+
+    assert deciding_owner(traces, "download/2", "subflow") == "download/2"
+    assert deciding_owner(traces, "download", "flow") == "download"
+    assert deciding_owner(traces, "cross", "flow") == "cross/1"
+    assert deciding_owner(traces, "noise", "flow") is None
