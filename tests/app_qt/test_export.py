@@ -25,7 +25,8 @@ from subflow_app.qt.figure_source import FigureSource, shown_plan
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.figure import FigureSize, save_figure
+from subflow_app.qt.plotting.figure import save_figure
+from subflow_app.qt.plotting.figure_file import FigureSize
 from subflow_app.qt.theme import DARK
 from subflow_app.qt.workers import Workers
 

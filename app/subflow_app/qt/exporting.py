@@ -95,7 +95,8 @@ class Exports(QObject):
 
     def export_figure(self, path: Path, choice: FigureChoice) -> None:
         """Writes the visible figure as shown; on the GUI thread, because it is drawn with widgets, in a moment."""
-        from subflow_app.qt.plotting.figure import FigureSize, save_figure
+        from subflow_app.qt.plotting.figure import save_figure
+        from subflow_app.qt.plotting.figure_file import FigureSize
 
         size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
 
