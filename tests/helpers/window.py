@@ -79,6 +79,9 @@ class ScriptedDialogs(Dialogs):
     def enqueue(self, *arguments: Any) -> Any:
         return self._ask("enqueue", *arguments)
 
+    def new_sweep(self, *arguments: Any) -> Any:
+        return self._ask("new_sweep", *arguments)
+
     def confirm(self, *arguments: str) -> Any:
         return self._ask("confirm", *arguments)
 

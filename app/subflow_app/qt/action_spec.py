@@ -47,6 +47,7 @@ class Scope(Enum):
     TRAINING = "on the Train page"
     TOPOLOGY = "on the canvas"
     QUEUE = "in the queue"
+    SWEEPS = "in the sweeps"
 
 
 def _always(_state: WindowState) -> bool:

@@ -26,7 +26,9 @@ from subflow_app.core.language import tr, translatable, trn
 if TYPE_CHECKING:
     from subflow_app.core.learning.training_progress import Training
     from subflow_app.qt.queue.enqueue_dialog import Enqueueing
+    from subflow_app.qt.sweeps.new_dialog import SweepSubject, SweepWish
     from subflow_app.qt.training.promote_dialog import Promotion
+    from subflow_app.qt.workers import Workers
 
 # Translated by whoever shows them.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
@@ -111,6 +113,16 @@ class Dialogs:
 
         dialog = EnqueueDialog(seed, flows, chosen, self._parent)
         is_accepted = dialog.exec() == EnqueueDialog.DialogCode.Accepted
+        answer = dialog.answer
+        dialog.deleteLater()
+        return answer if is_accepted else None
+
+    def new_sweep(self, subject: SweepSubject, workers: Workers) -> SweepWish | None:
+        """A sweep to carry out, or None; arguments as of `NewSweepDialog`."""
+        from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
+
+        dialog = NewSweepDialog(subject, workers, self._parent)
+        is_accepted = dialog.exec() == NewSweepDialog.DialogCode.Accepted
         answer = dialog.answer
         dialog.deleteLater()
         return answer if is_accepted else None

@@ -69,6 +69,7 @@ class Features:
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.forking.feature import ForkFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
+        from subflow_app.qt.sweeps.feature import SweepFeature
 
         kinds: tuple[type[Feature], ...] = (
             AgentFeature,
@@ -77,6 +78,7 @@ class Features:
             CompareFeature,
             PlayheadFeature,
             ForkFeature,
+            SweepFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}
 

@@ -35,7 +35,8 @@ class FigureSource(QObject):
         Raises:
             InputError: if nothing is shown.
         """
-        from subflow_app.qt.plotting.figure import FigureSize, figure_content
+        from subflow_app.qt.plotting.figure import figure_content
+        from subflow_app.qt.plotting.figure_file import FigureSize
 
         assert choice.style == AS_SHOWN
         size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)

@@ -22,6 +22,7 @@ GLYPHS: dict[str, str] = {
     "open": "ph.folder-open",
     "example": "ph.books",
     "recent": "ph.clock",
+    "sweeps": "ph.squares-four",
     "save": "ph.floppy-disk",
     "save_as": "ph.floppy-disk-back",
     "database": "ph.database",

@@ -48,6 +48,7 @@ from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.stepping import Stepping
+from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
@@ -220,6 +221,7 @@ class MainWindow(QMainWindow):
             Scope.HISTORY: self.history.table,
             Scope.TRAINING: self.train,
             Scope.QUEUE: self.queue,
+            Scope.SWEEPS: self.features[SweepFeature].panel,
             Scope.TOPOLOGY: self.topology.canvas,
         }
         self.toolbar = self.bar.place(scopes, self.file_menus.by_title())

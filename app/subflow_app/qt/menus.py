@@ -188,7 +188,21 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.delete",
         "history.purge",
     ),
-    "&Study": ("study.compare",),
+    "&Study": (
+        "sweep.new",
+        "-",
+        "sweep.toggle",
+        "sweep.stop",
+        "sweep.delete",
+        "-",
+        "sweep.show_runs",
+        "-",
+        "sweep.copy",
+        "sweep.export_figure",
+        "sweep.export_data",
+        "-",
+        "study.compare",
+    ),
     "&Help": ("help.panel", "help.welcome", "-", "help.palette", "help.shortcuts", "help.about"),
 }
 
@@ -210,6 +224,9 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
 QUEUE_MENU = SUBMENUS["Queue"][4:]
 HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "study.compare", "-", "file.export_report")
+SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
+SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
+SWEEP_MENU = SWEEP_BUTTONS[1:]
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",

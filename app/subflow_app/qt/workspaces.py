@@ -77,6 +77,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("agent", Side.TAB, "history"),
             Place("fairness", Side.TAB, "history"),
             Place("compare", Side.TAB, "history"),
+            Place("sweeps", Side.TAB, "plots"),
         ),
         columns=(1,),
         rows={"plots": (0.64, 0.36)},

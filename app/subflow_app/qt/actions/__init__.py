@@ -7,7 +7,21 @@ and its place in ``menus``.
 from __future__ import annotations
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.actions import arrange, edit, file, help, history, queue, run, study, time, topology, training, view
+from subflow_app.qt.actions import (
+    arrange,
+    edit,
+    file,
+    help,
+    history,
+    queue,
+    run,
+    study,
+    sweeps,
+    time,
+    topology,
+    training,
+    view,
+)
 
 ACTIONS: tuple[ActionSpec, ...] = (
     *file.rows(),
@@ -21,6 +35,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *time.rows(),
     *training.rows(),
     *history.rows(),
+    *sweeps.rows(),
     *study.rows(),
     *study.import_rows(),
     *help.rows(),

@@ -25,6 +25,7 @@ PANELS = {
     "compare": ("Compare", "compare", "Ctrl+Shift+6"),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
+    "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).

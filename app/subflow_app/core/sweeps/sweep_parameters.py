@@ -1,0 +1,120 @@
+"""What of a scenario a sweep can vary: every value of the file, and every key that it could have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from subflow_app.core.language import tr
+from subflow_app.core.scenarios.form import label_of
+from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.core.scenarios.outline import part_names, tables
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_sim.params import SECTIONS, Dimension, Param
+
+# What is no number of a network: names, drawings and what ties parts together. Seeds are asked for by themselves.
+_LEFT_OUT = {
+    "scenario": ("format", "name", "seed"),
+    "link": ("ends",),
+    "flow": ("kind", "from", "to", "paths"),
+    "event": ("link", "flow"),
+}
+_DIMENSIONS_LEFT_OUT = (Dimension.TEXT, Dimension.POINT, Dimension.NAME, Dimension.PATHS)
+# Of a short form, the key below which its options stand.
+_NAMED = {"controller": "name", "scheduler": "name", "queue": "limit"}
+
+
+@dataclass(frozen=True, slots=True)
+class SweepParameter:
+    """A key that can be varied.
+
+    Attributes:
+        key: dotted.
+        part: whose it is: "" of the scenario, else ``links.wifi``.
+        label: what forms call it, in the language of the window.
+        present: what the file says, or in brackets what applies while it says nothing.
+        allowed: what it can be, in English as the simulator says it.
+        help: what it is, likewise.
+    """
+
+    key: str
+    part: str
+    label: str
+    present: str
+    allowed: str
+    help: str
+
+    def matches(self, words: str) -> bool:
+        """Whether all these words are found in its key, its name or its value."""
+        text = f"{self.key} {self.label} {self.present}".lower()
+        return all(word in text for word in words.lower().split())
+
+
+def sweep_parameters(doc: ScenarioDoc) -> list[SweepParameter]:
+    """All of them: scenario, links, flows, events, transport; each with the keys of its kind and more that it has."""
+    found = list(_of_part(doc, "scenario", ""))
+    for section, kind in (("links", "link"), ("flows", "flow"), ("events", "event")):
+        for name in part_names(doc, section):
+            found += _of_part(doc, kind, f"{section}.{name}")
+    return [*found, *_of_part(doc, "transport", "transport")]
+
+
+def swept_controllers(doc: ScenarioDoc) -> dict[str, str]:
+    """Flows whose controller can vary, and the controller that each has now."""
+    found = {}
+    for name, table in tables(doc, "flows").items():
+        if table.get("kind", "mptcp") in ("mptcp", "tcp"):
+            default = "lia" if table.get("kind", "mptcp") == "mptcp" else "newreno"
+            found[name] = text_of(doc.value(f"flows.{name}.controller.name")) or default
+    return found
+
+
+def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]:
+    table = doc.value(part) if part else doc.data
+    given: Mapping[str, Any] = table if isinstance(table, dict) else {}
+    flow_kind = text_of(given.get("kind")) or "mptcp" if kind == "flow" else ""
+    known = set()
+    for param in SECTIONS[kind]:
+        known.add(param.key)
+        if param.key in _LEFT_OUT.get(kind, ()) or param.dimension in _DIMENSIONS_LEFT_OUT:
+            continue
+        if flow_kind and param.applies_to and flow_kind not in param.applies_to:
+            continue
+        # An event without a value has none to vary.
+        if kind == "event" and param.key not in given:
+            continue
+        yield _of_key(doc, part, param)
+        below = given.get(param.key)
+        if isinstance(below, dict):
+            yield from _leaves(doc, part, f"{part}.{param.key}" if part else param.key, below, _NAMED.get(param.key))
+    for key, value in given.items():
+        # Keys that are no parameters of their own, such as the other direction of a link.
+        if key not in known and isinstance(value, dict) and part and kind != "transport":
+            yield from _leaves(doc, part, f"{part}.{key}", value, None)
+
+
+def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
+    key = f"{part}.{param.key}" if part else param.key
+    value = doc.value(key)
+    named = _NAMED.get(param.key)
+    if isinstance(value, dict) and named is not None:
+        # The table as a whole is replaced by what is swept; its present name says which one it is.
+        value = value.get(named, value)
+    present = text_of(value)
+    if not present:
+        default = param.default_in(text_of(doc.value("profile")) or "linux")
+        present = tr("{value} (default)", value=param.format(default)) if default is not None else "–"
+    return SweepParameter(key, part, tr(label_of(param.key)), present, param.allowed_text(), param.help)
+
+
+def _leaves(
+    doc: ScenarioDoc, part: str, key: str, table: Mapping[str, Any], left_out: str | None
+) -> Iterator[SweepParameter]:
+    for name, value in table.items():
+        if name == left_out:
+            continue
+        if isinstance(value, dict):
+            yield from _leaves(doc, part, f"{key}.{name}", value, None)
+        elif not isinstance(value, list):
+            yield SweepParameter(f"{key}.{name}", part, tr(label_of(name)), text_of(value), "", "")

@@ -1,0 +1,295 @@
+"""A sweep as its views see it: parameters with their levels, figures with their units, and the runs of every point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from subflow_agents.evaluation import Figure
+from subflow_app.core.history.run_columns import column
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.summary_text import NOTHING
+from subflow_store.run_values import quantity
+
+# Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
+_SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
+    (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)),
+    (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0)),
+    (("pkt", 1.0),),
+    (("%", 1e-2),),
+)
+# Of means: beyond these nobody reads.
+_MOST_DECIMALS = 6
+_SPELLINGS = {"µs": "us", "min": "s"}
+
+# Figures of which more is better, and of which less is; of others nothing is said.
+_MORE_IS_BETTER = ("goodput_bps", "throughput_bps", "jain", "utilisation", "utility", "reward")
+_LESS_IS_BETTER = ("rtt_s", "delay_s", "loss_ratio", "retransmits", "completion_s", "queue_pkts", "blocking_s")
+
+_TITLES: Mapping[str, str] = {
+    "goodput_bps": translatable("Goodput"),
+    "mean_rtt_s": translatable("Mean RTT"),
+    "p95_rtt_s": translatable("95th percentile of the RTT"),
+    "loss_ratio": translatable("Loss"),
+    "fairness.jain": translatable("Jain index"),
+    "retransmits": translatable("Retransmissions"),
+    "completion_s": translatable("Completion time"),
+    "utilisation": translatable("Utilisation"),
+    "drops": translatable("Dropped packets"),
+    "wall_s": translatable("Wall time"),
+    "packets": translatable("Packets"),
+}
+
+
+class Level(NamedTuple):
+    """One value of a parameter: as it is written, and in SI units; NaN for what is no number."""
+
+    text: str
+    number: float
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a sweep varies.
+
+    Attributes:
+        key: dotted, as in the scenario file: ``links.wifi.loss``.
+        levels: the values there are; numbers by size, names in the order in which they appear.
+        unit: in which its numbers are shown; empty for plain numbers and names.
+        scale: what SI values are multiplied by to be in that unit.
+    """
+
+    key: str
+    levels: tuple[Level, ...]
+    unit: str = ""
+    scale: float = 1.0
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all its values are numbers, so that distances between them mean something."""
+        return all(math.isfinite(level.number) for level in self.levels)
+
+    @property
+    def title(self) -> str:
+        """What axes are called, with the unit."""
+        return f"{self.key} ({self.unit})" if self.unit else self.key
+
+    def position(self, level: int) -> float:
+        """Where a level stands on an axis: its number in the unit shown, or its rank if values are names."""
+        return self.levels[level].number * self.scale if self.is_numeric else float(level)
+
+
+@dataclass(frozen=True, slots=True)
+class StudyFigure:
+    """What a run has come to.
+
+    Attributes:
+        key: name of the figure, with its unit in SI.
+        title: English.
+        unit: in which it is shown.
+        scale: what SI values are multiplied by to be in that unit.
+        decimals: of its numbers; None for as many as are telling.
+        better: 1 if more of it is better, -1 if less is, 0 if there is no saying.
+    """
+
+    key: str
+    title: str
+    unit: str = ""
+    scale: float = 1.0
+    decimals: int | None = None
+    better: int = 0
+
+    @property
+    def axis_title(self) -> str:
+        """What axes are called, in the language of the window, with the unit."""
+        return f"{tr(self.title)} ({self.unit})" if self.unit else tr(self.title)
+
+    def text(self, value: float, *, with_unit: bool = True) -> str:
+        """A value in words."""
+        if not math.isfinite(value):
+            return NOTHING
+        shown = value * self.scale
+        number = f"{shown:.4g}" if self.decimals is None else f"{shown:.{self.decimals}f}"
+        return f"{number} {self.unit}" if self.unit and with_unit else number
+
+    def interval_text(self, found: Figure) -> str:
+        """A mean with its interval in words, e.g. ``"7.81 ± 0.12 Mbit/s"``."""
+        if not math.isfinite(found.ci95):
+            return self.text(found.mean)
+        half = found.ci95 * self.scale
+        if half > 0:
+            # Two digits of the interval; digits of the mean beyond them mean nothing.
+            decimals = min(max(0, 1 - math.floor(math.log10(half))), _MOST_DECIMALS)
+            text = f"{found.mean * self.scale:.{decimals}f} ± {half:.{decimals}f}"
+        else:
+            text = f"{self.text(found.mean, with_unit=False)} ± 0"
+        return f"{text} {self.unit}" if self.unit else text
+
+
+class StudyRun(NamedTuple):
+    """One run of a point: its seed, its number in the store (None: not kept), and its figures in SI units."""
+
+    seed: int
+    run_id: int | None
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPoint:
+    """One combination of levels: the place of each parameter's level, and the runs, one per seed."""
+
+    places: tuple[int, ...]
+    runs: tuple[StudyRun, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Study:
+    """All of it; points that have no run yet may be left out.
+
+    Attributes:
+        name: of the sweep.
+        parameters: in the order in which they were asked for.
+        figures: that any run has.
+        points: in the order of the sweep.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    figures: tuple[StudyFigure, ...]
+    points: tuple[StudyPoint, ...]
+    _ranks: dict[str, int] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Notes where each parameter stands."""
+        self._ranks.update({parameter.key: rank for rank, parameter in enumerate(self.parameters)})
+
+    def parameter(self, key: str) -> Parameter:
+        """The parameter of this key.
+
+        Raises:
+            KeyError: if there is none.
+        """
+        return self.parameters[self._ranks[key]]
+
+    def figure(self, key: str) -> StudyFigure:
+        """The figure of this key.
+
+        Raises:
+            KeyError: if no run has it.
+        """
+        found = next((figure for figure in self.figures if figure.key == key), None)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def place(self, point: int, key: str) -> int:
+        """Which level of a parameter a point has."""
+        return self.points[point].places[self._ranks[key]]
+
+    def chosen(self, fixed: Mapping[str, int]) -> list[int]:
+        """Points with these levels of these parameters; parameters that are not named may have any."""
+        return [
+            number
+            for number, point in enumerate(self.points)
+            if all(point.places[self._ranks[key]] == level for key, level in fixed.items())
+        ]
+
+    def values(self, points: Iterable[int], figure: str) -> list[float]:
+        """A figure of all runs of these points; runs without it are left out."""
+        return [value for _point, _run, value in self.single_runs(points, figure)]
+
+    def single_runs(self, points: Iterable[int], figure: str) -> list[tuple[int, StudyRun, float]]:
+        """Point, run and figure of every run that has it."""
+        return [
+            (point, run, run.figures[figure])
+            for point in points
+            for run in self.points[point].runs
+            if math.isfinite(run.figures.get(figure, math.nan))
+        ]
+
+    def mean(self, points: Sequence[int], figure: str) -> Figure:
+        """Mean of a figure over all runs of these points.
+
+        The interval is that of repetitions with other seeds: over several points, whose runs differ by more than luck,
+        there is none.
+        """
+        found = Figure.of(self.values(points, figure))
+        return found if len(points) == 1 else Figure(found.mean, math.nan, found.values)
+
+    def run_ids(self, points: Iterable[int]) -> list[int]:
+        """Numbers of the stored runs of these points."""
+        return [run.run_id for point in points for run in self.points[point].runs if run.run_id is not None]
+
+    def words(self, point: int, leave_out: Iterable[str] = ()) -> str:
+        """What a point is, in words: ``"controller lia, loss 1%"``; keys are told by their last part."""
+        left_out = set(leave_out)
+        return ", ".join(
+            f"{short_key(parameter.key, self)} {parameter.levels[place].text}"
+            for parameter, place in zip(self.parameters, self.points[point].places, strict=True)
+            if parameter.key not in left_out
+        )
+
+    def default_series(self) -> str:
+        """The parameter that tells curves apart: a controller, else one with names; empty if there is none."""
+        named = [parameter.key for parameter in self.parameters if not parameter.is_numeric]
+        controllers = [key for key in named if key.endswith("controller")]
+        return next(iter([*controllers, *named]), "")
+
+    def default_figure(self, *wanted: str) -> str:
+        """The first of these figures that there is, else any."""
+        known = [figure.key for figure in self.figures]
+        return next((key for key in wanted if key in known), known[0] if known else "")
+
+
+def short_key(key: str, study: Study) -> str:
+    """The last part of a parameter's key where that says which one it is, else all of it."""
+    last = key.rpartition(".")[2]
+    return last if sum(other.key.rpartition(".")[2] == last for other in study.parameters) == 1 else key
+
+
+def make_parameter(key: str, texts: Iterable[str]) -> Parameter:
+    """A parameter with the values that are written so, each once; numbers by size, names as they come."""
+    levels = [Level(text, _number(text)) for text in dict.fromkeys(texts)]
+    if all(math.isfinite(level.number) for level in levels):
+        levels.sort(key=lambda level: level.number)
+    return parameter_of_levels(key, levels)
+
+
+def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
+    """A parameter with these levels in this order, shown in the unit that suits them."""
+    if all(math.isfinite(level.number) for level in levels):
+        unit, scale = _shown_unit(levels)
+        return Parameter(key, tuple(levels), unit, scale)
+    return Parameter(key, tuple(levels))
+
+
+def make_figure(key: str) -> StudyFigure:
+    """The figure of this key, with the unit that the key tells."""
+    last = key.rpartition(".")[2].rpartition(":")[2]
+    known = column(last)
+    better = 1 if last.endswith(_MORE_IS_BETTER) else -1 if last.endswith(_LESS_IS_BETTER) else 0
+    title = _TITLES.get(key, key)
+    return StudyFigure(key, title, known.unit, known.scale, known.decimals, better)
+
+
+def _number(text: str) -> float:
+    found = quantity(text)
+    return math.nan if found is None else found
+
+
+def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
+    """The unit of the same kind in which the greatest value is at least 1."""
+    written = {_unit_of(level.text) for level in levels} - {""}
+    greatest = max((abs(level.number) for level in levels), default=0.0)
+    for units in _SHOWN_UNITS:
+        if written and all(_SPELLINGS.get(unit, unit) in dict(units) for unit in written):
+            unit, factor = next((pair for pair in units if greatest >= pair[1]), units[-1])
+            return unit, 1.0 / factor
+    return "", 1.0
+
+
+def _unit_of(text: str) -> str:
+    return text.strip().lstrip("+-0123456789._eE ").strip()

@@ -1,0 +1,86 @@
+"""Sweeps: many runs of one scenario, and what they have come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from subflow_app.qt.action_spec import ActionSpec, Scope
+from subflow_app.qt.sweeps.feature import SweepFeature
+
+
+def rows() -> Iterator[ActionSpec]:
+    """Their part of the Study menu."""
+    yield ActionSpec(
+        "sweep.new",
+        "&New sweep…",
+        "Run the scenario with other values of its parameters and several seeds",
+        "add",
+        ("Ctrl+Shift+U",),
+        lambda w, _: w.features[SweepFeature].new(),
+        lambda s: s.is_valid and s.can_write,
+    )
+    yield ActionSpec(
+        "sweep.toggle",
+        "&Pause or go on",
+        "Pause the selected sweeps, let them go on, or make the runs that are missing of those that were cut off",
+        "pause",
+        ("Ctrl+Alt+O",),
+        lambda w, _: w.features[SweepFeature].session.toggle(),
+        lambda s: "sweep.toggle" in s.features,
+    )
+    yield ActionSpec(
+        "sweep.stop",
+        "&Stop",
+        "End the selected sweeps; runs that have ended are kept, and the others can be made later",
+        "stop",
+        ("Ctrl+Shift+Alt+W",),
+        lambda w, _: w.features[SweepFeature].session.stop(),
+        lambda s: "sweep.stop" in s.features,
+    )
+    yield ActionSpec(
+        "sweep.delete",
+        "&Delete the sweep",
+        "Take the selected sweeps out of the list; their runs stay in the history",
+        "delete",
+        ("Del",),
+        lambda w, _: w.features[SweepFeature].session.delete(),
+        lambda s: "sweep.delete" in s.features,
+        Scope.SWEEPS,
+    )
+    yield ActionSpec(
+        "sweep.show_runs",
+        "Show the &runs",
+        "Open the plots of the runs that were clicked in the view of a sweep",
+        "plots",
+        ("Ctrl+Alt+Shift+O",),
+        lambda w, _: w.features[SweepFeature].session.show_runs(),
+        lambda s: "sweep.show_runs" in s.features,
+    )
+    yield ActionSpec(
+        "sweep.copy",
+        "&Copy the table",
+        "Copy the selected rows of the table of a sweep, or all of them",
+        "copy",
+        ("Ctrl+C",),
+        lambda w, _: w.features[SweepFeature].copy(),
+        lambda s: "sweep.copy" in s.features,
+        Scope.SWEEPS,
+    )
+    yield ActionSpec(
+        "sweep.export_figure",
+        "Export this &view…",
+        "Write the view of the sweep as SVG, PDF or PNG",
+        "export_figure",
+        ("Ctrl+Alt+Shift+E",),
+        lambda w, _: w.features[SweepFeature].export_figure(),
+        lambda s: "sweep.export_figure" in s.features,
+    )
+    yield ActionSpec(
+        "sweep.export_data",
+        "Export the &data…",
+        "Write every run of the sweep with its parameters and figures as CSV",
+        "export_data",
+        ("Ctrl+Alt+Shift+D",),
+        lambda w, _: w.features[SweepFeature].export_data(),
+        lambda s: "sweep.export_data" in s.features,
+    )

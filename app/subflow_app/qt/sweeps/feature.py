@@ -1,0 +1,146 @@
+"""Sweeps as a part of the window: everything but an empty panel comes when it is first looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.paths import file_stem
+from subflow_app.qt.dialogs import CSV_FILTER
+from subflow_app.qt.features import Feature
+from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
+from subflow_app.qt.sweeps.lazy_panel import LazySweepPanel
+from subflow_app.qt.theme import Tokens
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.sweeps.session import SweepSession
+
+_FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
+_MESSAGE_MS = 8000
+
+
+class SweepFeature(Feature):
+    """The panel of sweeps and what its actions do."""
+
+    panel_name = "sweeps"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: LazySweepPanel = LazySweepPanel()
+        self._session: SweepSession | None = None
+
+    @property
+    def session(self) -> SweepSession:
+        """The sweeps, which come when they are first asked for."""
+        if self._session is None:
+            # They load the readers of plans and scenarios, which most sessions never need.
+            from subflow_app.qt.sweeps.panel import SweepPanel
+            from subflow_app.qt.sweeps.session import SweepSession
+
+            bar = self.window.bar
+            content = SweepPanel(
+                self.window.workers,
+                [bar[name] for name in SWEEP_BUTTONS],
+                [bar[name] for name in SWEEP_VIEW_BUTTONS],
+                bar["sweep.new"],
+            )
+            content.menu_requested.connect(lambda at: self.window._pop_up(SWEEP_MENU, at))
+            self.panel.put_in(content)
+            self._session = SweepSession(content, self.window)
+            self._session.changed.connect(self.changed)
+            content.page.selection_changed.connect(self.changed)
+        return self._session
+
+    def connect_parts(self) -> None:
+        """The panel wakes when it is first shown."""
+        self.panel.woken.connect(lambda: self.session)
+
+    def possible(self) -> frozenset[str]:
+        """Everything that the selected sweep and its view allow."""
+        return frozenset() if self._session is None else self._session.possible()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        if self._session is not None:
+            self._session.panel.apply_tokens(tokens)
+
+    def may_close(self) -> bool:
+        """Asks about sweeps that go on."""
+        return self._session is None or self._session.may_close()
+
+    def close(self) -> None:
+        """Ends them."""
+        if self._session is not None:
+            self._session.close()
+
+    # ---- what actions call ----
+
+    def new(self) -> None:
+        """Asks for a new sweep; its panel comes to the front."""
+        self.session.new()
+        if self.session.is_busy:
+            self.window.docks.set_open("sweeps", True)
+            self.window.docks.raise_panel("sweeps")
+
+    def copy(self) -> None:
+        """Puts the table, or its selected rows, on the clipboard."""
+        QGuiApplication.clipboard().setText(self.session.panel.page.table.text())
+        self.window.statusBar().showMessage(tr("The table is on the clipboard."), _MESSAGE_MS)
+
+    def export_figure(self) -> None:
+        """Writes the view as a file."""
+        page = self.session.panel.page
+        shown = page.shown
+        if shown is None:
+            return
+        path = self.window.dialogs.save_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
+        if path is None:
+            return
+        from subflow_app.qt.sweeps.plots.chart_file import save_chart
+
+        try:
+            save_chart(page.chart(shown.choice.view), path)
+        except AppError as error:
+            self.window.notices.export_failed(str(error))
+        else:
+            self._on_written(path)
+
+    def export_data(self) -> None:
+        """Writes every run of the sweep with its parameters and figures as CSV."""
+        from subflow_app.core.sweeps.views.table import write_runs
+
+        study = self.session.panel.page.study
+        if study is None:
+            return
+        path = self.window.dialogs.save_path(
+            tr("Export the data of the sweep"), tr(CSV_FILTER), self._suggested(".csv")
+        )
+        if path is None:
+            return
+        self.window.workers.start(
+            "export sweep",
+            lambda: write_runs(study, path),
+            succeeded=self._on_written,
+            failed=self._on_failed,
+        )
+
+    def _on_written(self, path: Path) -> None:
+        self.window.preferences.change(self.window.preferences.settings.with_export_directory(path.parent))
+        self.window.exports.written.emit(path)
+
+    def _on_failed(self, error: Exception) -> None:
+        if not isinstance(error, AppError):
+            raise error
+        self.window.notices.export_failed(str(error))
+
+    def _suggested(self, suffix: str) -> Path:
+        study = self.session.panel.page.study
+        last = self.window.preferences.settings.last_export_directory
+        folder = Path(last) if last and Path(last).is_dir() else Path.home()
+        return folder / f"{file_stem(study.name if study is not None else 'sweep')}{suffix}"

@@ -1,0 +1,440 @@
+"""Asks for a sweep: parameters with their values, controllers, seeds; tells at once what it would take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGridLayout,
+    QGroupBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QScrollArea,
+    QSpinBox,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr, translatable, trn
+from subflow_app.core.sweeps.sweep_draft import SEEDS, DraftCheck, DraftEstimate, SweepDraft, check_draft
+from subflow_app.core.sweeps.sweep_parameters import SweepParameter
+from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
+from subflow_app.qt.icons import icon
+from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.workers import Workers
+
+KIND_TEXTS: Mapping[str, str] = {
+    "grid": translatable("Grid: every combination"),
+    "list": translatable("List: values side by side"),
+    "random": translatable("Random: drawn from each"),
+}
+_EXAMPLES: Mapping[str, str] = {
+    "grid": translatable("1%, 2%, 5%   or   1%..5%/5   or   10ms..1s/4 log"),
+    "list": translatable("1%, 2%, 5%: as many values for each parameter"),
+    "random": translatable("1%..5%   or   10ms..1s log   or   lia, olia"),
+}
+_PATIENCE_MS = 350
+_MOST_JOBS = 256
+_MOST_DRAWS = 1_000_000
+_SUGGESTED_SEEDS = "1..5"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepWish:
+    """What was asked for.
+
+    Attributes:
+        plan: the sweep.
+        jobs: how many runs go on at once.
+    """
+
+    plan: SweepPlan
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SweepSubject:
+    """What a sweep is put together from.
+
+    Attributes:
+        title: of the scenario.
+        parameters: that can vary.
+        flows: the controller that each flow has now, of those whose controller can vary.
+        controllers: that each of these can have.
+        jobs: how many runs go on at once, as a suggestion.
+        sample_interval_s: of the traces.
+        estimate: what a draft would take; called in a worker thread.
+    """
+
+    title: str
+    parameters: Sequence[SweepParameter]
+    flows: Mapping[str, str]
+    controllers: Mapping[str, Sequence[str]]
+    jobs: int
+    sample_interval_s: float
+    estimate: Callable[[SweepDraft], DraftEstimate]
+
+
+class NewSweepDialog(QDialog):
+    """The dialog; its answer is there once it was accepted."""
+
+    def __init__(self, subject: SweepSubject, workers: Workers, parent: QWidget | None = None) -> None:
+        """Suggests the controllers of the first flow with five seeds."""
+        super().__init__(parent)
+        self.setObjectName("new_sweep_dialog")
+        self.setWindowTitle(tr("New sweep"))
+        self._subject = subject
+        self._workers = workers
+        self._asked: SweepDraft | None = None  # what is being estimated
+        self._estimate: DraftEstimate | None = None
+        self._estimated: SweepDraft | None = None  # what that is of
+        self._is_closed = False
+        self.rows: list[ValueRow] = []
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PATIENCE_MS)
+        self._timer.timeout.connect(self.estimate_now)
+        self._make_parts()
+        self._place_parts()
+        self._connect_parts()
+        self._suggest()
+        self.resize(1000, 640)
+
+    # ---- what the owner and tests use ----
+
+    @property
+    def answer(self) -> SweepWish | None:
+        """What is asked for; None while there is a problem, or no estimate yet."""
+        if self._estimate is None or self._estimate.plan is None or self._estimated != self.draft:
+            return None
+        return SweepWish(self._estimate.plan, self.jobs.value())
+
+    @property
+    def draft(self) -> SweepDraft:
+        """What the fields say now."""
+        axes = [(row.key, row.values.text()) for row in self.rows]
+        flow, chosen = str(self.flow.currentData() or ""), self.chosen_controllers()
+        key = f"flows.{flow}.controller"
+        if flow and chosen and key not in dict(axes):
+            axes.append((key, ", ".join(chosen)))
+        return SweepDraft(
+            name=self.name.text().strip(),
+            axes=tuple(axes),
+            seeds=self.seeds.text(),
+            kind=KINDS[self.kind.currentIndex()],
+            draws=self.draws.value(),
+            keeps_traces=self.traces.isChecked(),
+            sample_interval_s=self._subject.sample_interval_s,
+        )
+
+    def add_parameter(self, key: str, values: str = "") -> ValueRow:
+        """Adds a row for a parameter, or goes to the one that is there."""
+        row = next((row for row in self.rows if row.key == key), None)
+        if row is None:
+            row = ValueRow(key, tr(_EXAMPLES[KINDS[self.kind.currentIndex()]]), self._rows_widget)
+            row.values.setText(values)
+            row.values.textChanged.connect(self._on_edited)
+            row.removed.clicked.connect(lambda: self.remove_parameter(key))
+            self.rows.append(row)
+            self._rows_layout.insertWidget(len(self.rows) - 1, row)
+            self._on_edited()
+        row.values.setFocus()
+        return row
+
+    def remove_parameter(self, key: str) -> None:
+        """Takes the row of a parameter away."""
+        for row in [row for row in self.rows if row.key == key]:
+            self.rows.remove(row)
+            self._rows_layout.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self._on_edited()
+
+    def chosen_controllers(self) -> list[str]:
+        """Controllers that are ticked."""
+        items = [self.controllers.item(row) for row in range(self.controllers.count())]
+        return [item.text() for item in items if item.checkState() == Qt.CheckState.Checked]
+
+    def choose_controllers(self, names: Sequence[str]) -> None:
+        """Ticks these and no others."""
+        for row in range(self.controllers.count()):
+            item = self.controllers.item(row)
+            item.setCheckState(Qt.CheckState.Checked if item.text() in names else Qt.CheckState.Unchecked)
+
+    def estimate_now(self) -> None:
+        """Has told what the sweep would take; when it is told, the latest wish is asked for."""
+        self._timer.stop()
+        draft = self.draft
+        if self._asked is not None or self._estimated == draft or check_draft(draft).problems:
+            return
+        self._asked = draft
+        self._workers.start(
+            "estimate sweep",
+            lambda: self._subject.estimate(draft),
+            succeeded=lambda found: self._on_estimated(draft, found),
+            failed=self._on_failed,
+        )
+
+    def done(self, result: int) -> None:
+        """Closes; what is still being estimated is not wanted any more."""
+        self._is_closed = True
+        self._timer.stop()
+        super().done(result)
+
+    # ---- assembly ----
+
+    def _make_parts(self) -> None:
+        from subflow_app.qt.sweeps.parameter_list import ParameterList
+
+        self.parameters = ParameterList(self._subject.parameters, self)
+        self.add = QToolButton(self)
+        self.add.setObjectName("sweep_add_parameter")
+        self.add.setText(tr("&Vary this parameter"))
+        self._rows_widget = QWidget()
+        self._rows_layout = QVBoxLayout(self._rows_widget)
+        self._rows_layout.setContentsMargins(4, 4, 4, 4)
+        self._rows_layout.addStretch(1)
+        self.flow = QComboBox(self)
+        self.flow.setObjectName("sweep_flow")
+        self.flow.addItem(tr("Leave all as they are"), "")
+        for flow in self._subject.flows:
+            self.flow.addItem(flow, flow)
+        self.controllers = QListWidget(self)
+        self.controllers.setObjectName("sweep_controllers")
+        self.controllers.setAccessibleName(tr("Controllers"))
+        self.kind = QComboBox(self)
+        self.kind.setObjectName("sweep_kind")
+        for kind in KINDS:
+            self.kind.addItem(tr(KIND_TEXTS[kind]))
+        self.draws = self._number("sweep_draws", 100, _MOST_DRAWS)
+        self.seeds = QLineEdit(_SUGGESTED_SEEDS, self)
+        self.seeds.setObjectName("sweep_seeds")
+        self.seeds.setToolTip(tr("Each combination runs with each of these: 1..5, or 1, 2, 7..9"))
+        self.seeds_problem = _problem_label("sweep_seeds_problem", self)
+        self.jobs = self._number("sweep_jobs", self._subject.jobs, _MOST_JOBS)
+        self.traces = QCheckBox(tr("Keep the traces of all runs, not their figures alone"), self)
+        self.traces.setObjectName("sweep_traces")
+        self.traces.setChecked(True)
+        self.name = QLineEdit(self)
+        self.name.setObjectName("sweep_name")
+        self.name.setPlaceholderText(self._subject.title)
+        self.estimate_text = QLabel(self)
+        self.estimate_text.setObjectName("sweep_estimate")
+        self.estimate_text.setWordWrap(True)
+        self.problem = _problem_label("sweep_problem", self)
+        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.start = self._buttons.addButton(tr("&Start the sweep"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.start.setObjectName("sweep_start")
+
+    def _place_parts(self) -> None:
+        left = QWidget(self)
+        left_layout = QVBoxLayout(left)
+        left_layout.setContentsMargins(0, 0, 0, 0)
+        left_layout.addWidget(self.parameters, 1)
+        left_layout.addWidget(self.add)
+        scroll = QScrollArea(self)
+        scroll.setObjectName("sweep_rows")
+        scroll.setAccessibleName(tr("Parameters that vary"))
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(self._rows_widget)
+        varied = QGroupBox(tr("Parameters that vary"), self)
+        QVBoxLayout(varied).addWidget(scroll)
+        contenders = QGroupBox(tr("Controllers"), self)
+        contenders_layout = QFormLayout(contenders)
+        contenders_layout.addRow(tr("Vary the controller &of"), self.flow)
+        contenders_layout.addRow(self.controllers)
+        runs = QGroupBox(tr("Runs"), self)
+        form = QFormLayout(runs)
+        form.addRow(tr("&Kind"), self.kind)
+        form.addRow(tr("&Draws"), self.draws)
+        form.addRow(tr("S&eeds"), self.seeds)
+        form.addRow(self.seeds_problem)
+        form.addRow(tr("&At once"), self.jobs)
+        form.addRow(tr("&Name"), self.name)
+        form.addRow(self.traces)
+        self._form = form
+        lower = QWidget(self)
+        lower_layout = QHBoxLayout(lower)
+        lower_layout.setContentsMargins(0, 0, 0, 0)
+        lower_layout.addWidget(contenders, 1)
+        lower_layout.addWidget(runs, 1)
+        right = QWidget(self)
+        right_layout = QVBoxLayout(right)
+        right_layout.setContentsMargins(0, 0, 0, 0)
+        right_layout.addWidget(varied, 1)
+        right_layout.addWidget(lower, 1)
+        splitter = QSplitter(self)
+        splitter.addWidget(left)
+        splitter.addWidget(right)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([370, 600])
+        layout = QVBoxLayout(self)
+        layout.addWidget(splitter, 1)
+        layout.addWidget(self.estimate_text)
+        layout.addWidget(self.problem)
+        layout.addWidget(self._buttons)
+
+    def _connect_parts(self) -> None:
+        self.parameters.taken.connect(lambda parameter: self.add_parameter(parameter.key))
+        self.add.clicked.connect(self.parameters.take)
+        self.flow.currentIndexChanged.connect(self._show_controllers)
+        self.controllers.itemChanged.connect(self._on_edited)
+        self.kind.currentIndexChanged.connect(self._on_kind_changed)
+        for field in (self.draws, self.jobs):
+            field.valueChanged.connect(self._on_edited)
+        for text in (self.seeds, self.name):
+            text.textChanged.connect(self._on_edited)
+        self.traces.toggled.connect(self._on_edited)
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+
+    def _suggest(self) -> None:
+        self._on_kind_changed()
+        if self._subject.flows:
+            self.flow.setCurrentIndex(1)
+            flow = next(iter(self._subject.flows))
+            present = self._subject.flows[flow]
+            usual = [name for name in ("lia", "olia", "cubic", "bbr") if name in self._subject.controllers[flow]]
+            self.choose_controllers(list(dict.fromkeys([present, *usual]))[:2])
+        self._show_controllers_enabled()
+        self._on_edited()
+        self.estimate_now()
+
+    def _number(self, name: str, value: int, most: int) -> QSpinBox:
+        field = QSpinBox(self)
+        field.setObjectName(name)
+        field.setRange(1, most)
+        field.setValue(value)
+        return field
+
+    # ---- facts ----
+
+    def _on_kind_changed(self) -> None:
+        kind = KINDS[self.kind.currentIndex()]
+        self._form.setRowVisible(self.draws, kind == "random")
+        for row in self.rows:
+            row.values.setPlaceholderText(tr(_EXAMPLES[kind]))
+        self._on_edited()
+
+    def _show_controllers(self) -> None:
+        flow = str(self.flow.currentData() or "")
+        self.controllers.blockSignals(True)
+        self.controllers.clear()
+        for name in self._subject.controllers.get(flow, ()):
+            item = QListWidgetItem(name, self.controllers)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            is_present = name == self._subject.flows.get(flow)
+            item.setCheckState(Qt.CheckState.Checked if is_present else Qt.CheckState.Unchecked)
+        self.controllers.blockSignals(False)
+        self._show_controllers_enabled()
+        self._on_edited()
+
+    def _show_controllers_enabled(self) -> None:
+        self.controllers.setEnabled(bool(self.flow.currentData()))
+
+    def _on_edited(self) -> None:
+        draft = self.draft
+        check = check_draft(draft)
+        if draft == self._estimated and self._estimate is not None:
+            self._show(check, self._estimate)
+            return
+        self._show(check, None)
+        if not check.problems:
+            self._timer.start()
+
+    def _on_estimated(self, draft: SweepDraft, found: DraftEstimate) -> None:
+        self._asked = None
+        if self._is_closed:
+            return
+        self._estimated, self._estimate = draft, found
+        self._on_edited()
+        if draft != self.draft:
+            self.estimate_now()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._asked = None
+        raise error
+
+    def _show(self, check: DraftCheck, estimate: DraftEstimate | None) -> None:
+        """Says what is known; ``estimate`` is None while it is being made."""
+        problems = dict(check.problems) | dict(estimate.problems if estimate is not None else {})
+        for row in self.rows:
+            row.show_state(problems.get(row.key, ""), check.counts.get(row.key))
+        fields = {row.key for row in self.rows} | {SEEDS}
+        rest = [text for key, text in problems.items() if key not in fields]
+        _tell(self.problem, "\n".join(rest))
+        _tell(self.seeds_problem, problems.get(SEEDS, ""))
+        if estimate is not None and estimate.told is not None:
+            text = estimate.text(self.jobs.value())
+        elif check.runs:
+            points = trn("{count} combination", "{count} combinations", check.points)
+            text = tr(
+                "{points}, {runs}; estimating…", points=points, runs=trn("{count} run", "{count} runs", check.runs)
+            )
+        else:
+            text = ""
+        self.estimate_text.setText(text)
+        self.start.setEnabled(self.answer is not None)
+
+
+class ValueRow(QWidget):
+    """A parameter with the field for its values, what is wrong with them, and a button that takes it away."""
+
+    def __init__(self, key: str, example: str, parent: QWidget | None = None) -> None:
+        """An empty field."""
+        super().__init__(parent)
+        self.key = key
+        self.values = QLineEdit(self)
+        self.values.setObjectName(f"sweep_values:{key}")
+        self.values.setAccessibleName(tr("Values of {key}", key=key))
+        self.values.setPlaceholderText(example)
+        label = QLabel(key, self)
+        label.setBuddy(self.values)
+        self.count = QLabel(self)
+        self.removed = QToolButton(self)
+        self.removed.setIcon(icon("delete"))
+        self.removed.setAutoRaise(True)
+        self.removed.setToolTip(tr("Vary {key} no more", key=key))
+        self.removed.setAccessibleName(tr("Vary {key} no more", key=key))
+        self.problem = _problem_label(f"sweep_values_problem:{key}", self)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 4)
+        layout.setVerticalSpacing(2)
+        layout.addWidget(label, 0, 0)
+        layout.addWidget(self.count, 0, 1, Qt.AlignmentFlag.AlignRight)
+        layout.addWidget(self.removed, 0, 2, 2, 1, Qt.AlignmentFlag.AlignBottom)
+        layout.addWidget(self.values, 1, 0, 1, 2)
+        layout.addWidget(self.problem, 2, 0, 1, 3)
+
+    def show_state(self, problem: str, count: int | None) -> None:
+        """Says what is wrong, and how many values there are."""
+        _tell(self.problem, problem)
+        self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
+        self.count.setStyleSheet(f"color: {current_tokens().muted_text};")
+
+
+def _problem_label(name: str, parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setStyleSheet(f"color: {current_tokens().error};")
+    label.hide()
+    return label
+
+
+def _tell(label: QLabel, text: str) -> None:
+    label.setText(text)
+    label.setVisible(bool(text))

@@ -1,0 +1,165 @@
+"""The panel of sweeps: the list with its buttons and its progress, and the views of the one that is selected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSplitter,
+    QStackedLayout,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr
+from subflow_app.core.sweeps.sweep_list import SweepEntry
+from subflow_app.qt import format as fmt
+from subflow_app.qt.models.followed_table import ROW_ROLE
+from subflow_app.qt.sweeps.list_model import COLUMNS, SweepTableModel, done_text
+from subflow_app.qt.sweeps.study_page import StudyPage
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
+from subflow_app.qt.workers import Workers
+
+_STEPS = 1000
+_LIST_WIDTH = 400
+_BAR_HEIGHT = 6
+
+
+class SweepPanel(QWidget):
+    """Shows sweeps; what it is asked goes out as actions and signals."""
+
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # where, on the screen
+
+    def __init__(
+        self,
+        workers: Workers,
+        actions: Sequence[QAction],
+        view_actions: Sequence[QAction],
+        new: QAction,
+        parent: QWidget | None = None,
+    ) -> None:
+        """No sweeps yet.
+
+        Args:
+            workers: for what takes a moment.
+            actions: become buttons above the list.
+            view_actions: become buttons above the views.
+            new: offered while there are no sweeps.
+            parent: owns it.
+        """
+        super().__init__(parent)
+        self.page = StudyPage(workers, view_actions, self)
+        self._model = SweepTableModel(self)
+        self.table = QTableView(self)
+        self.table.setModel(self._model)
+        set_up_table(self.table, "sweeps_table", tr("Sweeps"))
+        set_widths(self.table, [(tr(column.title), column.widest) for column in COLUMNS])
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(
+            lambda at: self.menu_requested.emit(self.table.viewport().mapToGlobal(at))
+        )
+        self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self.selection_changed.emit())
+        self._bar = QProgressBar(self)
+        self._bar.setObjectName("sweeps_progress")
+        self._bar.setAccessibleName(tr("Progress of the sweep"))
+        self._bar.setRange(0, _STEPS)
+        self._bar.setTextVisible(False)
+        self._bar.setMaximumHeight(_BAR_HEIGHT)
+        self._text = QLabel(self)
+        self._text.setObjectName("sweeps_text")
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 4, 6, 4)
+        for action in actions:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        top.addWidget(self._bar, 1)
+        left = QWidget(self)
+        left_layout = QVBoxLayout(left)
+        left_layout.setContentsMargins(0, 0, 0, 0)
+        left_layout.setSpacing(0)
+        left_layout.addLayout(top)
+        left_layout.addWidget(self._text)
+        left_layout.addWidget(self.table, 1)
+        self._text.setContentsMargins(8, 0, 8, 3)
+        self._splitter = QSplitter(self)
+        self._splitter.addWidget(left)
+        self._splitter.addWidget(self.page)
+        self._splitter.setStretchFactor(0, 0)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([_LIST_WIDTH, 3 * _LIST_WIDTH])
+        self._empty = EmptyState(
+            "sweeps",
+            tr("No sweeps yet"),
+            tr("Vary any parameters of the scenario over any values and seeds, and see what comes of it at a glance."),
+            new,
+        )
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._splitter)
+        self.apply_tokens(current_tokens())
+
+    def update_rows(self, entries: Sequence[SweepEntry]) -> None:
+        """Shows the sweeps as they are now; what is selected stays selected, else it is the newest."""
+        chosen = {entry.key for entry in self.selected()} | {entry.number for entry in self.selected() if entry.number}
+        is_same = [entry.key for entry in entries] == [row.key for row in self._model.rows]
+        self._model.update_rows(entries)
+        if not is_same:
+            # One that goes on gets its id after a while, and is the same still.
+            wanted = {
+                entry.key for entry in entries if entry.key in chosen or (entry.number and entry.number in chosen)
+            }
+            wanted = wanted or ({entries[0].key} if entries else set())
+            select_rows(self.table, lambda index: index.data(ROW_ROLE).key in wanted)
+            # A table that is empty now tells nobody that nothing is selected any more.
+            self.selection_changed.emit()
+        self._stack.setCurrentIndex(1 if entries else 0)
+        self._show_progress()
+
+    def select(self, key: tuple[int, int]) -> None:
+        """Selects one sweep."""
+        select_rows(self.table, lambda index: index.data(ROW_ROLE).key == key)
+
+    def selected(self) -> list[SweepEntry]:
+        """The selected sweeps, from top to bottom."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [self._model.rows[row] for row in rows]
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours what does not follow the palette."""
+        self._text.setStyleSheet(f"color: {tokens.muted_text};")
+        self.table.setStyleSheet(table_style(tokens))
+        self._empty.apply_tokens(tokens)
+        self._model.refresh_icons()
+        self.page.apply_tokens(tokens)
+
+    def _show_progress(self) -> None:
+        """How far those are that go on, else the selected one."""
+        going = [entry for entry in self._model.rows if entry.goes_on] or self.selected()[:1]
+        runs = sum(entry.runs for entry in going)
+        done = sum(entry.finished + entry.failed for entry in going)
+        self._bar.setValue(round(_STEPS * done / runs) if runs else 0)
+        self._text.setText(_progress_text(going[0]) if len(going) == 1 else "")
+
+
+def _progress_text(entry: SweepEntry) -> str:
+    told = done_text(entry)
+    if entry.state == "paused":
+        return tr("{done}, paused", done=told)
+    if entry.goes_on and not math.isnan(entry.eta_s) and entry.eta_s > 0:
+        return tr("{done}, {time} left", done=told, time=fmt.duration(entry.eta_s))
+    return told

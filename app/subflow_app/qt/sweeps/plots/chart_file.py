@@ -1,0 +1,66 @@
+"""A view of a sweep as a file: the same picture, but light and in the font of figures, for print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter
+
+from subflow_app.core.paper.figure_plan import figure_kind
+from subflow_app.core.paper.figures import write_figure
+from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
+from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
+from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
+from subflow_app.qt.theme import LIGHT
+
+CHART_SIZE = FigureSize(170.0, 105.0)
+
+
+def save_chart(shown: StudyPlot | ParallelChart, path: Path, size: FigureSize = CHART_SIZE) -> None:
+    """Writes what a chart shows.
+
+    Args:
+        shown: the chart of the window; what is brushed and zoomed there is so in the file.
+        path: its suffix says the format: .svg, .pdf or .png.
+        size: of the figure.
+
+    Raises:
+        InputError: if the suffix is none of these.
+        ExportError: if the file cannot be written.
+    """
+    kind = figure_kind(path)
+    # Of the same kind as the other, which the type of the two together does not say.
+    copy: Any = shown.copy_for(LIGHT, paper_font())
+    # Laid out like a widget on screen, without ever being one.
+    copy.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    copy.resize(size.layout_size())
+    copy.show()
+    copy.show_like(shown)
+    try:
+        content = picture_content(_Chart(copy), kind, size)
+    finally:
+        copy.close()
+        copy.deleteLater()
+    write_figure(path, content)
+
+
+class _Chart:
+    """A chart as a picture."""
+
+    def __init__(self, chart: StudyPlot | ParallelChart) -> None:
+        self._chart = chart
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        if isinstance(self._chart, ParallelChart):
+            painter.save()
+            painter.translate(target.topLeft())
+            painter.scale(target.width() / self._chart.width(), target.height() / self._chart.height())
+            self._chart.draw(painter, QRectF(self._chart.rect()))
+            painter.restore()
+        else:
+            self._chart.render(painter, target, self._chart.viewRect().toRect())
+
+    def set_line_width(self, width: float) -> None:
+        self._chart.set_line_width(width)

@@ -1,0 +1,170 @@
+"""A figure over two parameters: a coloured cell with its mean for each pair of values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
+from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
+from PySide6.QtWidgets import QGraphicsRectItem, QWidget
+
+from subflow_app.core.language import tr, trn
+from subflow_app.core.sweeps.views.heat_map import HeatCell, HeatMapContent
+from subflow_app.core.sweeps.views.span import shade
+from subflow_app.qt.plotting.curve_item import make_pen
+from subflow_app.qt.plotting.plot_item import label_style
+from subflow_app.qt.sweeps.plots.study_plot import Hit, StudyPlot
+from subflow_app.qt.theme import Tokens, contrast_ratio
+
+# Uniform to the eye, safe for the colour-blind, and from dark to light in print.
+_COLOURS = "viridis"
+_BAR_WIDTH = 14
+# More cells than this have no numbers in them: nobody reads them.
+_MOST_NUMBERS = 240
+
+
+class HeatPlot(StudyPlot):
+    """The map with its colour bar."""
+
+    content: HeatMapContent | None = None
+    zooms = False
+
+    def __init__(self, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None) -> None:
+        """An empty map."""
+        super().__init__(tokens, font, parent)
+        self.setObjectName("sweep_heat_map")
+        self.setAccessibleName(tr("Heat map of a figure over two parameters"))
+        self._image: Any = pg.ImageItem(axisOrder="row-major")
+        self._image.setZValue(-20)
+        self.item.addItem(self._image)
+        self._bar: Any = pg.ColorBarItem(
+            values=(0.0, 1.0), colorMap=pg.colormap.get(_COLOURS), interactive=False, width=_BAR_WIDTH
+        )
+        self._bar.setImageItem(self._image, insert_in=self.item)
+        self._bar.axis.setTickFont(self._font)
+        self._numbers: list[Any] = []
+        self._outline = QGraphicsRectItem()
+        self._outline.setZValue(40)
+        self.item.addItem(self._outline, ignoreBounds=True)
+        self._ring.hide()
+
+    def redraw(self) -> None:
+        """Draws everything anew; cells need no grid."""
+        super().redraw()
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).setGrid(False)
+
+    def fit(self) -> None:
+        """Shows all cells, without a margin."""
+        if self.content is not None:
+            self.view.setRange(self._area(), padding=0.0)
+            self._choose_numbers()
+
+    def hit_at(self, position: QPointF) -> Hit | None:
+        """The cell at a place of the widget."""
+        at = self.view.mapSceneToView(self.mapToScene(position.toPoint()))
+        inside = self.content is not None and self._area().contains(at)
+        return (
+            next((h for h in self._hits if abs(h.x - at.x()) <= 0.5 and abs(h.y - at.y()) <= 0.5), None)
+            if inside
+            else None
+        )
+
+    def bar_title(self) -> str:
+        """What stands beside the colour bar."""
+        return str(self._bar.axis.labelText)
+
+    def _area(self) -> QRectF:
+        assert self.content is not None
+        rows, columns = len(self.content.cells), len(self.content.x.levels)
+        return QRectF(-0.5, -0.5, columns, rows)
+
+    def _draw(self) -> None:
+        content = self.content
+        assert content is not None
+        means = content.means()
+        low, high = content.span()
+        self._bar.setColorMap(pg.colormap.get(_COLOURS))
+        # NaN is see-through.
+        self._image.setImage(means, autoLevels=False)
+        self._bar.setLevels((low, high))
+        self._image.setRect(self._area())
+        self._label("bottom", content.x.key)
+        self._names(content.x)
+        left = self.item.getAxis("left")
+        up = content.y
+        left.setTicks([[(row, level.text) for row, level in enumerate(up.levels)]] if up else [[]])
+        self._label("left", up.key if up else " ")
+        metrics = QFontMetricsF(self._font)
+        widest = max((metrics.horizontalAdvance(level.text) for level in up.levels), default=0.0) if up else 0.0
+        left.setWidth(widest + metrics.height() + 18)
+        bar = self._bar.axis
+        bar.setLabel(content.figure.axis_title, **label_style(self._font))
+        bar.setPen(make_pen(self._tokens.border))
+        bar.setTickPen(make_pen(self._tokens.muted_text))
+        bar.setTextPen(self._tokens.muted_text)
+        ends = [f"{value:.4g}" for value in (low, high, (low + high) / 2)]
+        bar.setWidth(max(map(metrics.horizontalAdvance, ends)) + metrics.height() + 30)
+        self._draw_cells(content, low, high)
+        self.strip.show_entries("", (), self._tokens.text)
+
+    def _draw_cells(self, content: HeatMapContent, low: float, high: float) -> None:
+        colours = pg.colormap.get(_COLOURS)
+        self._numbers = []
+        count = len(content.cells) * len(content.x.levels)
+        for row, cells in enumerate(content.cells):
+            for column, cell in enumerate(cells):
+                self._hits.append(Hit(column, row, self._words(row, column, cell), cell.points))
+                if count > _MOST_NUMBERS or not math.isfinite(cell.mean):
+                    continue
+                fill = colours.map(shade(cell.mean * content.figure.scale, low, high), mode="qcolor")
+                number = pg.TextItem(
+                    content.figure.text(cell.mean, with_unit=False), color=_readable_on(fill), anchor=(0.5, 0.5)
+                )
+                number.setFont(self._font)
+                number.setPos(column, row)
+                self._numbers.append(number)
+                self._add(number, counts=False)
+
+    def _choose_numbers(self) -> None:
+        """Shows the numbers of the cells if they all fit."""
+        width, height = self.view.viewPixelSize()
+        metrics = QFontMetricsF(self._font)
+        widest = max((metrics.horizontalAdvance(number.toPlainText()) for number in self._numbers), default=0.0)
+        fits = width > 0 and widest + 6 <= 1.0 / width and metrics.height() <= 1.0 / height
+        for number in self._numbers:
+            number.setVisible(fits)
+
+    def _words(self, row: int, column: int, cell: HeatCell) -> str:
+        content = self.content
+        assert content is not None
+        lines = [f"{content.x.key}: {content.x.levels[column].text}"]
+        if content.y is not None:
+            lines.append(f"{content.y.key}: {content.y.levels[row].text}")
+        if not math.isfinite(cell.mean):
+            return "\n".join([*lines, tr("no run yet")])
+        figure = content.figure
+        value = figure.text(cell.mean)
+        if math.isfinite(cell.ci95):
+            half = figure.text(cell.ci95)
+            value = tr("{value} ± {half} (95 % interval)", value=value, half=half)
+        lines.append(f"{tr(figure.title)}: {value}")
+        told = trn("{count} run", "{count} runs", cell.runs)
+        if len(cell.points) > 1:
+            told = tr("mean over {count} settings of the other parameters, {runs}", count=len(cell.points), runs=told)
+        return "\n".join([*lines, told])
+
+    def _mark(self) -> None:
+        hit = None if self._current is None or self._current >= len(self._hits) else self._hits[self._current]
+        self._outline.setVisible(hit is not None)
+        if hit is not None:
+            self._outline.setRect(QRectF(hit.x - 0.5, hit.y - 0.5, 1.0, 1.0))
+            self._outline.setPen(make_pen(self._tokens.accent, width=3.0 * self.line_width))
+
+
+def _readable_on(fill: QColor) -> str:
+    """Black or white, whichever is read better on a colour."""
+    name = fill.name()
+    return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, name))

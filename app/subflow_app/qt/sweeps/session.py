@@ -1,0 +1,412 @@
+"""The sweeps of one window: joins them with the scenario, the database, the history and the panel."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.language import tr, trn
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.running.run_queue import default_parallel
+from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.core.scenarios.scenario_source import with_traces
+from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
+from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult, SweepState
+from subflow_app.core.sweeps.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
+from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
+from subflow_app.core.sweeps.sweep_results import stored_table
+from subflow_app.core.sweeps.views.from_table import study_of
+from subflow_app.core.sweeps.views.study import Study
+from subflow_app.qt.sweeps.new_dialog import SweepSubject
+from subflow_app.qt.sweeps.panel import SweepPanel
+from subflow_app.qt.widgets.banner import Way
+from subflow_sim.errors import SimError
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_store import Store
+    from subflow_store.sweep_values import SweepRecord
+
+_REFRESH_MS = 250
+# A growing sweep is read again after this time, and after so many times as long as reading it took.
+_LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
+# More runs over each other than this tell nobody anything.
+_MOST_PLOTTED = 30
+_MESSAGE_MS = 8000
+
+
+class SweepSession(QObject):
+    """What the actions of sweeps do."""
+
+    changed = Signal()  # what can be done is something else now
+
+    def __init__(self, panel: SweepPanel, window: MainWindow) -> None:
+        """Reads the sweeps of the open database."""
+        super().__init__(window)
+        self.panel = panel
+        self._window = window
+        self._here: list[HereSweep] = []
+        self._ended: set[int] = set()  # numbers of those that are over, but not read again yet
+        self._records: list[SweepRecord] = []
+        self._next_number = 1
+        self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
+        self._is_reading = False
+        self._reads_again = False
+        self._read_at = 0.0
+        self._pause_s = _LEAST_PAUSE_S
+        self._states: object = None
+        self._was_offered = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._on_tick)
+        panel.selection_changed.connect(self._on_selected)
+        panel.page.selection_changed.connect(self._on_runs_selected)
+        panel.page.opened.connect(self.show_runs)
+        window.database.opened.connect(self._on_database_opened)
+        self.reload()
+
+    # ---- what can be done ----
+
+    def possible(self) -> frozenset[str]:
+        """Ids of the actions that can be done now."""
+        page = self.panel.page
+        found = set(possible(self.panel.selected(), can_write=self._window.database.can_write))
+        if page.run_ids():
+            found.add("sweep.show_runs")
+        if page.is_drawn:
+            is_table = page.pages.currentWidget() is page.table
+            found |= {"sweep.export_data", "sweep.copy" if is_table else "sweep.export_figure"}
+        return frozenset(found)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a sweep goes on here."""
+        return any(sweep.number not in self._ended for sweep in self._here)
+
+    def entries(self) -> list[SweepEntry]:
+        """All sweeps, newest first."""
+        return sweep_entries(self._records, self._here)
+
+    def new(self) -> None:
+        """Asks for a sweep over the scenario, and starts it.
+
+        Raises:
+            InputError: if there is nothing to keep it in.
+        """
+        window = self._window
+        window.inspector.commit_pending()
+        doc = window.documents.doc
+        if doc.scenario is None:
+            return
+        store = self._store()
+        if store is None:
+            raise InputError(tr("A sweep needs a database that can be written: open one first."))
+        text = with_traces(doc.text, doc.scenario)
+        folder = None if doc.path is None else doc.path.parent
+        interval_s = window.preferences.settings.sample_interval_s
+
+        def estimate(draft: SweepDraft) -> DraftEstimate:
+            return estimate_draft(draft, text, folder, store.path)
+
+        flows = swept_controllers(doc)
+        wish = window.dialogs.new_sweep(
+            SweepSubject(
+                doc.title,
+                sweep_parameters(doc),
+                flows,
+                {flow: _controllers_for(doc.scenario.flows[flow].kind) for flow in flows},
+                max(1, default_parallel()),
+                interval_s,
+                estimate,
+            ),
+            window.workers,
+        )
+        if wish is not None:
+            self.start(SweepJob(wish.plan, store, jobs=wish.jobs))
+
+    def start(self, job: SweepJob) -> None:
+        """Carries out a sweep."""
+        sweep = HereSweep(self._next_number, job)
+        self._next_number += 1
+        self._here.append(sweep)
+        self._window.workers.start(
+            "sweep",
+            job.run,
+            succeeded=lambda result: self._on_ended(sweep, result),
+            failed=lambda error: self._on_failed(sweep, error),
+            cancel=job.stop,
+        )
+        self._timer.start()
+        self.refresh()
+        self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
+
+    def toggle(self) -> None:
+        """Pauses the selected sweeps, lets them go on, or takes those up again of which runs are missing."""
+        for entry in self._selected():
+            job = self._job_of(entry)
+            if job is None or not entry.goes_on:
+                if entry.can_resume:
+                    self.resume(entry)
+            elif entry.state == SweepState.PAUSED:
+                job.resume()
+            else:
+                job.pause()
+        self.refresh()
+
+    def resume(self, entry: SweepEntry) -> None:
+        """Makes the runs that a stored sweep lacks."""
+        store = self._store()
+        if store is None or entry.id is None:
+            return
+        sweep_id, jobs = entry.id, max(1, default_parallel())
+        # Reading its plan reads its scenario, and that may be large.
+        self._window.workers.start(
+            "open sweep",
+            lambda: SweepJob.resumed(store, sweep_id, jobs=jobs),
+            succeeded=self.start,
+            failed=self._on_refused,
+        )
+
+    def stop(self) -> None:
+        """Ends the selected sweeps; what was run is kept."""
+        for entry in self._selected():
+            job = self._job_of(entry)
+            if job is not None:
+                job.stop()
+        self.refresh()
+
+    def delete(self) -> None:
+        """Takes the selected sweeps out of the list, after a question; their runs stay."""
+        store = self._store()
+        gone = [entry for entry in self._selected() if entry.id is not None and not entry.goes_on]
+        gone = [entry for entry in gone if not entry.is_elsewhere]
+        if store is None or not gone:
+            return
+        names = ", ".join(f'"{entry.name}"' for entry in gone[:3]) + (" …" if len(gone) > 3 else "")
+        if not self._window.dialogs.confirm(
+            tr("Delete sweeps"),
+            trn("Delete the sweep {names}?", "Delete {count} sweeps: {names}?", len(gone), names=names),
+            tr("Its runs stay in the history. The sweep itself cannot be brought back."),
+            tr("Delete"),
+        ):
+            return
+        ids = [entry.id for entry in gone if entry.id is not None]
+        self._window.workers.start(
+            "delete sweeps",
+            lambda: store.sweeps.delete(ids),
+            succeeded=lambda _none: self.reload(),
+            failed=self._on_refused,
+            in_turn=True,
+        )
+
+    def show_runs(self) -> None:
+        """Opens the plots of the runs that were clicked in a view."""
+        window, ids = self._window, self.panel.page.run_ids()
+        if window.database.store is None or not ids:
+            return
+        if len(ids) > _MOST_PLOTTED:
+            told = tr("The first {most} of {count} runs are shown.", most=_MOST_PLOTTED, count=len(ids))
+            window.statusBar().showMessage(told, _MESSAGE_MS)
+        window.shown.show_stored(window.database.store, ids[:_MOST_PLOTTED])
+        window.docks.raise_panel("plots")
+
+    def may_close(self) -> bool:
+        """Asks whether to end what goes on, if anything does."""
+        if not self.is_busy:
+            return True
+        return self._window.dialogs.confirm(
+            tr("A sweep goes on"),
+            tr("End the sweep and close Subflow?"),
+            tr("Runs that have ended are kept, and the sweep can be taken up again."),
+            tr("Stop and close"),
+        )
+
+    def close(self) -> None:
+        """Ends everything; what was run is kept."""
+        self._timer.stop()
+        for sweep in self._here:
+            sweep.job.stop()
+
+    # ---- reading ----
+
+    def reload(self) -> None:
+        """Reads the list of sweeps again."""
+        store = self._window.database.store
+        if store is None:
+            self._records, self._here = [], []
+            self.refresh()
+            return
+        self._window.workers.start(
+            "read sweeps",
+            lambda: (store, store.sweeps.rows()),
+            succeeded=self._on_read,
+            failed=self._on_refused,
+        )
+
+    def refresh(self) -> None:
+        """Shows the sweeps as they are now."""
+        entries = self.entries()
+        self.panel.update_rows(entries)
+        states = [(entry.key, entry.state, entry.is_elsewhere) for entry in entries]
+        if states != self._states:
+            self._states = states
+            self.changed.emit()
+
+    def _on_tick(self) -> None:
+        if not self.is_busy:
+            self._timer.stop()
+        self.refresh()
+        if self.panel.isVisible() and time.monotonic() - self._read_at > self._pause_s:
+            self._read_study()
+
+    def _on_read(self, read: tuple[Store, list[SweepRecord]]) -> None:
+        store, records = read
+        if store is not self._window.database.store:
+            return
+        self._records = records
+        self._here = [sweep for sweep in self._here if sweep.number not in self._ended]
+        self._ended.clear()
+        self.refresh()
+        if not self._was_offered:
+            self._was_offered = True
+            self._offer_interrupted()
+
+    def _offer_interrupted(self) -> None:
+        """What a crash has cut off can go on."""
+        found = interrupted(self.entries())
+        if not found or not self._window.database.can_write:
+            return
+        entry = found[0]
+        text = tr(
+            'The sweep "{name}" was interrupted: {done} of {total} runs are there.',
+            name=entry.name,
+            done=entry.finished,
+            total=entry.runs,
+        )
+        way = Way(tr("Make the missing runs"), lambda: self.resume(entry))
+        self._window.banners.show_banner("sweep", "warning", text, [way])
+
+    def _on_database_opened(self, _store: Store) -> None:
+        for sweep in self._here:
+            # Its database is about to be closed; it can be taken up again there.
+            sweep.job.stop()
+        self._study_of = None
+        self._was_offered = False
+        self.panel.page.show_study(None)
+        self.reload()
+
+    def _on_selected(self) -> None:
+        selected = self.panel.selected()
+        key = selected[0].key if selected else None
+        if key != self._study_of:
+            self._study_of = key
+            self._read_study()
+        self.changed.emit()
+
+    def _on_runs_selected(self) -> None:
+        ids = self.panel.page.run_ids()
+        if ids:
+            self._window.history.select(ids)
+        self.changed.emit()
+
+    def _read_study(self) -> None:
+        """Reads what the selected sweep has come to; while that goes on, once more after it."""
+        if self._is_reading:
+            self._reads_again = True
+            return
+        store, selected = self._window.database.store, self.panel.selected()
+        entry = selected[0] if selected else None
+        if store is None or entry is None or entry.id is None:
+            self.panel.page.show_study(None)
+            return
+        self._is_reading = True
+        key, sweep_id, began = entry.key, entry.id, time.monotonic()
+
+        def read() -> Study:
+            return study_of(stored_table(store, sweep_id))
+
+        self._window.workers.start(
+            "read sweep",
+            read,
+            succeeded=lambda study: self._on_study(key, study, time.monotonic() - began),
+            failed=self._on_study_failed,
+        )
+
+    def _on_study(self, key: tuple[int, int], study: Study, took_s: float) -> None:
+        self._is_reading = False
+        self._read_at = time.monotonic()
+        self._pause_s = max(_LEAST_PAUSE_S, _PAUSE_SHARE * took_s)
+        selected = self.panel.selected()
+        if selected and selected[0].key == key:
+            self._study_of = key
+            self.panel.page.show_study(study)
+        if self._reads_again:
+            self._reads_again = False
+            self._read_study()
+
+    def _on_study_failed(self, error: Exception) -> None:
+        self._is_reading = self._reads_again = False
+        self._on_refused(error)
+
+    # ---- ends ----
+
+    def _on_ended(self, sweep: HereSweep, result: SweepResult) -> None:
+        self._ended.add(sweep.number)
+        progress, name = result.progress, sweep.job.plan.name
+        if result.error is not None:
+            self._window.notices.action_failed(error_text(result.error))
+        elif progress.failed:
+            text = trn(
+                'A run of the sweep "{name}" failed: {first}',
+                '{count} runs of the sweep "{name}" failed; the first: {first}',
+                progress.failed,
+                name=name,
+                first=result.problems[0] if result.problems else "–",
+            )
+            self._window.notices.action_failed(text)
+        elif result.state is SweepState.FINISHED:
+            told = trn(
+                'Sweep "{name}": its {count} run is there.',
+                'Sweep "{name}": all {count} runs are there.',
+                progress.runs,
+                name=name,
+            )
+            self._window.statusBar().showMessage(told, _MESSAGE_MS)
+        self._settle()
+
+    def _on_failed(self, sweep: HereSweep, error: Exception) -> None:
+        self._ended.add(sweep.number)
+        self._settle()
+        self._on_refused(error)
+
+    def _settle(self) -> None:
+        self.refresh()
+        self._window.history.reload()
+        self.reload()
+        self._read_study()
+
+    def _on_refused(self, error: Exception) -> None:
+        if not isinstance(error, AppError | SimError | StoreError):
+            raise error
+        self._window.notices.action_failed(error_text(error))
+
+    def _store(self) -> Store | None:
+        database = self._window.database
+        return database.store if database.can_write else None
+
+    def _selected(self) -> list[SweepEntry]:
+        """The selected sweeps as they are now, which may be a moment ahead of what the list shows."""
+        keys = {entry.key for entry in self.panel.selected()}
+        return [entry for entry in self.entries() if entry.key in keys]
+
+    def _job_of(self, entry: SweepEntry) -> SweepJob | None:
+        return next((sweep.job for sweep in self._here if sweep.number == entry.number), None)
+
+
+def _controllers_for(kind: str) -> list[str]:
+    """Controllers that a flow of this kind can have."""
+    return [each.name for each in app_catalog().controllers if each.is_coupled == (kind == "mptcp")]

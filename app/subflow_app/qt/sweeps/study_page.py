@@ -1,0 +1,267 @@
+"""The views of one sweep: tabs, choosers, the view itself, and a line about what is pointed at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr, trn
+from subflow_app.core.sweeps.views.choice import (
+    BOXES,
+    HEAT,
+    LINES,
+    PARALLEL,
+    SCATTER,
+    VIEWS,
+    Shown,
+    TableContent,
+    ViewChoice,
+    show,
+)
+from subflow_app.core.sweeps.views.parallel import ParallelContent
+from subflow_app.core.sweeps.views.study import Study
+from subflow_app.qt.sweeps.choosers import Choosers
+from subflow_app.qt.sweeps.study_table import StudyTable
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.workers import Workers
+
+if TYPE_CHECKING:
+    from subflow_app.qt.sweeps.plots.study_plot import Hit
+
+_PATIENCE_MS = 60
+
+
+class StudyPage(QWidget):
+    """What they show is worked out in a worker thread; at most one question at a time, the latest wish wins."""
+
+    selection_changed = Signal()
+    opened = Signal()  # the selected runs are to be shown
+
+    def __init__(self, workers: Workers, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """Nothing to show yet; ``actions`` become buttons."""
+        super().__init__(parent)
+        self.setObjectName("study_page")
+        self._workers = workers
+        self._study: Study | None = None
+        self.choice = ViewChoice()
+        self.shown: Shown | None = None
+        self._is_asking = False
+        self._asks_again = False
+        self._run_ids: list[int] = []
+        self.patience_ms = _PATIENCE_MS
+        self.tabs = QTabBar(self)
+        self.tabs.setObjectName("sweep_views")
+        self.tabs.setAccessibleName(tr("Views of the sweep"))
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for title in VIEWS.values():
+            self.tabs.addTab(tr(title))
+        self.choosers = Choosers(self)
+        self.table = StudyTable(self)
+        self.pages = QStackedWidget(self)
+        self._empty = EmptyState("sweeps", tr("No result yet"), tr("Figures show here as soon as a run has ended."))
+        self.pages.addWidget(self._empty)
+        self.pages.addWidget(self.table)
+        self._charts: dict[str, Any] = {}
+        self.note = QLabel(self)
+        self.note.setObjectName("sweep_note")
+        self.words = QLabel(self)
+        self.words.setObjectName("sweep_words")
+        for label in (self.note, self.words):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+            label.setContentsMargins(8, 1, 8, 1)
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 2, 6, 0)
+        top.addWidget(self.tabs)
+        top.addStretch(1)
+        for action in actions:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(top)
+        layout.addWidget(self.choosers)
+        layout.addWidget(self.note)
+        layout.addWidget(self.pages, 1)
+        layout.addWidget(self.words)
+        self.tabs.currentChanged.connect(lambda index: self._choose(replace(self.choice, view=list(VIEWS)[index])))
+        self.choosers.changed.connect(self._choose)
+        self.table.chosen.connect(self._on_points)
+        self.table.opened.connect(self._on_points_opened)
+        self.apply_tokens(current_tokens())
+        self.show_study(None)
+
+    # ---- what the owner uses ----
+
+    def show_study(self, study: Study | None) -> None:
+        """Shows a sweep, or a later state of the same; None for none."""
+        is_other = self._study is None or study is None or self._study.name != study.name
+        self._study = study
+        if is_other:
+            self._set_runs([])
+        self._ask()
+
+    def set_view(self, view: str) -> None:
+        """Shows one of VIEWS."""
+        self.tabs.setCurrentIndex(list(VIEWS).index(view))
+
+    def choose(self, **changes: Any) -> None:
+        """Changes what the view shows; see :class:`ViewChoice`."""
+        self._choose(replace(self.choice, **changes))
+
+    def run_ids(self) -> list[int]:
+        """Numbers of the stored runs of what was clicked, or of the selected rows."""
+        return list(self._run_ids)
+
+    @property
+    def study(self) -> Study | None:
+        """The sweep that is shown."""
+        return self._study
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether something is shown that can be exported."""
+        return self.shown is not None and self.shown.content is not None
+
+    def chart(self, view: str) -> Any:
+        """The picture of a view, made when it is first asked for; the table is none."""
+        if view not in self._charts:
+            chart = self._charts[view] = _make_chart(view, self)
+            chart.hovered.connect(self._show_words)
+            chart.chosen.connect(self._on_hit)
+            chart.opened.connect(self._on_hit_opened)
+            if view == PARALLEL:
+                chart.order_changed.connect(lambda order: self.choose(order=order))
+            self.pages.addWidget(chart)
+        return self._charts[view]
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self._empty.apply_tokens(tokens)
+        self.table.apply_tokens(tokens)
+        for label in (self.note, self.words):
+            label.setStyleSheet(f"color: {tokens.muted_text};")
+        for chart in self._charts.values():
+            chart.apply_tokens(tokens)
+
+    # ---- inside ----
+
+    def _choose(self, choice: ViewChoice) -> None:
+        if choice != self.choice:
+            self.choice = choice
+            self._ask()
+
+    def _ask(self) -> None:
+        if self._is_asking:
+            self._asks_again = True
+            return
+        study, choice = self._study, self.choice
+        if study is None:
+            self._show_nothing()
+            return
+        self._is_asking = True
+        self._workers.start(
+            "view of a sweep",
+            lambda: show(choice, study),
+            succeeded=self._on_made,
+            failed=self._on_failed,
+            patience_ms=self.patience_ms,
+        )
+
+    def _on_made(self, shown: Shown) -> None:
+        self._is_asking = False
+        if self._asks_again:
+            self._asks_again = False
+            self._ask()
+            return
+        self.shown = shown
+        self.choosers.show_choice(shown.choice, shown.study)
+        content = shown.content
+        self.choosers.setVisible(content is not None)
+        self.note.setText(shown.note)
+        self.note.setVisible(bool(shown.note))
+        if content is None:
+            self._show_nothing()
+        elif isinstance(content, TableContent):
+            self.table.show_content(content)
+            self.pages.setCurrentWidget(self.table)
+        else:
+            chart = self.chart(shown.choice.view)
+            if isinstance(content, ParallelContent):
+                chart.show_content(content, shown.study)
+            else:
+                chart.show_content(content)
+            self.pages.setCurrentWidget(chart)
+        self.selection_changed.emit()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._is_asking = False
+        raise error
+
+    def _show_nothing(self) -> None:
+        self.shown = None
+        self.pages.setCurrentWidget(self._empty)
+        self.choosers.hide()
+        self.note.hide()
+        self.words.clear()
+        self.selection_changed.emit()
+
+    def _on_hit(self, hit: Hit) -> None:
+        study = self._study
+        if study is not None:
+            self._set_runs(list(hit.run_ids) or study.run_ids(hit.points))
+            self._show_words(hit.text)
+
+    def _on_hit_opened(self, hit: Hit) -> None:
+        self._on_hit(hit)
+        self.opened.emit()
+
+    def _on_points(self, points: Sequence[int]) -> None:
+        if self._study is not None:
+            self._set_runs(self._study.run_ids(points))
+
+    def _on_points_opened(self, points: Sequence[int]) -> None:
+        self._on_points(points)
+        self.opened.emit()
+
+    def _set_runs(self, run_ids: list[int]) -> None:
+        self._run_ids = run_ids
+        self._show_words("")
+        self.selection_changed.emit()
+
+    def _show_words(self, text: str) -> None:
+        """One line: what is pointed at, else how many runs are selected."""
+        line = " · ".join(text.splitlines())
+        if not line and self._run_ids:
+            line = trn("{count} run is selected", "{count} runs are selected", len(self._run_ids))
+        self.words.setText(line or " ")
+
+
+def _make_chart(view: str, parent: QWidget) -> Any:
+    # Each loads pyqtgraph, which takes a second when it is the first.
+    from subflow_app.qt.sweeps.plots.box_chart import BoxChart
+    from subflow_app.qt.sweeps.plots.heat_plot import HeatPlot
+    from subflow_app.qt.sweeps.plots.line_chart import LineChart
+    from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
+    from subflow_app.qt.sweeps.plots.scatter_chart import ScatterChart
+
+    kinds = {HEAT: HeatPlot, LINES: LineChart, BOXES: BoxChart, SCATTER: ScatterChart, PARALLEL: ParallelChart}
+    return kinds[view](current_tokens(), parent=parent)

@@ -1,0 +1,95 @@
+from dataclasses import replace
+
+from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+
+from subflow_app.core.sweeps.axes import SweptValue
+from subflow_app.core.sweeps.sweep_table import sweep_table
+from subflow_app.core.sweeps.views.choice import (
+    BOXES,
+    HEAT,
+    LINES,
+    PARALLEL,
+    SCATTER,
+    VIEWS,
+    ViewChoice,
+    held_parameters,
+    settled,
+    show,
+)
+from subflow_app.core.sweeps.views.classes import in_classes
+from subflow_app.core.sweeps.views.from_table import study_of
+from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
+
+
+def test_what_is_not_chosen_is_chosen_sensibly():
+    choice = settled(ViewChoice(), large_study(1))
+    assert (choice.figure, choice.other) == ("goodput_bps", "mean_rtt_s")
+    # Lines run along numbers, and controllers tell them apart; a map has the controllers up.
+    assert (choice.x, choice.series, choice.y) == (LOSS, CONTROLLER, CONTROLLER)
+    assert choice.figures == ("goodput_bps", "mean_rtt_s", "loss_ratio", "fairness.jain")
+
+
+def test_what_another_sweep_does_not_have_is_not_chosen():
+    chosen = ViewChoice(figure="fairness.jain", x=RATE, series="", fixed={RATE: 1, LOSS: 4})
+    kept = settled(chosen, large_study(1))
+    assert (kept.figure, kept.x, kept.series, kept.fixed) == ("fairness.jain", RATE, "", {RATE: 1, LOSS: 4})
+    lost = settled(chosen, small_study())
+    assert (lost.figure, lost.x, lost.fixed) == ("goodput_bps", LOSS, {})
+
+
+def test_parameters_without_a_place_are_held_or_averaged_over():
+    study = large_study(1)
+    choice = settled(ViewChoice(view=LINES), study)
+    assert held_parameters(choice, study) == [RATE]
+    assert held_parameters(settled(ViewChoice(view=SCATTER), study), study) == [LOSS, RATE]
+    assert held_parameters(settled(ViewChoice(view=PARALLEL), study), study) == []
+    assert show(choice, study).note == f"Averaged over {RATE}; so there is no interval."
+    assert show(replace(choice, fixed={RATE: 0}), study).note == ""
+    assert show(replace(choice, view=BOXES), study).note == f"Runs with all values of {RATE} are in each box."
+
+
+def test_every_view_has_a_content():
+    for view in VIEWS:
+        assert show(ViewChoice(view=view), small_study()).content is not None
+    nothing = replace(small_study(), figures=(), points=())
+    assert show(ViewChoice(), nothing).content is None
+
+
+def random_study() -> Study:
+    """A point for each of 1, 2 ... 80 ms, with its delay as the figure."""
+    texts = [f"{value}ms" for value in range(1, 81)]
+    points = tuple(StudyPoint((n,), (StudyRun(1, n, {"mean_rtt_s": (n + 1) / 1e3}),)) for n in range(80))
+    return Study("Random", (make_parameter("links.lte.delay", texts),), (make_figure("mean_rtt_s"),), points)
+
+
+def test_many_drawn_numbers_are_put_into_classes():
+    study, keys = in_classes(random_study(), "links.lte.delay")
+    assert keys == ("links.lte.delay",)
+    levels = study.parameters[0].levels
+    # 1 to 80 ms in eight classes of 9.875 ms.
+    assert len(levels) == 8
+    assert (levels[0].text, levels[-1].text) == ("1–10.9 ms", "70.1–80 ms")
+    # 1 ... 10 ms: their mean.
+    assert study.mean(study.chosen({"links.lte.delay": 0}), "mean_rtt_s").mean * 1e3 == 5.5
+    shown = show(ViewChoice(view=HEAT), random_study())
+    assert "put into classes" in shown.note
+    assert in_classes(small_study(), LOSS)[1] == ()
+
+
+def test_study_of_a_table_has_its_runs():
+    recorded = {"flows.download.goodput_bps": 4e6, "fairness.jain": 1.0, "seed": 3.0}
+    table = sweep_table(
+        "T",
+        [LOSS],
+        [1, 2],
+        [(0, (SweptValue("2%", 0.02),)), (1, (SweptValue("1%", 0.01),)), (2, (SweptValue("", None),))],
+        {(0, 1): (7, recorded), (0, 2): (8, recorded), (1, 2): (9, recorded)},
+    )
+    study = study_of(table)
+    # The scenario's own value is told so, behind the numbers.
+    assert [level.text for level in study.parameters[0].levels] == ["1%", "2%", "as in the scenario"]
+    assert [point.places for point in study.points] == [(1,), (0,), (2,)]
+    assert [[run.run_id for run in point.runs] for point in study.points] == [[7, 8], [9], []]
+    assert study.points[1].runs[0].seed == 2
+    assert study.figure("goodput_bps").axis_title == "Goodput (Mbit/s)"
+    assert study.mean([0], "goodput_bps").mean == 4e6

@@ -1,0 +1,161 @@
+"""Numbers of the views of a sweep, derived by hand from those of `small_study`."""
+
+import math
+
+import numpy as np
+import pytest
+from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+
+from subflow_app.core.sweeps.views.boxes import box_plot
+from subflow_app.core.sweeps.views.heat_map import heat_map
+from subflow_app.core.sweeps.views.lines import line_plot
+from subflow_app.core.sweeps.views.parallel import parallel
+from subflow_app.core.sweeps.views.scatter import scatter
+from subflow_app.core.sweeps.views.span import shade, span_of
+from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
+from subflow_app.core.sweeps.views.table import row_texts, runs_csv, study_rows, tab_separated
+
+
+def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Study:
+    """One point per text, with these values as the goodputs of its seeds."""
+    runs = tuple(StudyRun(seed, seed, {"goodput_bps": value}) for seed, value in enumerate(values))
+    points = tuple(StudyPoint((place,), runs) for place in range(len(texts)))
+    return Study("One", (make_parameter("links.lte.delay", texts),), (make_figure("goodput_bps"),), points)
+
+
+def test_map_has_a_cell_for_each_pair_of_levels():
+    content = heat_map(small_study(), "goodput_bps", CONTROLLER, LOSS)
+    # Rows: 1 %, 10 %; columns: lia, olia. The last point has no run.
+    np.testing.assert_allclose(content.means(), [[5.0, 8.0], [1.0, np.nan]])
+    assert content.span() == (1.0, 8.0)
+    assert [[cell.points for cell in row] for row in content.cells] == [[(0,), (2,)], [(1,), (3,)]]
+    assert content.cells[0][0].runs == 2
+    assert content.cells[0][0].ci95 == pytest.approx(12.706e6, rel=1e-3)
+    assert content.averaged == ()
+
+
+def test_map_averages_over_what_is_not_held_and_says_so():
+    content = heat_map(small_study(), "goodput_bps", CONTROLLER)
+    # lia: 4, 6, 1, 1; olia: 8, 8.
+    np.testing.assert_allclose(content.means(), [[3.0, 8.0]])
+    assert content.averaged == (LOSS,)
+    assert math.isnan(content.cells[0][0].ci95)
+    held = heat_map(small_study(), "goodput_bps", CONTROLLER, fixed={LOSS: 1})
+    np.testing.assert_allclose(held.means(), [[1.0, np.nan]])
+    assert held.averaged == ()
+
+
+def test_box_has_quartiles_and_whiskers_within_one_and_a_half_of_its_height():
+    # Quartiles of 1..8 and 30 by linear interpolation at ranks 2, 4, 6 of 0..8: 3, 5, 7. Whiskers may reach to
+    # 3 - 6 and 7 + 6: the values 1 and 8 are within, 30 is not.
+    content = box_plot(one_parameter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 30.0]), "goodput_bps", "links.lte.delay")
+    (box,) = content.boxes
+    assert (box.low, box.q1, box.median, box.q3, box.high) == (1.0, 3.0, 5.0, 7.0, 8.0)
+    assert [value.value for value in box.outliers] == [30.0]
+    assert box.outliers[0].run_id == 8
+    assert content.series is None
+
+
+def test_boxes_stand_by_level_and_series():
+    content = box_plot(small_study(), "goodput_bps", LOSS, CONTROLLER)
+    assert [(box.level, box.series, box.median) for box in content.boxes] == [
+        (0, 0, 5e6),
+        (0, 1, 8e6),
+        (1, 0, 1e6),
+    ]
+    alone = box_plot(small_study(), "goodput_bps", CONTROLLER, CONTROLLER)
+    assert alone.series is None
+    assert alone.averaged == (LOSS,)
+
+
+def test_lines_run_over_the_numbers_of_a_parameter():
+    content = line_plot(small_study(), "goodput_bps", LOSS, CONTROLLER)
+    lia, olia = content.lines
+    assert (lia.name, olia.name) == ("lia", "olia")
+    assert [point.x for point in lia.points] == pytest.approx([1.0, 10.0])
+    assert [point.mean for point in lia.points] == [5e6, 1e6]
+    assert lia.points[1].ci95 == pytest.approx(0.0)
+    assert [point.runs for point in olia.points] == [2]
+    # From 1 % to 10 % is a decade.
+    assert content.can_be_log
+    assert not line_plot(small_study(), "goodput_bps", CONTROLLER).can_be_log
+
+
+def test_scatter_knows_which_way_is_better():
+    content = scatter(small_study(), "mean_rtt_s", "goodput_bps", CONTROLLER)
+    assert (content.is_x_reversed, content.is_y_reversed, content.has_better_corner) == (True, False, True)
+    assert [(mark.series, mark.label) for mark in content.marks] == [(0, "loss 1%"), (0, "loss 10%"), (1, "loss 1%")]
+    olia = content.marks[2]
+    assert olia.x.mean == pytest.approx(0.05)
+    assert olia.y.mean == 8e6
+    # 40 and 60 ms: standard deviation sqrt(200), by sqrt(2) runs and t(1): 127.06 ms.
+    assert olia.x.ci95 == pytest.approx(0.12706, rel=1e-3)
+    assert olia.y.ci95 == 0.0
+    held = scatter(small_study(), "mean_rtt_s", "goodput_bps", CONTROLLER, {LOSS: 1})
+    assert [mark.point for mark in held.marks] == [1]
+
+
+def test_lines_of_parallel_coordinates_go_through_levels_and_means():
+    content = parallel(small_study(), ["mean_rtt_s"], "goodput_bps")
+    assert [axis.key for axis in content.axes] == [CONTROLLER, LOSS, "mean_rtt_s"]
+    # Means of the RTT: 50, 80, 50 ms and nothing.
+    np.testing.assert_allclose(content.places, np.array([[0.0, 0, 0], [0, 1, 1], [1, 0, 0], [1, 1, math.nan]]))
+    # Goodput 5, 1, 8 Mbit/s: from 1 to 8.
+    np.testing.assert_allclose(content.shades, np.array([4 / 7, 0.0, 1.0, math.nan]))
+    assert content.axes[0].ticks == ((0.0, "lia"), (1.0, "olia"))
+    assert [text for _place, text in content.axes[2].ticks] == ["50", "60", "70", "80"]
+
+
+def test_brushes_let_only_lines_pass_that_go_through_all_of_them():
+    content = parallel(small_study(), ["mean_rtt_s"], "goodput_bps")
+    assert content.passing({}).tolist() == [True, True, True, True]
+    assert content.passing({LOSS: (0.2, -0.1)}).tolist() == [True, False, True, False]
+    assert content.passing({LOSS: (-0.1, 0.2), CONTROLLER: (0.5, 1.0)}).tolist() == [False, False, True, False]
+    # What has no RTT passes no brush there.
+    assert content.passing({"mean_rtt_s": (0.0, 1.0)}).tolist() == [True, True, True, False]
+
+
+def test_axes_stand_in_the_order_that_is_asked_for():
+    content = parallel(large_study(1), ["fairness.jain", "goodput_bps"], "fairness.jain", ["goodput_bps", RATE])
+    assert [axis.key for axis in content.axes] == ["goodput_bps", RATE, CONTROLLER, LOSS, "fairness.jain"]
+
+
+def test_parameter_with_many_numbers_has_round_ticks():
+    content = parallel(
+        one_parameter([1.0], tuple(f"{value}ms" for value in range(3, 24))), ["goodput_bps"], "goodput_bps"
+    )
+    axis = content.axes[0]
+    assert axis.title == "links.lte.delay (ms)"
+    # From 3 to 23 in steps of 5.
+    assert [place for place, _text in axis.ticks] == pytest.approx([0.1, 0.35, 0.6, 0.85])
+    assert [text for _place, text in axis.ticks] == ["5", "10", "15", "20"]
+
+
+def test_axis_of_equal_values_has_room_around_them():
+    assert list(span_of(np.array([2.0, 2.0, np.nan]))) == pytest.approx([1.9, 2.1])
+    assert span_of(np.array([0.0])) == (-0.5, 0.5)
+    assert span_of(np.array([np.nan])) == (0.0, 1.0)
+    assert math.isnan(shade(math.nan, 0.0, 1.0))
+    assert (shade(5.0, 0.0, 2.0), shade(1.0, 0.0, 2.0)) == (1.0, 0.5)
+
+
+def test_table_tells_means_with_their_intervals():
+    study = small_study()
+    rows = study_rows(study, ["goodput_bps", "mean_rtt_s"])
+    assert row_texts(study, rows[0], study.figures) == ["lia", "1%", "5 ± 13", "50.0 ± 0", "2"]
+    assert row_texts(study, rows[3], study.figures) == ["olia", "10%", "–", "–", "0"]
+    by_goodput = sorted(rows, key=lambda row: row.sort_key(2))
+    assert [row.point for row in by_goodput] == [3, 1, 0, 2]
+    by_loss = sorted(rows, key=lambda row: row.sort_key(1), reverse=True)
+    assert [row.levels[1] for row in by_loss] == ["10%", "10%", "1%", "1%"]
+    assert sorted(rows, key=lambda row: row.sort_key(4))[0].point == 3
+    copied = tab_separated(study, rows[:1], study.figures).splitlines()
+    assert copied[0].split("\t") == [CONTROLLER, LOSS, "Goodput (Mbit/s)", "Mean RTT (ms)", "Runs"]
+    assert copied[1].split("\t")[2] == "5 ± 13"
+
+
+def test_csv_has_a_line_for_each_run_in_si_units():
+    lines = runs_csv(small_study()).splitlines()
+    assert lines[0] == f"{CONTROLLER},{LOSS},seed,run_id,goodput_bps,mean_rtt_s"
+    assert lines[1] == "lia,1%,1,1,4000000.0,0.05"
+    assert len(lines) == 7

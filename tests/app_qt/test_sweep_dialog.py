@@ -1,0 +1,108 @@
+"""The dialog for a new sweep: what is typed, what is told about it, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QObject, Qt
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS
+
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.sweeps.sweep_draft import estimate_draft
+from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
+from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject
+from subflow_app.qt.workers import Workers
+
+CONTROLLER = "flows.download.controller"
+LOSS = "links.wifi.loss"
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot) -> Iterator[NewSweepDialog]:
+    owner = QObject()
+    workers = Workers(owner)
+    doc = ScenarioDoc(TWO_PATHS, algorithms=app_catalog())
+    subject = SweepSubject(
+        "Two paths",
+        sweep_parameters(doc),
+        swept_controllers(doc),
+        {"download": ("lia", "olia", "balia")},
+        2,
+        0.1,
+        lambda draft: estimate_draft(draft, TWO_PATHS, None, None),
+    )
+    made = NewSweepDialog(subject, workers)
+    qtbot.addWidget(made)
+    made.show()
+    yield made
+    made.close()
+    workers.finish_all()
+
+
+def estimated(qtbot: QtBot, dialog: NewSweepDialog) -> None:
+    """Waits until the dialog has an answer to what its fields say now."""
+    dialog.estimate_now()
+    qtbot.waitUntil(lambda: dialog._estimated == dialog.draft, timeout=20_000)
+
+
+def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot: QtBot):
+    estimated(qtbot, dialog)
+    assert dialog.chosen_controllers() == ["lia", "olia"]
+    assert dialog.start.isEnabled()
+    assert dialog.answer is not None
+    assert (dialog.answer.plan.keys, dialog.answer.plan.n_runs) == ((CONTROLLER,), 10)
+    assert dialog.answer.plan.name == "Two paths"
+    assert dialog.estimate_text.text().startswith("10 runs, about ")
+
+
+def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qtbot: QtBot):
+    dialog.parameters.search.setText("wifi loss")
+    assert [parameter.key for parameter in dialog.parameters.model.rows] == [LOSS]
+    qtbot.keyClick(dialog.parameters.search, Qt.Key.Key_Return)
+    row = dialog.rows[0]
+    assert row.key == LOSS
+    # Enter took the parameter; it did not start the sweep.
+    assert dialog.isVisible()
+    assert not dialog.start.isEnabled()
+    row.values.setText("1%..3%/3")
+    assert row.count.text() == "3 values"
+    estimated(qtbot, dialog)
+    assert dialog.answer is not None
+    assert dialog.answer.plan.n_runs == 3 * 2 * 5
+    row.removed.click()
+    estimated(qtbot, dialog)
+    assert dialog.answer.plan.keys == (CONTROLLER,)
+
+
+def test_problems_stand_beside_their_fields(dialog: NewSweepDialog, qtbot: QtBot):
+    row = dialog.add_parameter(LOSS, "1%..5%")
+    assert "how many values" in row.problem.text()
+    assert not row.problem.isHidden()
+    row.values.setText("1%, 200%")
+    assert row.problem.isHidden()
+    estimated(qtbot, dialog)
+    assert "200%" in row.problem.text()
+    assert dialog.answer is None
+    dialog.seeds.setText("first")
+    assert '"first" is no seed' in dialog.seeds_problem.text()
+
+
+def test_sweep_that_is_too_large_is_refused_with_its_estimate(dialog: NewSweepDialog, qtbot: QtBot):
+    dialog.add_parameter(LOSS, "0%..50%/1000000000")
+    estimated(qtbot, dialog)
+    assert not dialog.start.isEnabled()
+    assert "more than the limit of 100 000" in dialog.problem.text()
+    assert "runs, about" in dialog.estimate_text.text()
+
+
+def test_random_points_are_drawn_as_often_as_asked(dialog: NewSweepDialog, qtbot: QtBot):
+    dialog.kind.setCurrentIndex(2)
+    assert dialog.draws.isVisible()
+    dialog.draws.setValue(7)
+    dialog.add_parameter(LOSS, "1%..5%")
+    estimated(qtbot, dialog)
+    assert dialog.answer is not None
+    assert (dialog.answer.plan.kind, dialog.answer.plan.n_runs) == ("random", 35)

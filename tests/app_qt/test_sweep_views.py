@@ -1,0 +1,173 @@
+"""Pictures of sweeps with figures set by hand: what they show, and how they are read and filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+
+from subflow_app.qt.sweeps.study_page import StudyPage
+from subflow_app.qt.theme import DARK, LIGHT
+from subflow_app.qt.workers import Workers
+
+
+@pytest.fixture
+def page(qtbot: QtBot) -> Iterator[StudyPage]:
+    """The views of the small study, on the screen."""
+    owner = QObject()
+    workers = Workers(owner)
+    made = StudyPage(workers, ())
+    made.patience_ms = 20_000
+    qtbot.addWidget(made)
+    made.resize(900, 560)
+    made.show()
+    made.show_study(small_study())
+    yield made
+    workers.finish_all()
+
+
+def texts(page: StudyPage, view: str) -> list[str]:
+    page.set_view(view)
+    return [hit.text.replace("\n", " | ") for hit in page.chart(view).hits()]
+
+
+def test_cells_tell_mean_interval_and_runs(page: StudyPage):
+    page.set_view("heat")
+    # Controllers up, losses along. The last cell has no run.
+    assert texts(page, "heat") == [
+        f"{LOSS}: 1% | {CONTROLLER}: lia | Goodput: 5.000 Mbit/s ± 12.706 Mbit/s (95 % interval) | 2 runs",
+        f"{LOSS}: 10% | {CONTROLLER}: lia | Goodput: 1.000 Mbit/s ± 0.000 Mbit/s (95 % interval) | 2 runs",
+        f"{LOSS}: 1% | {CONTROLLER}: olia | Goodput: 8.000 Mbit/s ± 0.000 Mbit/s (95 % interval) | 2 runs",
+        f"{LOSS}: 10% | {CONTROLLER}: olia | no run yet",
+    ]
+    chart = page.chart("heat")
+    assert chart.titles() == (LOSS, CONTROLLER)
+    assert chart.bar_title() == "Goodput (Mbit/s)"
+
+
+def test_clicked_cell_gives_its_runs(page: StudyPage, qtbot: QtBot):
+    page.set_view("heat")
+    chart = page.chart("heat")
+    cell = chart.hits()[2]
+    with qtbot.waitSignal(page.selection_changed):
+        QTest.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=chart.position_of(cell).toPoint())
+    assert page.run_ids() == [21, 22]
+    assert "olia" in page.words.text()
+    # The keys go on from there, and Enter opens.
+    QTest.keyClick(chart, Qt.Key.Key_Left)
+    assert page.run_ids() == [11, 12]
+    with qtbot.waitSignal(page.opened):
+        QTest.keyClick(chart, Qt.Key.Key_Return)
+
+
+def test_better_corner_is_at_the_top_right(page: StudyPage):
+    marks = texts(page, "scatter")
+    chart = page.chart("scatter")
+    assert marks[0] == (f"{CONTROLLER}: lia | loss 1% | Goodput: 5 ± 13 Mbit/s | Mean RTT: 50.0 ± 0 ms | 2 runs")
+    assert chart.titles() == ("Mean RTT (ms)", "Goodput (Mbit/s)")
+    assert chart.has_better_corner
+    fast, slow = chart.hits()[0], chart.hits()[1]
+    # 50 ms at 5 Mbit/s is better than 80 ms at 1 Mbit/s: further right and higher up.
+    assert chart.position_of(fast).x() > chart.position_of(slow).x()
+    assert chart.position_of(fast).y() < chart.position_of(slow).y()
+    # Each controller has its shape.
+    assert [(entry.text, entry.symbol) for entry in chart.strip.entries] == [("lia", "o"), ("olia", "s")]
+    # Of packets nobody says which way is better.
+    page.choose(other="goodput_bps")
+    assert chart.titles()[0] == "Goodput (Mbit/s)"
+
+
+def test_boxes_have_every_single_run(page: StudyPage):
+    told = texts(page, "boxes")
+    assert len(told) == 3 + 6
+    assert "median 5.000 Mbit/s, half of the runs between 4.500 Mbit/s and 5.500 Mbit/s" in told[0]
+    assert told[1].endswith("seed 1 | 4.000 Mbit/s")
+    chart = page.chart("boxes")
+    assert chart.hits()[1].run_ids == (1,)
+
+
+def test_lines_have_units_and_say_what_is_averaged(page: StudyPage):
+    page.show_study(large_study(2))
+    page.set_view("lines")
+    assert page.chart("lines").titles() == ("links.wifi.loss (%)", "Goodput (Mbit/s)")
+    assert RATE in page.note.text()
+    held = page.choosers.combo(RATE)
+    held.setCurrentIndex(held.findText("8Mbit/s"))
+    held.activated.emit(held.currentIndex())
+    assert page.note.text() == ""
+    assert len(page.chart("lines").hits()) == 4 * 5
+    assert "95 % interval" in page.chart("lines").hits()[0].text
+
+
+def test_dragging_along_an_axis_filters_lines(page: StudyPage):
+    page.set_view("parallel")
+    chart = page.chart("parallel")
+    assert chart.passing() == [0, 1, 2, 3]
+    # 1 % is at the bottom of its axis.
+    drag(chart, chart.axis_point(LOSS, 0.3).toPoint(), chart.axis_point(LOSS, -0.02).toPoint())
+    assert chart.passing() == [0, 2]
+    assert "2 of 4 lines pass" in page.words.text()
+    # A click takes the brush away.
+    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.axis_point(LOSS, 0.5).toPoint())
+    assert chart.passing() == [0, 1, 2, 3]
+    # With the keys: to the second axis, and from below up to where 1 % is out.
+    QTest.keyClick(chart, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    assert chart.passing() == [1, 3]
+    QTest.keyClick(chart, Qt.Key.Key_Delete)
+    assert chart.passing() == [0, 1, 2, 3]
+
+
+def test_dragging_a_title_moves_its_axis(page: StudyPage):
+    page.set_view("parallel")
+    chart = page.chart("parallel")
+    assert [axis.key for axis in chart.content.axes][:2] == [CONTROLLER, LOSS]
+    drag(chart, chart.title_point(CONTROLLER).toPoint(), chart.title_point(LOSS).toPoint() + QPoint(40, 0))
+    assert [axis.key for axis in chart.content.axes][:2] == [LOSS, CONTROLLER]
+
+
+def drag(chart: object, start: QPoint, end: QPoint) -> None:
+    QTest.mousePress(chart, Qt.MouseButton.LeftButton, pos=start)  # type: ignore[call-overload]
+    QTest.mouseMove(chart, (start + end) / 2)  # type: ignore[call-overload]
+    QTest.mouseMove(chart, end)  # type: ignore[call-overload]
+    QTest.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end)  # type: ignore[call-overload]
+
+
+def test_table_is_sorted_by_its_columns(page: StudyPage):
+    table = page.table
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert [row.point for row in table.study_model.rows] == [2, 0, 1, 3]
+    table.selectRow(0)
+    assert page.run_ids() == [21, 22]
+    assert table.text().splitlines()[1].split("\t")[:3] == ["olia", "1%", "8.000 ± 0"]
+
+
+@pytest.mark.parametrize("view", ["heat", "lines", "boxes", "scatter", "parallel"])
+def test_views_are_recoloured_and_written(page: StudyPage, view: str, tmp_path: Path):
+    from subflow_app.qt.sweeps.plots.chart_file import save_chart
+
+    page.set_view(view)
+    light = page.grab().toImage()
+    page.apply_tokens(DARK)
+    assert page.grab().toImage() != light
+    for suffix, head in ((".svg", b"<?xml"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
+        path = tmp_path / f"view{suffix}"
+        save_chart(page.chart(view), path)
+        assert path.read_bytes().startswith(head)
+    page.apply_tokens(LIGHT)
+
+
+def test_growing_sweep_keeps_what_was_zoomed_to(page: StudyPage):
+    page.set_view("scatter")
+    chart = page.chart("scatter")
+    chart.view.setRange(xRange=(45, 60), yRange=(4, 9), padding=0)
+    chart.view.sigRangeChangedManually.emit([True, True])
+    page.show_study(small_study())
+    assert chart.view.viewRange()[0] == pytest.approx([45, 60])
+    chart.fit()
+    page.show_study(small_study())
+    assert chart.view.viewRange()[0][1] > 70

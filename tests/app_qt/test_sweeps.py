@@ -1,0 +1,127 @@
+"""Sweeps through the window: the dialog, a real sweep from start to end, its views, and what is kept of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+
+from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.sweeps.feature import SweepFeature
+from subflow_app.qt.sweeps.new_dialog import SweepWish
+
+CONTROLLER = "flows.download.controller"
+LOSS = "links.wifi.loss"
+SHORT = TWO_PATHS.replace('duration = "2s"', 'duration = "1s"')
+
+
+def wish(*axes: tuple[str, str], seeds: str = "1..2") -> SweepWish:
+    found = estimate_draft(SweepDraft("LIA or OLIA", axes, seeds), SHORT, None, None)
+    assert found.plan is not None, found.problems
+    return SweepWish(found.plan, jobs=1)
+
+
+@pytest.fixture
+def swept(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs) -> MainWindow:
+    """LIA against OLIA at two losses with two seeds each, run to the end."""
+    dialogs.answer("new_sweep", wish((CONTROLLER, "lia, olia"), (LOSS, "1%, 10%")))
+    window.bar.trigger("sweep.new")
+    session = window.features[SweepFeature].session
+    qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
+    session.panel.page.patience_ms = 20_000
+    qtbot.waitUntil(lambda: session.panel.page.study is not None and settled(session), timeout=20_000)
+    return window
+
+
+def settled(session) -> bool:
+    study = session.panel.page.study
+    return [entry.state for entry in session.entries()] == ["finished"] and sum(len(p.runs) for p in study.points) == 8
+
+
+def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtBot):
+    page = swept.features[SweepFeature].session.panel.page
+    rows = page.table.study_model.rows
+    assert [row.levels for row in rows] == [("lia", "1%"), ("lia", "10%"), ("olia", "1%"), ("olia", "10%")]
+    # Two seeds each, whose luck differs: an interval.
+    assert all(row.runs == 2 and row.figures[0].ci95 > 0 for row in rows)
+    # A tenth of the packets lost costs goodput, whoever controls.
+    assert rows[1].figures[0].mean < rows[0].figures[0].mean
+    assert len(swept.history.runs()) == 8
+    # What a click selects can be looked at.
+    page.table.selectRow(0)
+    assert len(page.run_ids()) == 2
+    assert sorted(row.id for row in swept.history.selected()) == sorted(page.run_ids())
+    with qtbot.waitSignal(swept.shown.changed, timeout=20_000):
+        swept.bar.trigger("sweep.show_runs")
+    assert swept.shown.ids == frozenset(page.run_ids())
+
+
+def test_views_of_a_sweep_are_drawn_and_exported(
+    swept: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+):
+    session = swept.features[SweepFeature].session
+    page = session.panel.page
+    assert "sweep.export_figure" not in session.possible()
+    page.set_view("heat")
+    chart = page.chart("heat")
+    assert page.pages.currentIndex() == page.pages.indexOf(chart)
+    # Both parameters have a place: nothing is averaged, and every cell has its interval.
+    assert all("95 % interval" in hit.text for hit in chart.hits())
+    assert len(chart.hits()) == 4
+    path = tmp_path / "map.svg"
+    dialogs.answer("save_path", path)
+    swept.bar.trigger("sweep.export_figure")
+    assert "Goodput (Mbit/s)" in path.read_text()
+    data = tmp_path / "sweep.csv"
+    dialogs.answer("save_path", data)
+    with qtbot.waitSignal(swept.exports.written):
+        swept.bar.trigger("sweep.export_data")
+    assert len(data.read_text().splitlines()) == 9
+    page.set_view("table")
+    page.table.clearSelection()
+    swept.bar.trigger("sweep.copy")
+    assert QGuiApplication.clipboard().text().startswith(f"{CONTROLLER}\t{LOSS}\tGoodput (Mbit/s)")
+
+
+def test_deleted_sweep_leaves_its_runs(swept: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+    session = swept.features[SweepFeature].session
+    dialogs.answer("confirm", False, True)
+    swept.bar.trigger("sweep.delete")
+    assert len(session.entries()) == 1
+    swept.bar.trigger("sweep.delete")
+    qtbot.waitUntil(lambda: session.entries() == [], timeout=10_000)
+    assert len(swept.history.runs()) == 8
+    assert session.panel.page.study is None
+
+
+def test_stopped_sweep_goes_on_and_makes_what_is_missing(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+    dialogs.answer("new_sweep", wish((LOSS, "1%..9%/9"), seeds="1..4"))
+    session = window.features[SweepFeature].session
+    window.bar.trigger("sweep.new")
+    qtbot.waitUntil(lambda: session.entries()[0].finished >= 2, timeout=20_000)
+    window.bar.trigger("sweep.stop")
+    qtbot.waitUntil(lambda: not session.is_busy and session.entries()[0].state == "stopped", timeout=20_000)
+    entry = session.entries()[0]
+    assert 0 < entry.finished < 36
+    assert entry.can_resume
+    window.bar.trigger("sweep.toggle")
+    qtbot.waitUntil(lambda: session.is_busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not session.is_busy, timeout=30_000)
+    assert session.entries()[0].state == "finished"
+    # None was made twice.
+    qtbot.waitUntil(lambda: len(window.history.runs()) == 36, timeout=20_000)
+
+
+def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
+    dialogs.answer("new_sweep", wish((LOSS, "1%..9%/9"), seeds="1..9"))
+    session = window.features[SweepFeature].session
+    window.bar.trigger("sweep.new")
+    dialogs.answer("confirm", False)
+    window.close()
+    assert window.isVisible()
+    assert session.is_busy
+    assert "can be taken up again" in dialogs.asked[-1][1][2]
