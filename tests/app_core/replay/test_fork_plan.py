@@ -13,11 +13,12 @@ import pytest
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL
-from subflow_app.core.replay.fork_origin import ForkCancelledError, ForkOrigin
+from subflow_app.core.replay.fork_origin import ForkCancelledError, ForkOrigin, ForkPast
 from subflow_app.core.replay.fork_plan import ForkPlan, flow_values, link_values
 from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
 from subflow_app.core.traces import StoredTraces
 from subflow_sim.errors import ScenarioError
+from subflow_sim.lowering import lower
 from subflow_sim.scenario import parse_scenario
 from subflow_store import ColumnSpec, RunStart, Store, open_store
 
@@ -277,9 +278,34 @@ def test_of_another_version_the_past_may_come_out_differently_which_is_said(stor
     older = replace(origin, version="0.0.1")
     assert "was made by version 0.0.1" in older.notice
     # As a version would that draws other numbers.
-    other = replace(older, seed=6)
+    other = replace(older, seed=6, past=ForkPast())
     state = ForkPlan.of(other, AT_S, LOSSIER).state()
     assert not state.is_same
+
+
+def test_later_forks_start_from_snapshots_of_the_first(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    origin = stored(store, TEXT.replace("CONTROLLER", "mpcc-loss"))
+    times = (AT_S, 6.5, AT_S, 1.0, 2.25)
+    alone = [fork(None, ForkPlan.of(replace(origin, past=ForkPast()), at_s, LOSSIER)) for at_s in times]
+    made: list[object] = []
+
+    def counted(scenario: Any, seed: int) -> Any:
+        made.append(scenario)
+        return lower(scenario, seed)
+
+    monkeypatch.setattr("subflow_sim.simulation.lower", counted)
+    for at_s, (job, result) in zip(times, alone, strict=True):
+        again, same = fork(None, ForkPlan.of(origin, at_s, LOSSIER))
+        assert same.signature == result.signature
+        assert samples(again.traces) == samples(job.traces)
+        assert again.traces.marks() == job.traces.marks()
+        tables = [each.traces.events(INTERVAL.name) for each in (again, job)]
+        np.testing.assert_array_equal(tables[0]["time_ns"], tables[1]["time_ns"])
+    assert len(made) == 1
+    # Only of the same run: another seed is another past.
+    assert origin.sharing_past(replace(origin, past=ForkPast())).past is not origin.past
+    other = replace(origin, seed=6, past=ForkPast())
+    assert other.sharing_past(origin).past is other.past
 
 
 def test_giving_up_while_the_past_is_simulated(store: Store) -> None:

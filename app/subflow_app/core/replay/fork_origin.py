@@ -1,11 +1,13 @@
 """The run that another one branches off: what made it, how far it is known, and its state at a time, made anew.
 
 The state is made by simulating the past once more, with the samples, marks and events that belong to it: the fork is
-stored as a whole run. That pass is kept, so that a second fork at the same time or later does not wait for it.
+stored as a whole run. That pass is kept with snapshots, so that a second fork of the same run does not wait for it. The
+states of `replay` would not do: they have no samples, which would be in the way of its jumps.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import Event, Scenario
-    from subflow_sim.simulation import Simulation
+    from subflow_sim.simulation import Simulation, Snapshot
     from subflow_store import Store
 
 # Simulated in so many slices, s: giving up takes no longer than one of them.
@@ -51,6 +53,7 @@ class ForkOrigin:
         known_until_s: simulated time up to which it is known, s.
         version: of Subflow that made it; empty: unknown.
         traces: of the run.
+        past: as far as it was simulated again; shared by all that is forked of this run.
     """
 
     title: str
@@ -63,6 +66,7 @@ class ForkOrigin:
     known_until_s: float
     version: str
     traces: Traces
+    past: ForkPast = field(default_factory=lambda: ForkPast(), compare=False, repr=False)
 
     @classmethod
     def stored(cls, store: Store, run_id: int) -> ForkOrigin:
@@ -109,6 +113,16 @@ class ForkOrigin:
             traces=job.traces,
         )
 
+    def sharing_past(self, other: ForkOrigin | None) -> ForkOrigin:
+        """This run with the past that another one has simulated already, if both are the same run."""
+        if other is None or (self.text, self.seed, self.sample_interval_s) != (
+            other.text,
+            other.seed,
+            other.sample_interval_s,
+        ):
+            return self
+        return replace(self, past=other.past)
+
     @property
     def notice(self) -> str:
         """What a person has to know before forking it; empty if all is well."""
@@ -152,32 +166,87 @@ class ForkState:
     is_same: bool
 
 
-@dataclass(slots=True)
-class _Collected:
-    """What a simulation has handed out so far."""
+class ForkPast:
+    """The past of a run, simulated once with all that belongs to it; forks start from snapshots of that.
 
-    marks: list[TraceMark] = field(default_factory=list)
-    tables: dict[str, list[EventTable]] = field(default_factory=dict)
+    One thread at a time works on it, the others wait.
+    """
 
-    def take(self, simulation: Simulation, *, with_decisions: bool) -> None:
-        self.marks += [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in simulation.take_marks()]
-        self._add(INTERVAL.name, interval_table(simulation.take_intervals()))
+    def __init__(self) -> None:
+        """Nothing is simulated yet."""
+        self._lock = threading.Lock()
+        self._simulation: Simulation | None = None
+        self._snapshots: list[Snapshot] = []  # at the start and at the times of forks, in order of time
+        self._marks: list[TraceMark] = []
+        self._tables: dict[str, list[EventTable]] = {}
+        self._decisions: DecisionLimits | None = None
+
+    def state_at(
+        self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None, is_cancelled: Callable[[], bool]
+    ) -> ForkState:
+        """See `state_at`."""
+        with self._lock:
+            simulation = self._go_back(origin, at_s, decisions)
+            try:
+                while simulation.now_s < at_s:
+                    if is_cancelled():
+                        raise ForkCancelledError(tr("Given up at {time} s.", time=f"{simulation.now_s:g}"))
+                    simulation.run_until(min(at_s, simulation.now_s + _SLICE_S))
+                    self._take(simulation)
+                snapshot = simulation.snapshot()
+                forked = simulation.fork(snapshot)
+            except BaseException:
+                self._simulation = None  # whatever state it is in, the next one begins anew
+                raise
+            if snapshot.now_ns > self._snapshots[-1].now_ns:
+                self._snapshots.append(snapshot)
+            events = {stream: _joined(tables) for stream, tables in self._tables.items()}
+            return ForkState(forked, tuple(self._marks), events, _is_same(forked, origin.traces))
+
+    def _go_back(self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None) -> Simulation:
+        """The simulation, no later than that time."""
+        from subflow_sim.simulation import Simulation
+
+        if self._simulation is None or decisions != self._decisions:
+            made = Simulation(origin.scenario, seed=origin.seed, sample_interval_s=origin.sample_interval_s)
+            if decisions is not None:
+                made.record_decisions(decisions)
+            self._simulation, self._decisions = made, decisions
+            self._marks, self._tables = [], {}
+            made.run_until(0.0)  # what happens at 0 s is over at every snapshot
+            self._take(made)
+            self._snapshots = [made.snapshot()]
+            return made
+        simulation, at_ns = self._simulation, round(at_s * NANOSECONDS)
+        if round(simulation.now_s * NANOSECONDS) > at_ns:
+            self._snapshots = [each for each in self._snapshots if each.now_ns <= at_ns]
+            simulation.restore(self._snapshots[-1])
+            self._forget_after(self._snapshots[-1].now_ns)
+        return simulation
+
+    def _take(self, simulation: Simulation) -> None:
+        """Take over what the simulation has to tell: a snapshot would have it all again."""
+        self._marks += [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in simulation.take_marks()]
+        tables = {INTERVAL.name: interval_table(simulation.take_intervals())}
         steps = simulation.take_agent_steps()
         if steps is not None:
-            self._add(AGENT.name, agent_table(steps))
-        if with_decisions:
-            self._add(DECISION.name, decision_table(simulation.take_decisions()))
+            tables[AGENT.name] = agent_table(steps)
+        if self._decisions is not None:
+            tables[DECISION.name] = decision_table(simulation.take_decisions())
+        for stream, table in tables.items():
+            if len(table):
+                self._tables.setdefault(stream, []).append(table)
 
-    def _add(self, stream: str, table: EventTable) -> None:
-        if len(table):
-            self.tables.setdefault(stream, []).append(table)
+    def _forget_after(self, time_ns: int) -> None:
+        self._marks = [mark for mark in self._marks if round(mark.time_s * NANOSECONDS) <= time_ns]
+        for stream, tables in self._tables.items():
+            whole = _joined(tables)
+            self._tables[stream] = [whole.select(whole["time_ns"] <= time_ns)]
 
-    def events(self) -> dict[str, EventTable]:
-        whole = {}
-        for stream, tables in self.tables.items():
-            columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns}
-            whole[stream] = EventTable(columns, tables[-1].names)
-        return whole
+
+def _joined(tables: Sequence[EventTable]) -> EventTable:
+    columns = {name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns}
+    return EventTable(columns, tables[-1].names)
 
 
 def state_at(
@@ -198,18 +267,7 @@ def state_at(
         ForkCancelledError: if it was given up.
         SimError: if the simulator refuses the scenario, or the run fails before that time.
     """
-    from subflow_sim.simulation import Simulation
-
-    simulation = Simulation(origin.scenario, seed=origin.seed, sample_interval_s=origin.sample_interval_s)
-    if decisions is not None:
-        simulation.record_decisions(decisions)
-    collected = _Collected()
-    while simulation.now_s < at_s:
-        if is_cancelled():
-            raise ForkCancelledError(tr("Given up at {time} s.", time=f"{simulation.now_s:g}"))
-        simulation.run_until(min(at_s, simulation.now_s + _SLICE_S))
-        collected.take(simulation, with_decisions=decisions is not None)
-    return ForkState(simulation, collected.marks, collected.events(), _is_same(simulation, origin.traces))
+    return origin.past.state_at(origin, at_s, decisions, is_cancelled)
 
 
 def _is_same(simulation: Simulation, traces: Traces) -> bool:

@@ -15,6 +15,8 @@ from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.features import Feature
+from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import SimError
 from subflow_store.errors import StoreError
@@ -38,6 +40,7 @@ class ForkFeature(Feature):
         super().__init__(window)
         self.dialog: ForkDialog | None = None
         self._jobs: list[RunJob] = []  # of the runs shown that were made in this session
+        self._origin: ForkOrigin | None = None  # the run that was forked last, with its past
         self._clicked_s: float | None = None  # where the person has clicked into the plots
         self._given_up = threading.Event()
 
@@ -71,8 +74,7 @@ class ForkFeature(Feature):
     def fork_shown(self) -> None:
         """Asks what shall be different in the run that is shown, from the time that is marked in the plots on."""
         runs = self.window.plots.runs
-        curve = self.window.plots.current_curve
-        traces = runs[curve.run if curve is not None and curve.run < len(runs) else 0]
+        traces = runs[self._run_looked_at()]
         at_s = self._time_s()
         jobs = [job for job in self._jobs if job.traces is traces]
         if jobs:
@@ -94,8 +96,20 @@ class ForkFeature(Feature):
     def _time_s(self) -> float | None:
         """The time that the person looks at: under the mouse, or clicked, or marked."""
         stack = self.window.plots.stack
-        marked = (self._clicked_s, stack.cursor_s, stack.pin_s)
+        marked = (self._clicked_s, stack.cursor_s, self._playhead.time_s, stack.pin_s)
         return next((time_s for time_s in marked if time_s is not None), None)
+
+    @property
+    def _playhead(self) -> Playhead:
+        return self.window.features[PlayheadFeature].playhead
+
+    def _run_looked_at(self) -> int:
+        """Position of the run that the playhead goes through, or else of the curve that was chosen, or the first."""
+        curve = self.window.plots.current_curve
+        chosen = (
+            self._playhead.run_shown if self._playhead.time_s is not None else curve.run if curve is not None else 0
+        )
+        return chosen if 0 <= chosen < len(self.window.plots.runs) else 0
 
     def _fork_stored(self, run_id: int, at_s: float | None) -> None:
         store = self.window.database.store
@@ -118,6 +132,7 @@ class ForkFeature(Feature):
 
         if self.dialog is not None:
             self.dialog.reject()
+        origin = self._origin = origin.sharing_past(self._origin)
         chosen = self.window.topology.scene.chosen
         dialog = ForkDialog(ForkDraft.at(origin, at_s), chosen[-1] if chosen else "", self.window)
         dialog.started.connect(self.start)
