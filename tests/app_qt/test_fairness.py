@@ -17,7 +17,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.fairness.lens import Lens, run_lens, scenario_lens
 from subflow_app.core.fairness.lens_view import LensView, WindowChoice, WindowOf, run_view, scenario_view
 from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.fairness.reader import LensReader
+from subflow_app.qt.fairness.reader import LatestReader
 from subflow_app.qt.fairness.share_model import BAR, BAR_ROLE, GOODPUT, LIMITED, MAX_MIN, NAME, POOLING, ShareModel
 from subflow_app.qt.fairness.shares import SharesPage
 from subflow_app.qt.main_window import MainWindow
@@ -143,7 +143,7 @@ def test_parts_that_need_a_time_say_so(choice: WindowChoice, said: str) -> None:
 def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
     owner = QObject()
     workers = Workers(owner)
-    reader = LensReader(workers, owner)
+    reader = LatestReader(workers, owner)
     views: list[LensView] = []
     reader.read.connect(views.append)
     first, second = scenario_view(shipped("t-10a")), scenario_view(shipped("t-10b"))

@@ -47,9 +47,26 @@ def test_runs_are_compared_with_the_ideal(subflow: Subflow, scenario: Path, data
         (("--scenario", "t-10b", "--from", "300s"), "between 0 s and 200 s"),
         (("--scenario", "t-10b", "--to", "soon"), '--to = "soon"'),
         (("--scenario", "nowhere"), "nowhere"),
+        (("1", "--trade-off", "beauty"), "allowed are delay, friendliness"),
+        (("1", "--csv", "x.csv"), "--csv writes the points"),
+        (("1", "--trade-off", "delay", "--from", "1s"), "do not go with it"),
     ],
 )
 def test_what_makes_no_sense_is_refused(subflow: Subflow, database: Path, words: tuple[str, ...], said: str) -> None:
     answer = subflow("fairness", *words, "--db", database)
     assert answer.code == 2
     assert said in answer.err
+
+
+def test_runs_are_weighed_against_each_other(subflow: Subflow, scenario: Path, database: Path, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        subflow("run", scenario, "--db", database, "--seed", seed)
+    subflow("run", scenario, "--db", database, "--set", "flows.download.controller=uncoupled")
+    words = ("fairness", 1, 2, 3, "--db", database)
+    document = subflow(*words, "--trade-off", "delay", "--json").document
+    assert [point["run_ids"] for point in document["points"]] == [[1, 2], [3]]
+    assert any(point["is_best"] for point in document["points"])
+    assert 0.05 < document["points"][0]["delay_s"]["mean"] < 0.5
+    table = subflow(*words, "--trade-off", "friendliness", "--csv", tmp_path / "points.csv").out
+    assert "1, 2" in table
+    assert (tmp_path / "points.csv").read_text().startswith("title,runs,is_best,friendliness,")

@@ -57,6 +57,11 @@ class TableTraces:
         key = SeriesKey(scope, owner, name, "")
         self._columns[key] = np.concatenate([self._columns[key], np.array(values, np.float32)])
 
+    def add_column(self, scope: str, owner: str, name: str, values: Sequence[float]) -> None:
+        """Another trace of the run."""
+        self._columns[SeriesKey(scope, owner, name, "")] = np.array(values, np.float32)
+        self.labels.setdefault(owner, owner)
+
     def marks(self) -> Sequence[TraceMark]:
         return self._marks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,6 +34,17 @@ def fairness(
     end: Annotated[
         str | None, typer.Option("--to", metavar="TIME", help="End of the window; left out: that of the run.")
     ] = None,
+    trade_off: Annotated[
+        str | None,
+        typer.Option(
+            "--trade-off",
+            metavar="KIND",
+            help="Weigh the runs against each other: throughput against `delay` or against `friendliness`.",
+        ),
+    ] = None,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Also write the points of --trade-off there.")
+    ] = None,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
@@ -56,6 +68,15 @@ def fairness(
         raise InputError("say of what: give numbers of runs, or --scenario FILE, not both")
     if overrides and scenario is None:
         raise InputError("--set changes a scenario: it goes with --scenario FILE")
+    if csv_file is not None and trade_off is None:
+        raise InputError("--csv writes the points of --trade-off: say which")
+    if trade_off is not None:
+        if scenario is not None or from_s is not None or to_s is not None:
+            raise InputError(
+                "--trade-off weighs runs after their warm-up: --scenario, --from and --to do not go with it"
+            )
+        _weigh(runs or [], trade_off, csv_file, database, as_json=as_json)
+        return
     if scenario is not None:
         lens = scenario_lens(open_scenario(scenario, overrides=overrides or ()).scenario, from_s, to_s)
         if as_json:
@@ -73,6 +94,26 @@ def fairness(
         if position:
             print_line()
         _print_lens(lens, number)
+
+
+def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | None, *, as_json: bool) -> None:
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.fairness.trade_offs import TradeOffKind, points_document, trade_off_points, write_points
+    from subflow_app.core.fairness.trade_offs_text import point_table
+    from subflow_app.core.traces import StoredTraces
+
+    if name not in list(TradeOffKind):
+        raise InputError(f'--trade-off = "{name}": allowed are {", ".join(TradeOffKind)}')
+    kind = TradeOffKind(name)
+    with opened_store(database, read_only=True) as store:
+        numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
+        points = trade_off_points([StoredTraces(store, number) for number in numbers], kind)
+    if csv_file is not None:
+        write_points(points, kind, csv_file)
+    if as_json:
+        print_json(points_document(points, kind, numbers))
+        return
+    print_tables(point_table(points, kind, numbers))
 
 
 def _print_lens(lens: Lens, run: int | None = None) -> None:

@@ -82,6 +82,7 @@ GLYPHS: dict[str, str] = {
     "agent": "ph.robot",
     "explain": "ph.lightbulb",
     "fairness": "ph.scales",
+    "trade_offs": "ph.chart-line-down",
     "first": "ph.skip-back",
     "previous": "ph.caret-left",
     "next": "ph.caret-right",

@@ -202,6 +202,9 @@ MENUS: dict[str, tuple[str, ...]] = {
         "sweep.export_data",
         "-",
         "study.compare",
+        "-",
+        "study.trade_offs",
+        "study.export_trade_offs",
     ),
     "&Help": ("help.panel", "help.welcome", "-", "help.palette", "help.shortcuts", "help.about"),
 }

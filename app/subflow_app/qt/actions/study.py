@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.comparison.feature import CompareFeature
+from subflow_app.qt.fairness.feature import FairnessFeature
 
 
 def import_rows() -> Iterator[ActionSpec]:
@@ -31,4 +32,21 @@ def rows() -> Iterator[ActionSpec]:
         ("Ctrl+Alt+U",),
         lambda w, _: w.features[CompareFeature].compare(),
         lambda s: s.runs_selected > 1 or s.runs_shown > 1,
+    )
+    yield ActionSpec(
+        "study.trade_offs",
+        "&Trade-offs of the runs",
+        "Weigh throughput against delay or friendliness for the runs that the plots show, with their Pareto front",
+        "trade_offs",
+        ("Ctrl+Alt+F",),
+        lambda w, _: w.features[FairnessFeature].show_trade_offs(),
+    )
+    yield ActionSpec(
+        "study.export_trade_offs",
+        "&Export trade-offs…",
+        "Write the trade-offs that are shown as PNG, SVG, PDF or CSV",
+        "export_figure",
+        ("Ctrl+Alt+R",),
+        lambda w, _: w.features[FairnessFeature].ask_export(),
+        lambda s: "study.export_trade_offs" in s.features,
     )

@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Signal
+
+from subflow_app.core.errors import AppError
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.language import tr
 from subflow_app.qt.fairness.panel import FairnessPanel
 from subflow_app.qt.features import Feature
+from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.lens_view import LensView
-    from subflow_app.qt.fairness.reader import LensReader
+    from subflow_app.core.fairness.trade_offs import Point, TradeOffKind
+    from subflow_app.qt.fairness.reader import LatestReader
     from subflow_app.qt.fairness.shares import SharesPage
+    from subflow_app.qt.fairness.trade_offs import TradeOffPage
     from subflow_app.qt.main_window import MainWindow
+
+_EXPORT = "study.export_trade_offs"
+Cancelled = Callable[[], bool]
 
 
 class FairnessFeature(Feature):
-    """Computes while its panel is seen, and only then."""
+    """Computes while its panel is seen, and only what its page in front shows."""
 
     panel_name = "fairness"
+    written = Signal(Path)
+    failed = Signal(str)
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
         self.panel: FairnessPanel = FairnessPanel()
-        self.shares: SharesPage | None = None  # made when the panel is first seen
-        self.reader: LensReader | None = None
+        # Made when the panel is first seen.
+        self.shares: SharesPage | None = None
+        self.trade_offs: TradeOffPage | None = None
+        self.reader: LatestReader | None = None
         self._marked_s: float | None = None
         self._is_stale = True  # something changed while nobody looked
 
@@ -37,28 +51,77 @@ class FairnessFeature(Feature):
         window = self.window
         window.plots.runs_changed.connect(self._on_runs_changed)
         window.plots.time_clicked.connect(self.mark_time)
+        window.features[PlayheadFeature].playhead.moved.connect(self.mark_time)
         window.plots.span_changed.connect(self._ask_other)
         window.runs.ticked.connect(lambda _progress: self._ask(is_other=False))
         window.runs.ended.connect(lambda _job, _result: self._ask(is_other=False))
         window.documents.edited.connect(self._on_runs_changed)
         window.documents.replaced.connect(self._on_runs_changed)
         self.panel.shown.connect(self._on_shown)
+        self.written.connect(window._on_exported)
+        self.failed.connect(window.notices.export_failed)
+
+    def possible(self) -> frozenset[str]:
+        """Writing the points that are shown."""
+        return frozenset({_EXPORT} if self.trade_offs is not None and self.trade_offs.points else set())
 
     def mark_time(self, time_s: float) -> None:
         """Looks at the part of the run around this time, where that is wanted."""
         self._marked_s = time_s
-        self._ask_other()
+        if self.shares is not None and self.shares.window_part == "around":
+            self._ask(is_other=False)
+
+    def show_trade_offs(self) -> None:
+        """Opens the panel on that page."""
+        self.window.docks.set_open("fairness", True)
+        if self.panel.tabs is not None and self.trade_offs is not None:
+            self.panel.tabs.setCurrentWidget(self.trade_offs)
+            self.trade_offs.setFocus()
+
+    def ask_export(self) -> None:
+        """Asks for a place, and writes the points as a figure or a table."""
+        page, window = self.trade_offs, self.window
+        if page is None or not page.points:
+            return
+        last = window.preferences.settings.last_export_directory
+        folder = Path(last) if last and Path(last).is_dir() else Path.home()
+        filters = ";;".join(
+            (
+                tr("Image (*.png)"),
+                tr("Scalable drawing (*.svg)"),
+                tr("Document (*.pdf)"),
+                tr("Table of the points (*.csv)"),
+            )
+        )
+        path = window.dialogs.save_path(tr("Export trade-offs"), filters, folder / f"trade-off-{page.kind}.png")
+        if path is None:
+            return
+        try:
+            page.write(path)
+        except AppError as error:
+            self.failed.emit(str(error))
+            return
+        window.preferences.change(window.preferences.settings.with_export_directory(path.parent))
+        self.written.emit(path)
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the panel."""
         self.panel.apply_tokens(tokens)
-        if self.shares is not None:
+        if self.shares is not None and self.trade_offs is not None:
             self.shares.apply_tokens(tokens)
+            self.trade_offs.apply_tokens(tokens)
 
     def close(self) -> None:
         """Gives up what is being computed."""
         if self.reader is not None:
             self.reader.forget()
+
+    # ---- inside ----
+
+    @property
+    def _weighs(self) -> bool:
+        """Whether the page of trade-offs is in front."""
+        return self.panel.tabs is not None and self.panel.tabs.currentWidget() is self.trade_offs
 
     def _on_shown(self) -> None:
         if self.shares is None:
@@ -67,16 +130,22 @@ class FairnessFeature(Feature):
             self._on_runs_changed()
 
     def _make_pages(self) -> None:
-        from subflow_app.qt.fairness.reader import LensReader
+        from subflow_app.qt.fairness.reader import LatestReader
         from subflow_app.qt.fairness.shares import SharesPage
+        from subflow_app.qt.fairness.trade_offs import TradeOffPage
 
         shares = self.shares = SharesPage()
-        reader = self.reader = LensReader(self.window.workers, self)
+        points = self.trade_offs = TradeOffPage(self.window.bar[_EXPORT])
+        reader = self.reader = LatestReader(self.window.workers, self)
         shares.choice_changed.connect(self._ask_other)
         shares.link_chosen.connect(lambda name: self.window.topology.select(f"links.{name}"))
-        reader.read.connect(shares.show_view)
-        reader.failed.connect(lambda error: shares.show_nothing(tr("No shares to compare"), str(error)))
-        self.panel.set_pages({tr("Shares"): shares})
+        points.kind_changed.connect(self._ask_other)
+        points.point_chosen.connect(self._on_point_chosen)
+        reader.read.connect(lambda show: show())
+        reader.failed.connect(self._on_failed)
+        self.panel.set_pages({tr("Shares"): shares, tr("Trade-offs"): points})
+        assert self.panel.tabs is not None
+        self.panel.tabs.currentChanged.connect(lambda _: self._ask_other())
 
     def _on_runs_changed(self) -> None:
         if self.shares is not None:
@@ -88,26 +157,62 @@ class FairnessFeature(Feature):
         self._ask(is_other=True)
 
     def _ask(self, *, is_other: bool) -> None:
-        if self.shares is None or self.reader is None or not self.panel.isVisible():
+        shares, points, reader = self.shares, self.trade_offs, self.reader
+        if shares is None or points is None or reader is None or not self.panel.isVisible():
             self._is_stale = True
             return
-        work = self._work(self.shares)
         self._is_stale = False
+        work = self._points_work(points) if self._weighs else self._shares_work(shares)
         if work is not None:
-            self.reader.ask(work, is_other=is_other)
-        else:
-            self.reader.forget()
-            self.shares.show_nothing()
+            reader.ask(work, is_other=is_other)
+            return
+        reader.forget()
+        shares.show_nothing()
+        self._show_points([], points.kind)
 
-    def _work(self, shares: SharesPage) -> Callable[[Callable[[], bool]], LensView] | None:
+    def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
+        """Computes in the thread; what it returns shows the result."""
         from subflow_app.core.fairness.lens_view import WindowOf, run_view, scenario_view
+
+        def showing(view: LensView) -> Callable[[], None]:
+            return lambda: shares.show_view(view)
 
         runs, run = self.window.plots.runs, shares.run
         if 0 <= run < len(runs):
             traces = runs[run]
             window = WindowOf(shares.window_part, self._marked_s, self.window.plots.span_s)
-            return lambda is_cancelled: run_view(traces, window, is_cancelled)
+            return lambda is_cancelled: showing(run_view(traces, window, is_cancelled))
         scenario = self.window.documents.doc.scenario
         if scenario is not None:
-            return lambda _is_cancelled: scenario_view(scenario)
+            return lambda _is_cancelled: showing(scenario_view(scenario))
         return None
+
+    def _points_work(self, page: TradeOffPage) -> Callable[[Cancelled], Callable[[], None]] | None:
+        from subflow_app.core.fairness.trade_offs import trade_off_points
+
+        runs, kind = self.window.plots.runs, page.kind
+
+        def work(is_cancelled: Cancelled) -> Callable[[], None]:
+            points = trade_off_points(runs, kind, is_cancelled)
+            return lambda: self._show_points(points, kind)
+
+        return work if runs else None
+
+    def _show_points(self, points: list[Point], kind: TradeOffKind) -> None:
+        assert self.trade_offs is not None
+        self.trade_offs.show_points(points, kind)
+        self.changed.emit()
+
+    def _on_failed(self, error: Exception) -> None:
+        assert self.shares is not None
+        assert self.trade_offs is not None
+        if self._weighs:
+            self._show_points([], self.trade_offs.kind)
+            self.trade_offs.show_nothing(str(error))
+        else:
+            self.shares.show_nothing(tr("No shares to compare"), str(error))
+
+    def _on_point_chosen(self, point: Point) -> None:
+        """Selects its runs in the history, as far as they are stored."""
+        ids = [self.window.shown.id_of(run) for run in point.runs]
+        self.window.history.select([run_id for run_id in ids if run_id is not None])

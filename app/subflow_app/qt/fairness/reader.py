@@ -8,27 +8,26 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.fairness.lens_view import LensView
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
-LensWork = Callable[[Callable[[], bool]], LensView]
+Work = Callable[[Callable[[], bool]], object]
 """Computes; is given what tells whether that is in vain by now."""
 
 _PAUSE_MS = 500
 
 
-class LensReader(QObject):
+class LatestReader(QObject):
     """What is asked for last is computed next; what nobody waits for any more is given up."""
 
-    read = Signal(object)  # LensView
+    read = Signal(object)  # what the work returned
     failed = Signal(object)  # AppError or StoreError
 
     def __init__(self, workers: Workers, parent: QObject) -> None:
         """Nothing to compute."""
         super().__init__(parent)
         self._workers = workers
-        self._wanted: LensWork | None = None
+        self._wanted: Work | None = None
         self._given_up: threading.Event | None = None  # of what is being computed
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -40,7 +39,7 @@ class LensReader(QObject):
         """Whether something is being computed, or will be."""
         return self._wanted is not None or self._given_up is not None
 
-    def ask(self, work: LensWork, *, is_other: bool) -> None:
+    def ask(self, work: Work, *, is_other: bool) -> None:
         """Computes that next.
 
         Args:
@@ -69,10 +68,10 @@ class LensReader(QObject):
             return
         given_up = self._given_up = threading.Event()
 
-        def on_read(view: LensView) -> None:
+        def on_read(result: object) -> None:
             self._end()
             if not given_up.is_set():
-                self.read.emit(view)
+                self.read.emit(result)
 
         def on_failed(error: Exception) -> None:
             self._end()

@@ -1,0 +1,287 @@
+"""Trade-offs between runs: throughput against delay, or against friendliness to others, and which are best.
+
+A point is an experiment: runs that differ in their seed alone are one point, the mean with its 95 % interval. A point
+is on the Pareto front if no other is at least as good in both figures and better in one; intervals do not count for
+that.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.fairness.lens import run_lens
+from subflow_app.core.fairness.measured import end_of
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.traces import SUBFLOW, Traces, select_keys
+from subflow_app.plots.bars import repetitions
+from subflow_app.plots.spec import mean_rates, transport_flows
+
+if TYPE_CHECKING:
+    from subflow_agents.evaluation import Figure
+
+
+class TradeOffError(AppError):
+    """A table of trade-offs could not be written."""
+
+
+class TradeOffKind(StrEnum):
+    """What is weighed."""
+
+    DELAY = "delay"
+    FRIENDLINESS = "friendliness"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A figure of a run along an axis.
+
+    Attributes:
+        name: heading in tables, with the SI unit.
+        label: axis text without the unit.
+        unit: that the axis shows; empty for none.
+        scale: from SI to it.
+        is_more_better: whether more of it is better.
+        of_run: the figure of a run, SI; NaN if it has none.
+    """
+
+    name: str
+    label: str
+    unit: str
+    scale: float
+    is_more_better: bool
+    of_run: Callable[[Traces], float]
+
+
+@dataclass(frozen=True, slots=True)
+class TradeOff:
+    """What is weighed against what.
+
+    Attributes:
+        x: along the horizontal axis.
+        y: along the vertical one.
+        needs: what a run must have, as a person would say it.
+    """
+
+    x: Quantity
+    y: Quantity
+    needs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An experiment.
+
+    Attributes:
+        title: that no other point has.
+        runs: positions of its runs among those given.
+        x: figure of the horizontal axis over its runs, SI.
+        y: of the vertical one.
+        is_best: it is on the Pareto front.
+    """
+
+    title: str
+    runs: tuple[int, ...]
+    x: Figure
+    y: Figure
+    is_best: bool = False
+
+
+def total_goodput_bps(traces: Traces) -> float:
+    """Goodput of all tcp and mptcp connections together after the warm-up, bit/s."""
+    means = mean_rates(traces, "goodput_bps")
+    known = [means[flow] for flow in transport_flows(traces) if math.isfinite(means.get(flow, math.nan))]
+    return math.fsum(known) if known else math.nan
+
+
+def mean_delay_s(traces: Traces) -> float:
+    """Mean round-trip time of a packet after the warm-up, s: smoothed RTTs, weighed by the throughput at the time."""
+    weighed, weights = 0.0, 0.0
+    for key in select_keys(traces, SUBFLOW, "srtt_s"):
+        rates = select_keys(traces, SUBFLOW, "throughput_bps", key.owner)
+        if not rates:
+            continue
+        time_s, rtts = traces.read(key)
+        _, rate = traces.read(rates[0])
+        count = min(len(time_s), len(rtts), len(rate))
+        counted = time_s[:count] > traces.warmup_s * (1 + 1e-9)
+        counted &= np.isfinite(rtts[:count]) & np.isfinite(rate[:count])
+        weighed += float(rtts[:count][counted].astype(np.float64) @ rate[:count][counted].astype(np.float64))
+        weights += float(rate[:count][counted].sum(dtype=np.float64))
+    return weighed / weights if weights > 0 else math.nan
+
+
+def multipath_goodput_bps(traces: Traces) -> float:
+    """Goodput of the connections with several paths together after the warm-up, bit/s; NaN without such."""
+    means, multipath = mean_rates(traces, "goodput_bps"), _multipath(traces)
+    known = [means[flow] for flow in multipath if math.isfinite(means.get(flow, math.nan))]
+    return math.fsum(known) if known else math.nan
+
+
+def friendliness(traces: Traces) -> float:
+    """What the single-path connections got of their max-min fair shares, in total; NaN without both kinds.
+
+    1: they have what is fair beside the multipath connections, so these "do no harm" (RFC 6356, section 2.1, goal 2);
+    less: these take more than is fair, or the network is not full; above 1: the multipath connections yield. The
+    goal's own measure is what a single-path TCP in place of the multipath connection would leave them. Where paths
+    differ, that is another topology for each path; the fair share of this one is the same without asking which path
+    it would be. Harm as Ware et al. 2019 define it ("Beyond Jain's Fairness Index", HotNets) needs a second run
+    without the others.
+    """
+    multipath = _multipath(traces)
+    if not multipath or not end_of(traces) > 0:
+        return math.nan
+    rivals = [
+        share
+        for share in run_lens(traces).connections
+        if share.name not in multipath and math.isfinite(share.of_max_min)
+    ]
+    fair_bps = math.fsum(share.max_min_bps for share in rivals)
+    return math.fsum(share.goodput_bps for share in rivals) / fair_bps if fair_bps > 0 else math.nan
+
+
+def _multipath(traces: Traces) -> list[str]:
+    owners = list(dict.fromkeys(key.owner for key in select_keys(traces, SUBFLOW)))
+    flows = [owner.partition("/")[0] for owner in owners]
+    return [flow for flow in transport_flows(traces) if flows.count(flow) > 1]
+
+
+_GOODPUT = Quantity(
+    "goodput_bps",
+    translatable("Goodput of all connections"),
+    "Mbit/s",
+    1e-6,
+    is_more_better=True,
+    of_run=total_goodput_bps,
+)
+_DELAY = Quantity("delay_s", translatable("Round-trip time"), "ms", 1e3, is_more_better=False, of_run=mean_delay_s)
+_MULTIPATH = Quantity(
+    "multipath_goodput_bps",
+    translatable("Goodput of the multipath connections"),
+    "Mbit/s",
+    1e-6,
+    is_more_better=True,
+    of_run=multipath_goodput_bps,
+)
+_FRIENDLINESS = Quantity(
+    "friendliness",
+    translatable("Single-path connections have of their fair share"),
+    "%",
+    100.0,
+    is_more_better=True,
+    of_run=friendliness,
+)
+
+TRADE_OFFS: dict[TradeOffKind, TradeOff] = {
+    TradeOffKind.DELAY: TradeOff(_DELAY, _GOODPUT, translatable("a tcp or mptcp connection that got data through")),
+    TradeOffKind.FRIENDLINESS: TradeOff(
+        _FRIENDLINESS, _MULTIPATH, translatable("connections with several paths beside such with one")
+    ),
+}
+TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
+    TradeOffKind.DELAY: translatable("Throughput and delay"),
+    TradeOffKind.FRIENDLINESS: translatable("Throughput and friendliness"),
+}
+
+
+def axis_text(quantity: Quantity) -> str:
+    """Label with unit, in the language of the window."""
+    label = tr(quantity.label)
+    return f"{label} ({quantity.unit})" if quantity.unit else label
+
+
+def trade_off_points(
+    runs: Sequence[Traces], kind: TradeOffKind, is_cancelled: Callable[[], bool] = lambda: False
+) -> list[Point]:
+    """The points of these runs, in their order; runs that lack one of the figures are left out.
+
+    Raises:
+        InputError: if the scenario of a run is not known, where friendliness is asked for.
+        InterruptedError: if it was cancelled.
+    """
+    from subflow_agents.evaluation import Figure
+
+    spec = TRADE_OFFS[kind]
+    points = []
+    positions = {id(traces): position for position, traces in enumerate(runs)}
+    for group in repetitions(runs):
+        figures: list[tuple[int, float, float]] = []
+        for traces in group.runs:
+            if is_cancelled():
+                raise InterruptedError
+            x, y = spec.x.of_run(traces), spec.y.of_run(traces)
+            if math.isfinite(x) and math.isfinite(y):
+                figures.append((positions[id(traces)], x, y))
+        if figures:
+            x_values, y_values = Figure.of(x for _, x, _ in figures), Figure.of(y for _, _, y in figures)
+            points.append(Point(group.title, tuple(run for run, _, _ in figures), x_values, y_values))
+    best = pareto_front(
+        [
+            (
+                point.x.mean if spec.x.is_more_better else -point.x.mean,
+                point.y.mean if spec.y.is_more_better else -point.y.mean,
+            )
+            for point in points
+        ]
+    )
+    return [Point(p.title, p.runs, p.x, p.y, is_best) for p, is_best in zip(points, best, strict=True)]
+
+
+def pareto_front(values: Sequence[tuple[float, float]]) -> list[bool]:
+    """Which points no other dominates, where more is better in both figures."""
+    return [
+        not any(
+            other[0] >= value[0] and other[1] >= value[1] and (other[0] > value[0] or other[1] > value[1])
+            for other in values
+        )
+        for value in values
+    ]
+
+
+def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> dict[str, Any]:
+    """The points as a JSON document."""
+    spec = TRADE_OFFS[kind]
+    return {
+        "trade_off": kind.value,
+        "x": spec.x.name,
+        "y": spec.y.name,
+        "points": [
+            {
+                "title": point.title,
+                "run_ids": [run_ids[run] for run in point.runs],
+                "is_best": point.is_best,
+                spec.x.name: point.x.to_json(),
+                spec.y.name: point.y.to_json(),
+            }
+            for point in points
+        ],
+    }
+
+
+def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> None:
+    """The points as CSV: title, number of runs, whether on the front, and of each figure mean and interval, SI.
+
+    Raises:
+        TradeOffError: if the file cannot be written.
+    """
+    spec = TRADE_OFFS[kind]
+    heads = [head for each in (spec.x, spec.y) for head in (each.name, f"{each.name}_ci95")]
+    try:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(("title", "runs", "is_best", *heads))
+            for point in points:
+                numbers = (point.x.mean, point.x.ci95, point.y.mean, point.y.ci95)
+                texts = ["" if math.isnan(number) else repr(number) for number in numbers]
+                writer.writerow((point.title, len(point.runs), int(point.is_best), *texts))
+    except OSError as error:
+        reason = error.strerror or error
+        raise TradeOffError(tr("{file} cannot be written: {reason}", file=path, reason=reason)) from error

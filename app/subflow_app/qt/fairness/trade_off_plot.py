@@ -1,0 +1,345 @@
+"""The plot of trade-offs: a point per experiment with its intervals, the Pareto front, and where better is.
+
+It draws itself with a painter, on the screen and into files alike: a figure is what was seen, in light colours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QHelpEvent,
+    QImage,
+    QMouseEvent,
+    QPageLayout,
+    QPageSize,
+    QPainter,
+    QPaintEvent,
+    QPdfWriter,
+    QPen,
+)
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, Quantity, TradeOffKind, axis_text
+from subflow_app.core.language import tr
+from subflow_app.core.palette import ColourKey, hex_colour
+from subflow_app.qt import format as fmt
+from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
+
+FILE_SIZE = QSizeF(720, 480)
+_RADIUS, _REACH = 5.0, 12.0
+_PNG_SCALE = 3.0
+_MOST_TICKS = 8
+
+
+class TradeOffFileError(AppError):
+    """A figure could not be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """From SI to the picture, linear."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def place(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers from low to high: 1, 2 or 5 times a power of ten apart."""
+    span = high - low
+    step = 10.0 ** math.floor(math.log10(span / _MOST_TICKS))
+    step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= _MOST_TICKS)
+    first = math.ceil(low / step - 1e-9)
+    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+class TradeOffPicture:
+    """Points laid out in a rectangle."""
+
+    def __init__(self, points: Sequence[Point], kind: TradeOffKind, area: QRectF, metrics: QFontMetricsF) -> None:
+        """Nothing is drawn yet."""
+        self.points = tuple(points)
+        self.spec = TRADE_OFFS[kind]
+        line = metrics.height()
+        left = metrics.horizontalAdvance("1,000.0") + line + 8
+        self.area = area.adjusted(left, line * 0.8, -line, -2.6 * line)
+        self._line = line
+        self._metrics = metrics
+        self.x = _axis(self.spec.x, [p.x for p in points], self.area.left(), self.area.right())
+        self.y = _axis(self.spec.y, [p.y for p in points], self.area.bottom(), self.area.top())
+
+    def place(self, point: Point) -> QPointF:
+        """Where a point is."""
+        return QPointF(self.x.place(point.x.mean * self.spec.x.scale), self.y.place(point.y.mean * self.spec.y.scale))
+
+    def at(self, position: QPointF) -> int:
+        """The point there; -1: none."""
+        found = [
+            (math.hypot(*(self.place(point) - position).toTuple()), number) for number, point in enumerate(self.points)
+        ]
+        nearest = min(found, default=(math.inf, -1))
+        return nearest[1] if nearest[0] <= _REACH else -1
+
+    def draw(self, painter: QPainter, tokens: Tokens, chosen: int = -1) -> None:
+        """Draws all of it."""
+        painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
+        self._draw_axes(painter, tokens)
+        self._draw_better(painter, tokens)
+        self._draw_front(painter, tokens)
+        taken: list[QRectF] = []
+        for number, point in enumerate(self.points):
+            self._draw_point(painter, tokens, number, point, is_chosen=number == chosen)
+            centre = self.place(point)
+            taken.append(QRectF(centre.x() - _RADIUS, centre.y() - _RADIUS, 2 * _RADIUS, 2 * _RADIUS))
+        # Names of the best first: those that find no room are told by the table and when one points at them.
+        for number in sorted(range(len(self.points)), key=lambda n: (n != chosen, not self.points[n].is_best)):
+            self._draw_name(painter, tokens, self.points[number], taken)
+
+    def _draw_axes(self, painter: QPainter, tokens: Tokens) -> None:
+        area, line = self.area, self._line
+        painter.fillRect(area, QColor(tokens.base))
+        for value in ticks(self.x.low, self.x.high):
+            x = self.x.place(value)
+            painter.setPen(QColor(tokens.grid))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            painter.setPen(QColor(tokens.muted_text))
+            box = QRectF(x - 60, area.bottom() + 3, 120, line)
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignHCenter), fmt.number(value, 4))
+        for value in ticks(self.y.low, self.y.high):
+            y = self.y.place(value)
+            painter.setPen(QColor(tokens.grid))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(QColor(tokens.muted_text))
+            box = QRectF(area.left() - 106, y - line / 2, 100, line)
+            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(box, int(flags), fmt.number(value, 4))
+        painter.setPen(QColor(tokens.border))
+        painter.drawRect(area)
+        painter.setPen(QColor(tokens.text))
+        below = QRectF(area.left(), area.bottom() + 1.3 * line, area.width(), 1.2 * line)
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), axis_text(self.spec.x))
+        painter.save()
+        painter.translate(area.left() - self._metrics.horizontalAdvance("1,000.0") - line, area.center().y())
+        painter.rotate(-90)
+        beside = QRectF(-area.height() / 2, -line / 2, area.height(), 1.2 * line)
+        painter.drawText(beside, int(Qt.AlignmentFlag.AlignCenter), axis_text(self.spec.y))
+        painter.restore()
+
+    def _draw_better(self, painter: QPainter, tokens: Tokens) -> None:
+        """An arrow into the better corner, with the word."""
+        is_right = self.spec.x.is_more_better
+        corner = self.area.topRight() + QPointF(-8, 8) if is_right else self.area.topLeft() + QPointF(8, 8)
+        inwards = QPointF(-26 if is_right else 26, 26)
+        painter.setPen(QPen(QColor(tokens.ok), 2.0))
+        painter.drawLine(corner + inwards, corner)
+        painter.drawLine(corner, corner + QPointF(inwards.x() / 2.6, 0))
+        painter.drawLine(corner, corner + QPointF(0, 10))
+        text = tr("better")
+        width = self._metrics.horizontalAdvance(text)
+        left = corner.x() + inwards.x() * 1.15 - (width if is_right else 0)
+        painter.drawText(QPointF(left, corner.y() + inwards.y() + self._metrics.ascent() * 0.5), text)
+
+    def _draw_front(self, painter: QPainter, tokens: Tokens) -> None:
+        """Steps: what is behind them is beaten by a point of the front."""
+        best = sorted((self.place(point) for point in self.points if point.is_best), key=lambda place: place.x())
+        painter.setPen(QPen(QColor(tokens.ok), 1.6, Qt.PenStyle.DashLine))
+        for first, second in pairwise(best):
+            # Neither point can have the better of both: the step bends where both figures are the worse ones.
+            worse_x = first.x() if self.spec.x.is_more_better else second.x()
+            worse_y = max(first.y(), second.y())
+            bend = QPointF(worse_x, worse_y)
+            painter.drawLine(first, bend)
+            painter.drawLine(bend, second)
+
+    def _draw_point(self, painter: QPainter, tokens: Tokens, number: int, point: Point, *, is_chosen: bool) -> None:
+        centre = self.place(point)
+        colour = QColor(hex_colour(ColourKey(number, 0), dark=tokens.is_dark))
+        painter.setPen(QPen(colour, 1.4))
+        painter.save()
+        painter.setClipRect(self.area)
+        if math.isfinite(point.x.ci95):
+            half = point.x.ci95 * self.spec.x.scale
+            ends = [self.x.place(point.x.mean * self.spec.x.scale + side * half) for side in (-1, 1)]
+            painter.drawLine(QPointF(ends[0], centre.y()), QPointF(ends[1], centre.y()))
+        if math.isfinite(point.y.ci95):
+            half = point.y.ci95 * self.spec.y.scale
+            ends = [self.y.place(point.y.mean * self.spec.y.scale + side * half) for side in (-1, 1)]
+            painter.drawLine(QPointF(centre.x(), ends[0]), QPointF(centre.x(), ends[1]))
+        painter.restore()
+        # Filled: on the front; hollow: beaten. Not by colour alone.
+        painter.setBrush(colour if point.is_best else QColor(tokens.base))
+        painter.setPen(QPen(QColor(tokens.accent) if is_chosen else colour, 3.0 if is_chosen else 1.6))
+        painter.drawEllipse(centre, _RADIUS, _RADIUS)
+
+    def _draw_name(self, painter: QPainter, tokens: Tokens, point: Point, taken: list[QRectF]) -> None:
+        text = self._metrics.elidedText(point.title, Qt.TextElideMode.ElideMiddle, self.area.width() * 0.45)
+        size = QSizeF(self._metrics.horizontalAdvance(text), self._line)
+        centre = self.place(point)
+        gap = _RADIUS + 1
+        # Beside the intervals, which go through the middle.
+        for corner in (
+            QPointF(gap, -gap - size.height()),
+            QPointF(gap, gap),
+            QPointF(-gap - size.width(), -gap - size.height()),
+            QPointF(-gap - size.width(), gap),
+        ):
+            box = QRectF(centre + corner, size)
+            if self.area.contains(box) and not any(box.intersects(other) for other in taken):
+                taken.append(box)
+                ground = QColor(tokens.base)
+                ground.setAlpha(190)
+                painter.fillRect(box, ground)
+                painter.setPen(QColor(tokens.text if point.is_best else tokens.muted_text))
+                painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+                return
+
+
+def _axis(quantity: Quantity, figures: Sequence[object], start: float, end: float) -> _Axis:
+    """Room for all points and intervals; from zero where that does not squeeze them into a corner."""
+    reach = []
+    for figure in figures:
+        mean, half = figure.mean, figure.ci95  # type: ignore[attr-defined] # a Figure of the agents
+        reach += [mean - (half if math.isfinite(half) else 0.0), mean + (half if math.isfinite(half) else 0.0)]
+    low, high = min(reach, default=0.0) * quantity.scale, max(reach, default=1.0) * quantity.scale
+    if low > 0 and low < 0.6 * high:
+        low = 0.0
+    margin = (high - low) * 0.12 or max(abs(high) * 0.2, 1e-9)
+    return _Axis(low if low == 0.0 else low - margin, high + margin, start, end)
+
+
+class TradeOffPlot(QWidget):
+    """The plot on the screen."""
+
+    chosen = Signal(int)  # number of a point
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """An empty plot."""
+        super().__init__(parent)
+        self.setObjectName("trade_off_plot")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMinimumSize(240, 150)
+        self._points: tuple[Point, ...] = ()
+        self._kind = TradeOffKind.DELAY
+        self._current = -1
+
+    def sizeHint(self) -> QSize:
+        """A figure of a page."""
+        return QSize(480, 300)
+
+    def show_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
+        """Shows these."""
+        self._points, self._kind, self._current = tuple(points), kind, -1
+        best = ", ".join(point.title for point in points if point.is_best)
+        self.setAccessibleName(tr("Plot of trade-offs; the best: {names}", names=best))
+        self.update()
+
+    def set_current(self, number: int) -> None:
+        """Marks a point; -1: none."""
+        self._current = number
+        self.update()
+
+    def picture(self) -> TradeOffPicture:
+        """The points as they are laid out now."""
+        return TradeOffPicture(self._points, self._kind, QRectF(self.rect()), QFontMetricsF(self.font()))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        """Draws the plot."""
+        if self._points:
+            painter = QPainter(self)
+            self.picture().draw(painter, current_tokens(), self._current)
+            painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Chooses the point under the mouse."""
+        number = self.picture().at(event.position()) if self._points else -1
+        if number >= 0:
+            self.chosen.emit(number)
+
+    def event(self, event: QEvent) -> bool:
+        """Tells of the point under the mouse."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._points:
+            number = self.picture().at(QPointF(event.pos()))
+            if number >= 0:
+                QToolTip.showText(event.globalPos(), point_text(self._points[number], self._kind), self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def write(self, path: Path) -> None:
+        """Writes the plot as PNG, SVG or PDF, by the suffix.
+
+        Raises:
+            TradeOffFileError: if it cannot be written.
+        """
+        device: QImage | QSvgGenerator | QPdfWriter
+        scale = 1.0
+        suffix = path.suffix.lower()
+        if suffix not in (".png", ".svg", ".pdf"):
+            raise TradeOffFileError(tr("{file}: trade-offs are written as .png, .svg, .pdf or .csv", file=path))
+        try:
+            with path.open("ab"):
+                pass
+        except OSError as error:
+            reason = error.strerror or error
+            raise TradeOffFileError(tr("{file} cannot be written: {reason}", file=path, reason=reason)) from error
+        if suffix == ".svg":
+            device = QSvgGenerator()
+            device.setFileName(str(path))
+            device.setResolution(self.logicalDpiX())
+            device.setSize(FILE_SIZE.toSize())
+            device.setViewBox(QRectF(QPointF(0, 0), FILE_SIZE))
+        elif suffix == ".pdf":
+            device = QPdfWriter(str(path))
+            # Points of 1/72 inch, while fonts are measured at the resolution of the screen.
+            points = FILE_SIZE * 72 / self.logicalDpiX()
+            device.setResolution(self.logicalDpiX())
+            page = QPageSize(points, QPageSize.Unit.Point)
+            device.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
+        else:
+            scale = _PNG_SCALE
+            device = QImage((FILE_SIZE * scale).toSize(), QImage.Format.Format_ARGB32)
+        painter = QPainter(device)
+        painter.scale(scale, scale)
+        painter.setFont(self.font())
+        area = QRectF(QPointF(0, 0), FILE_SIZE)
+        painter.fillRect(area, QColor(LIGHT.base))
+        TradeOffPicture(self._points, self._kind, area, QFontMetricsF(self.font())).draw(painter, LIGHT)
+        painter.end()
+        if isinstance(device, QImage) and not device.save(str(path)):
+            raise TradeOffFileError(
+                tr("{file} cannot be written: {reason}", file=path, reason=tr("choose another place"))
+            )
+
+
+def figure_text(mean: float, half: float, quantity: Quantity) -> str:
+    """A mean with its interval and unit: "3.2 ± 0.1 Mbit/s"."""
+    text = fmt.number(mean * quantity.scale, 4)
+    if math.isfinite(half):
+        text += f" ± {fmt.number(half * quantity.scale, 2)}"
+    return f"{text} {quantity.unit}".rstrip()
+
+
+def point_text(point: Point, kind: TradeOffKind) -> str:
+    """A point in words."""
+    spec = TRADE_OFFS[kind]
+    lines = [point.title]
+    for quantity, figure in ((spec.x, point.x), (spec.y, point.y)):
+        lines.append(f"{tr(quantity.label)}: {figure_text(figure.mean, figure.ci95, quantity)}")
+    if point.is_best:
+        lines.append(tr("On the Pareto front: no other is at least as good in both"))
+    return "\n".join(lines)

@@ -1,0 +1,220 @@
+"""The page of trade-offs: the plot of points, and below it the same as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.fairness.trade_offs import (
+    TRADE_OFF_TEXTS,
+    TRADE_OFFS,
+    Point,
+    TradeOffKind,
+    axis_text,
+    write_points,
+)
+from subflow_app.core.language import tr, translatable, trn
+from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, figure_text, point_text
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import set_up_table
+
+Index = QModelIndex | QPersistentModelIndex
+
+_EMPTY_TITLE = translatable("No runs to weigh")
+_EMPTY_TEXT = translatable(
+    "Open runs from the history over each other, such as one scenario with several controllers and seeds: each "
+    "experiment becomes a point here. This view needs {what}."
+)
+
+
+class PointModel(QAbstractTableModel):
+    """A row per point."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """No rows."""
+        super().__init__(parent)
+        self.points: tuple[Point, ...] = ()
+        self._kind = TradeOffKind.DELAY
+
+    def set_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
+        """Shows these."""
+        self.beginResetModel()
+        self.points, self._kind = tuple(points), kind
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """One per point."""
+        return 0 if parent.isValid() else len(self.points)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Experiment, runs, two figures, and whether it is on the front."""
+        return 0 if parent.isValid() else 5
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Titles with units."""
+        if orientation is not Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
+            return None
+        spec = TRADE_OFFS[self._kind]
+        titles = (tr("Experiment"), tr("Runs"), axis_text(spec.y), axis_text(spec.x), tr("Pareto front"))
+        return titles[section]
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Texts."""
+        if not index.isValid():
+            return None
+        point, spec = self.points[index.row()], TRADE_OFFS[self._kind]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return point_text(point, self._kind)
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        return (
+            point.title,
+            str(len(point.runs)),
+            figure_text(point.y.mean, point.y.ci95, spec.y),
+            figure_text(point.x.mean, point.x.ci95, spec.x),
+            tr("on it") if point.is_best else tr("beaten"),
+        )[index.column()]
+
+
+class TradeOffPage(QWidget):
+    """Shows points; what runs they are of, its owner knows."""
+
+    kind_changed = Signal()
+    point_chosen = Signal(object)  # Point
+
+    def __init__(self, export: QAction, parent: QWidget | None = None) -> None:
+        """An empty page with a button for that action."""
+        super().__init__(parent)
+        self.setObjectName("fairness_trade_offs")
+        self.kinds = QComboBox(self)
+        self.kinds.setObjectName("trade_off_kind")
+        self.kinds.setAccessibleName(tr("What is weighed"))
+        for kind, text in TRADE_OFF_TEXTS.items():
+            self.kinds.addItem(tr(text), kind)
+        self.kinds.activated.connect(lambda _: self.kind_changed.emit())
+        button = QToolButton(self)
+        button.setDefaultAction(export)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setAutoRaise(True)
+        self.plot = TradeOffPlot(self)
+        self.plot.chosen.connect(self._on_point_chosen)
+        self.model = PointModel(self)
+        self.table = QTableView(self)
+        set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setModel(self.model)
+        self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
+        self.words = QLabel(self)
+        self.words.setObjectName("trade_off_meaning")
+        self.words.setWordWrap(True)
+        self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), "")
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(self.empty)
+        self._pages.addWidget(self._content())
+        row = QHBoxLayout()
+        row.setContentsMargins(6, 6, 6, 0)
+        row.addWidget(self.kinds, 1)
+        row.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(row)
+        layout.addWidget(self._pages, 1)
+        self.setFocusProxy(self.table)
+        self.show_nothing()
+        self.apply_tokens(current_tokens())
+
+    def _content(self) -> QWidget:
+        content = QWidget(self)
+        parts = QSplitter(Qt.Orientation.Horizontal, content)
+        parts.setChildrenCollapsible(False)
+        parts.addWidget(self.plot)
+        parts.addWidget(self.table)
+        parts.setStretchFactor(0, 3)
+        parts.setStretchFactor(1, 2)
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(6, 4, 6, 6)
+        layout.addWidget(self.words)
+        layout.addWidget(parts, 1)
+        return content
+
+    # ---- what its owner uses ----
+
+    @property
+    def kind(self) -> TradeOffKind:
+        """What is weighed."""
+        return TradeOffKind(self.kinds.currentData())
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """What is shown."""
+        return self.model.points
+
+    def show_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
+        """Shows these; none: says what is needed."""
+        with QSignalBlocker(self.table.selectionModel()):
+            self.model.set_points(points, kind)
+        self.plot.show_points(points, kind)
+        if not points:
+            self.show_nothing()
+            return
+        best = [point.title for point in points if point.is_best]
+        self.words.setText(
+            trn(
+                "On the Pareto front: {names}. Nothing else is at least as good in both figures.",
+                "On the Pareto front: {names}. For each of them nothing else is at least as good in both figures.",
+                len(best),
+                names=", ".join(best),
+            )
+        )
+        self.table.resizeColumnsToContents()
+        self._pages.setCurrentIndex(1)
+
+    def show_nothing(self, text: str = "") -> None:
+        """Says why there is nothing; left out: how to get something."""
+        self.empty.set_text(tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT, what=tr(TRADE_OFFS[self.kind].needs)))
+        self._pages.setCurrentIndex(0)
+
+    def write(self, path: Path) -> None:
+        """Writes the table (.csv) or the plot (.png, .svg, .pdf).
+
+        Raises:
+            AppError: if it cannot be written.
+        """
+        if path.suffix.lower() == ".csv":
+            write_points(self.points, self.kind, path)
+        else:
+            self.plot.write(path)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self.empty.apply_tokens(tokens)
+        self.table.setStyleSheet(table_style(tokens))
+        self.plot.update()
+
+    # ---- inside ----
+
+    def _on_point_chosen(self, number: int) -> None:
+        self.table.selectRow(number)
+
+    def _on_row_chosen(self) -> None:
+        row = self.table.currentIndex().row()
+        self.plot.set_current(row)
+        if 0 <= row < len(self.points):
+            self.point_chosen.emit(self.points[row])

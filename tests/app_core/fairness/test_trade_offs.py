@@ -1,0 +1,112 @@
+"""Points of runs, their Pareto front, and friendliness."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from tests.app_core.fairness.test_lens import FAIR, MadeTraces, shipped
+from tests.helpers.table_traces import TableTraces
+
+from subflow_app.core.fairness.trade_offs import (
+    TradeOffError,
+    TradeOffKind,
+    friendliness,
+    mean_delay_s,
+    multipath_goodput_bps,
+    pareto_front,
+    points_document,
+    total_goodput_bps,
+    trade_off_points,
+    write_points,
+)
+
+
+class RunOf(MadeTraces):
+    """T-10b with goodputs in Mbit/s, RTTs, and two subflows of the mptcp connection."""
+
+    def __init__(self, title: str, mptcp: float, tcp: float, rtt_s: float = 0.15, condition: str = "") -> None:
+        rates = {"mptcp": [mptcp * 1e6] * 60, "tcp1": [tcp * 1e6] * 60, "tcp2": [tcp * 1e6] * 60}
+        super().__init__(shipped("t-10b", "warmup=10s"), rates)
+        for name, rate in (("mptcp/1", mptcp / 2), ("mptcp/2", mptcp / 2), ("tcp1/1", tcp), ("tcp2/1", tcp)):
+            self.add_column("subflow", name, "srtt_s", [9.0] * 20 + [rtt_s] * 40)
+            self.add_column("subflow", name, "throughput_bps", [rate * 1e6] * 60)
+        self.title = title
+        self.condition = condition or title
+
+
+def test_figures_of_a_run_count_what_comes_after_the_warm_up() -> None:
+    run = RunOf("LIA", 3.0, 3.0, rtt_s=0.2)
+    assert total_goodput_bps(run) == pytest.approx(9e6)
+    assert multipath_goodput_bps(run) == pytest.approx(3e6)
+    assert mean_delay_s(run) == pytest.approx(0.2)
+
+
+def test_delay_is_that_of_packets() -> None:
+    """Twice as many packets at 100 ms as at 400: 200 on average."""
+    columns: Mapping[tuple[str, str, str], Sequence[float]] = {
+        ("subflow", "a/1", "srtt_s"): [0.1] * 4,
+        ("subflow", "a/1", "throughput_bps"): [2e6] * 4,
+        ("subflow", "b/1", "srtt_s"): [0.4] * 4,
+        ("subflow", "b/1", "throughput_bps"): [1e6] * 4,
+    }
+    assert mean_delay_s(TableTraces(columns)) == pytest.approx(0.2)
+    assert math.isnan(mean_delay_s(TableTraces({("flow", "a", "goodput_bps"): [1.0]})))
+
+
+def test_friendliness_is_what_rivals_have_of_their_fair_share() -> None:
+    fair = FAIR / 1e6
+    assert friendliness(RunOf("fair", fair, fair)) == pytest.approx(1.0)
+    assert friendliness(RunOf("greedy", 2 * fair, fair / 2)) == pytest.approx(0.5)
+    # Without single-path connections, or without multipath ones, there is nothing to be friendly to.
+    alone = MadeTraces(shipped("t-10b"), {"tcp1": [1e6] * 100})
+    assert math.isnan(friendliness(alone))
+    assert math.isnan(multipath_goodput_bps(alone))
+
+
+def test_runs_of_one_experiment_are_one_point_with_its_interval() -> None:
+    """Three seeds with 9, 12 and 15 Mbit/s: 12 +- 4.303 x 3 / sqrt(3) = 7.45 (Student's t with 2 degrees)."""
+    runs = [RunOf("A", rate, rate, condition="a") for rate in (3.0, 4.0, 5.0)] + [RunOf("B", 1.0, 1.0)]
+    first, second = trade_off_points(runs, TradeOffKind.DELAY)
+    assert first.runs == (0, 1, 2)
+    assert second.runs == (3,)
+    assert (first.y.mean, first.y.ci95) == pytest.approx((12e6, 7.452e6), rel=1e-3)
+    assert math.isnan(second.y.ci95)
+    assert first.is_best
+    assert not second.is_best
+
+
+def test_the_front_has_what_nothing_else_beats() -> None:
+    assert pareto_front([(1, 5), (2, 4), (2, 3), (3, 1), (0, 5), (3, 1)]) == [True, True, False, True, False, True]
+    assert pareto_front([]) == []
+    runs = [RunOf("fast", 4.0, 3.0, 0.3), RunOf("quick", 2.0, 2.0, 0.1), RunOf("neither", 2.0, 2.0, 0.2)]
+    assert [point.is_best for point in trade_off_points(runs, TradeOffKind.DELAY)] == [True, True, False]
+    # The greedy one has more itself, the others are friendlier; of these two, one has as much and is as friendly.
+    runs = [RunOf("greedy", 5.0, 2.0), RunOf("mild", 3.0, 3.0), RunOf("meek", 2.0, 3.0)]
+    assert [point.is_best for point in trade_off_points(runs, TradeOffKind.FRIENDLINESS)] == [True, True, False]
+
+
+def test_runs_without_the_figures_are_left_out() -> None:
+    runs = [MadeTraces(shipped("t-10b"), {"tcp1": [1e6] * 100}), RunOf("A", 3.0, 3.0)]
+    (point,) = trade_off_points(runs, TradeOffKind.FRIENDLINESS)
+    assert point.runs == (1,)
+    with pytest.raises(InterruptedError):
+        trade_off_points(runs, TradeOffKind.DELAY, lambda: True)
+
+
+def test_points_as_documents(tmp_path: Path) -> None:
+    points = trade_off_points([RunOf("A", 3.0, 3.0, 0.25)], TradeOffKind.DELAY)
+    document = points_document(points, TradeOffKind.DELAY, [17])
+    assert document["points"][0]["run_ids"] == [17]
+    assert document["points"][0]["delay_s"]["mean"] == pytest.approx(0.25)
+    write_points(points, TradeOffKind.DELAY, tmp_path / "points.csv")
+    with (tmp_path / "points.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert row["title"] == "A"
+    assert float(row["goodput_bps"]) == pytest.approx(9e6)
+    assert row["goodput_bps_ci95"] == ""
+    with pytest.raises(TradeOffError, match="cannot be written"):
+        write_points(points, TradeOffKind.DELAY, tmp_path)
