@@ -25,17 +25,20 @@ class KeptState:
     Attributes:
         snapshot: to restore.
         work: done from the start of the run to it, see `Replay`.
-        bytes: memory that it takes.
     """
 
     snapshot: Snapshot
     work: int
-    bytes: int
 
     @property
     def now_ns(self) -> int:
         """Simulated time of it, ns."""
         return self.snapshot.now_ns
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes."""
+        return self.snapshot.bytes
 
 
 class KeptStates:

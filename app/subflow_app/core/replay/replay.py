@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentDecision
     from subflow_sim.decisions import Explanation
     from subflow_sim.instant import Instant
+    from subflow_sim.simulation import Simulation
     from subflow_store import Store
 
 DEFAULT_BUDGET_BYTES = 256 << 20
@@ -40,9 +41,6 @@ _EVENTS_PER_SLICE = 1 << 12
 _FIRST_SLICE_NS = 1_000_000
 # A decision of a learning agent takes as long as so many packets do: some microseconds to 0.2 ms, by its network.
 _WORK_PER_ACTION = 1000
-# What the books of a sender and a receiver take in a state, and what they and a link note of a packet under way.
-_BYTES_PER_SUBFLOW = 20_000
-_BYTES_PER_PACKET = 300
 # Decisions of one owner within a slice that there is room for: some per event.
 _DECISIONS_PER_SLICE = 1 << 16
 # The share of the goal that is planned with: machines are not always this fast.
@@ -213,6 +211,17 @@ class Replay:
         self._go_to(self._clamped_ns(t_s), is_cancelled)
         return self._simulation.inspect()
 
+    def fork(self, t_s: float, is_cancelled: Callable[[], bool] = never) -> Simulation:
+        """A simulation of its own that stands at a time, as `seek` takes it, and has the scenario and luck of the run.
+
+        Raises:
+            InputError: if the time is no number.
+            ReplayCancelledError: if it was given up.
+            SimulationError: if the run fails before that time.
+        """
+        self._go_to(self._clamped_ns(t_s), is_cancelled)
+        return self._simulation.fork()
+
     def explain(
         self, owner: str, t_s: float, *, before: int = 1, after: int = 0, is_cancelled: Callable[[], bool] = never
     ) -> ToldDecisions:
@@ -363,9 +372,7 @@ class Replay:
             self._states.keep(self._take_state(), self._simulation.now_s / self._end_s)
 
     def _take_state(self) -> KeptState:
-        now = self._simulation.inspect()
-        size_bytes = _BYTES_PER_SUBFLOW * len(now.subflows.names) + _BYTES_PER_PACKET * len(now.packets)
-        return KeptState(self._simulation.snapshot(), self._work, size_bytes)
+        return KeptState(self._simulation.snapshot(), self._work)
 
     def _drain(self) -> None:
         self._simulation.take_marks()
