@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.forking.feature import ForkFeature
-from subflow_app.qt.playhead.feature import PlayheadFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 if TYPE_CHECKING:
     from subflow_app.qt.explain.feature import ExplainFeature
@@ -104,7 +105,7 @@ def rows() -> Iterator[ActionSpec]:
             tip,
             icon_name,
             (shortcut,),
-            lambda w, _, name=name: w.features[PlayheadFeature].do(name),  # type: ignore[misc]
+            lambda w, _, name=name: _do(w, name),  # type: ignore[misc]
             lambda s, name=name: f"playhead.{name}" in s.features,  # type: ignore[misc]
         )
     yield ActionSpec(
@@ -113,7 +114,7 @@ def rows() -> Iterator[ActionSpec]:
         "Fork the run that is shown: change a link or a flow from a time on, and see the original as a ghost",
         "fork",
         ("Ctrl+Shift+W",),
-        lambda w, _: w.features[ForkFeature].fork_shown(),
+        lambda w, _: _fork(w),
         lambda s: "fork.new" in s.features,
     )
     for step, by, text, key in (
@@ -136,3 +137,16 @@ def _explain(window: MainWindow) -> ExplainFeature:
     from subflow_app.qt.explain.feature import ExplainFeature
 
     return window.features[ExplainFeature]
+
+
+def _do(window: MainWindow, name: str) -> None:
+    # Here, because what the playhead moves asks the tables of actions itself; the same holds below.
+    from subflow_app.qt.playhead.feature import PlayheadFeature
+
+    window.features[PlayheadFeature].do(name)
+
+
+def _fork(window: MainWindow) -> None:
+    from subflow_app.qt.forking.feature import ForkFeature
+
+    window.features[ForkFeature].fork_shown()

@@ -125,7 +125,7 @@ class CanvasShow(QObject):
             scene.addItem(self._item)
         matched = self._matched(run.traces)
         if self._tracks is None:
-            self._tracks = {name: _track(item) for name, item in scene.link_items().items() if item.curve is not None}
+            self._tracks = {name: track_of(item) for name, item in scene.link_items().items() if item.curve is not None}
             scene.set_lanes_quiet(True)
         tracks = {name: track for name, track in self._tracks.items() if name in matched}
         colours = self._subflow_colours(run.traces)
@@ -214,7 +214,8 @@ class CanvasShow(QObject):
         return self._colours
 
 
-def _track(item: LinkItem) -> Track:
+def track_of(item: LinkItem) -> Track:
+    """The line of a drawn link, with the lanes on it."""
     curve = item.curve
     assert curve is not None
     points = np.array([(point.x(), point.y()) for point in curve.points])

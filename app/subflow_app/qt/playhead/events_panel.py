@@ -23,7 +23,7 @@ from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
-_WIDEST = ("1200.000000 s", "Loss, fast retransmit__", "download · backhaul→lte", "")
+_WIDEST = ("1200.000000 s", "Retransmission timeout__", "download · backhaul→lte", "")
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
 _MOST_OWNERS = 500  # a list of more is no choice
 

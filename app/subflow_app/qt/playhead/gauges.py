@@ -15,7 +15,7 @@ from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 
-_LEAST_WIDTH, _MOST_ROWS = 250, 4
+_LEAST_WIDTH, _MOST_ROWS = 300, 4
 _STATES = {
     "closed": translatable("closed"),
     "joining": translatable("joining"),
@@ -116,8 +116,8 @@ class Gauges(QWidget):
 
     def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:
         tokens, window, metrics = self._tokens, gauge.window, self.fontMetrics()
-        name_width = round(area.width() * 0.36)
-        text_width = max(metrics.horizontalAdvance("888 pkt"), round(area.width() * 0.3))
+        name_width = round(area.width() * 0.4)
+        text_width = max(metrics.horizontalAdvance("888 pkt"), round(area.width() * 0.27))
         painter.setPen(QColor(tokens.text))
         name = metrics.elidedText(gauge.label, Qt.TextElideMode.ElideMiddle, name_width - 6)
         left = QRect(area.left(), area.top(), name_width, area.height())

@@ -12,20 +12,27 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.bench_canvas import CanvasFigure, mesh_text
+from subflow_app.core.replay.packet_places import packet_places
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.app import make_application
+from subflow_app.qt.playhead.canvas_show import track_of
+from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.topology.gestures import MoveGesture, PanGesture
 from subflow_app.qt.topology.view import TopologyView
+from subflow_sim.instant import FlowsNow, Instant, LinksNow, PacketsUnderWay, SubflowsNow
 
 _SIZE = (1200, 800)
 _FRAMES = 40
+_SMALL = (6, 8)  # nodes and links of an everyday scenario
+_PACKETS, _COLOURS = 2000, ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _ZOOMS_OF_REST = (0.12, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
 
 
@@ -57,6 +64,15 @@ def main() -> None:
     view.arranging.lay_out()
     QApplication.processEvents()
     figures.append(_once("lay_out", "lay everything out by forces", started))
+    figures.append(_frames("packets_mesh", "move 2 000 packets, everything in view", lambda: _packets(view)))
+    small = TopologyView(ScenarioDoc(mesh_text(*_SMALL)), stack)
+    small.resize(*_SIZE)
+    small.show()
+    QApplication.processEvents()
+    description = f"move 2 000 packets over {_SMALL[1]} links"
+    figures.append(_frames("packets", description, lambda: _packets(small)))
+    small.deleteLater()
+    application.sendPostedEvents(small, QEvent.Type.DeferredDelete)
     stack.clear()
     # An application must not go before its windows.
     view.deleteLater()
@@ -123,6 +139,45 @@ def _rest(view: TopologyView) -> CanvasFigure:
         _paint(view)
         took.append((time.process_time() - started) * 1000)
     return CanvasFigure("zoom_rest", "place the labels once zooming ends, at worst", max(took), is_frame=False)
+
+
+def _packets(view: TopologyView) -> Callable[[int], None]:
+    """Moves packets over at most 100 links in both directions, a tenth of them waiting, as the playhead does."""
+    links = dict(list(view.scene.link_items().items())[:100])
+    tracks = {name: track_of(item) for name, item in links.items()}
+    item = PacketItem("#ffffff", "#000000")
+    view.scene.addItem(item)
+    view.fit()
+    instant = _crowd([f"{name}/{direction}" for name in links for direction in ("forward", "reverse")])
+    start = instant.packets.progress
+
+    def step(number: int) -> None:
+        packets = replace(instant.packets, progress=((start + 0.01 * number) % 1.0).astype(np.float32))
+        item.show_places(packet_places(replace(instant, packets=packets), tracks), dict(enumerate(_COLOURS)))
+        _paint(view)
+
+    return step
+
+
+def _crowd(links: list[str]) -> Instant:
+    number = np.arange(_PACKETS, dtype=np.int32)
+    link = number * len(links) // _PACKETS
+    waits = number % 10 == 0
+    kind = (number % 5 == 1).astype(np.uint8)
+    packets = PacketsUnderWay(
+        link,
+        number % len(_COLOURS),
+        kind,
+        number.astype(np.uint32),
+        np.full(_PACKETS, 1500, np.uint16),
+        np.linspace(0.0, 1.0, _PACKETS, dtype=np.float32),
+        np.where(waits, 1, -1).astype(np.int32),
+    )
+    none, names = np.zeros(len(links), np.int64), tuple(f"f/{n + 1}" for n in range(len(_COLOURS)))
+    up, pkts = np.ones(len(links), np.bool_), np.zeros(len(_COLOURS))
+    now = LinksNow(tuple(links), none.astype(np.int32), none, up, none, none)
+    windows = SubflowsNow(names, pkts > 0, ("open",) * len(names), *([pkts] * 7))
+    return Instant(0.0, packets, now, windows, FlowsNow((), none[:0], none[:0], up[:0]))
 
 
 def _drag(view: TopologyView) -> Callable[[int], None]:
