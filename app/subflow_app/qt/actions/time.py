@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 from subflow_app.qt.action_spec import ActionSpec
 
 if TYPE_CHECKING:
-    from subflow_app.qt.main_window import MainWindow
-
-if TYPE_CHECKING:
     from subflow_app.qt.explain.feature import ExplainFeature
     from subflow_app.qt.main_window import MainWindow
 

@@ -163,11 +163,13 @@ class CanvasShow(QObject):
             ],
             samples.largest_cwnd_pkts,
         )
+        self._view.leave_room(self._gauges.sizeHint().height())
 
     def _clear(self) -> None:
         if self._item is not None:
             self._item.show_places(None, {})
         self._gauges.hide()
+        self._view.leave_room(0)
         self._tracks = None
         self._view.scene.set_lanes_quiet(False)
         if self._is_shown:

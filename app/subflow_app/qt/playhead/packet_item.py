@@ -103,8 +103,7 @@ class PacketItem(QGraphicsItem):
     def _paint_dots(self, painter: QPainter, zoom: float, grown: float) -> None:
         """Stamps data and datagrams: each kind is painted once and copied, which takes half as long as points."""
         way = painter.worldTransform()
-        device = painter.device()
-        ratio = device.devicePixelRatioF() if device is not None else 1.0
+        ratio = painter.device().devicePixelRatioF()
         # Edges tell neighbours apart; where packets are so dense that they overlap, edges would cover them.
         is_sparse = self.places is not None and len(self.places) <= _MOST_WITH_EDGES
         ground = self._ground.rgba() if is_sparse else 0

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.time_texts import parse_time, shown_time
 from subflow_app.core.replay.transport import SPEEDS, speed_label
 from subflow_app.qt import format as fmt
@@ -55,6 +55,12 @@ class TransportStrip(QWidget):
         self._picture_says = text
         self._show_message()
 
+    def say_left_out(self, count: int) -> None:
+        """Says how many packets are not drawn."""
+        if self._is_built:
+            self._left_out.setText(trn("{count} packet not drawn", "{count} packets not drawn", count))
+            self._left_out.setVisible(count > 0)
+
     def focus_time(self) -> None:
         """Puts the cursor into the field of the time, to type another."""
         if self._is_built and self.isVisible():
@@ -71,7 +77,8 @@ class TransportStrip(QWidget):
             f"QToolButton:checked {{ background: {tokens.info_fill}; border-radius: 4px; }}"
         )
         self.track.apply_tokens(tokens)
-        self._end.setStyleSheet(f"color: {tokens.muted_text};")
+        for label in (self._end, self._left_out):
+            label.setStyleSheet(f"color: {tokens.muted_text};")
         self._message.setStyleSheet(f"color: {tokens.text};")
         self._close.setIcon(icon("close", tokens.muted_text))
         for name, button in self.buttons.items():
@@ -101,6 +108,10 @@ class TransportStrip(QWidget):
         self.field.editingFinished.connect(self._show_time)
         self._end = QLabel(self)
         self._end.setObjectName("playhead_end")
+        self._left_out = QLabel(self)
+        self._left_out.setObjectName("playhead_left_out")
+        self._left_out.setToolTip(tr("A link has more packets than can be told apart: only some of them are drawn"))
+        self._left_out.hide()
         self.track = TimeTrack(self)
         self.track.wanted.connect(self._playhead.seek)
         self.track.play_wanted.connect(self._actions["play"].trigger)
@@ -133,6 +144,7 @@ class TransportStrip(QWidget):
         row.addSpacing(4)
         row.addWidget(self.field)
         row.addWidget(self._end)
+        row.addWidget(self._left_out)
         row.addWidget(self.track, 1)
         row.addWidget(self.live)
         row.addWidget(self.speed)

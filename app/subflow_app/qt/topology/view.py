@@ -26,6 +26,9 @@ from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import ToolStrip
 
+# Of what stands below the canvas; the picture keeps the larger part of a panel.
+_ROOM_FACTOR = 3
+
 
 class TopologyView(QWidget):
     """A picture of the scenario: select, move, look closer.
@@ -59,6 +62,7 @@ class TopologyView(QWidget):
         self._selected = ""
         self._is_selecting = False
         self._is_read_only = False
+        self._taken = 0
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         self.setObjectName("topologyView")
         self.setAccessibleName(tr("Topology panel"))
@@ -195,7 +199,7 @@ class TopologyView(QWidget):
     def set_strip_shown(self, is_shown: bool) -> None:
         """Show or hide the timeline."""
         self._strip.set_wanted(is_shown)
-        self._strip.fit_into(self.height())
+        self._strip.fit_into(self.height() - self._taken)
         self._minimap.refresh()
 
     def set_locked(self, is_locked: bool) -> None:
@@ -203,6 +207,13 @@ class TopologyView(QWidget):
         self.arranging.set_locked(is_locked)
         self._zoom_bar.show_locked(is_locked)
         self.lock_changed.emit()
+
+    def leave_room(self, height: int) -> None:
+        """Let what was added below have so much; in a low panel the timeline gives way, not the picture."""
+        taken = height * _ROOM_FACTOR
+        if taken != self._taken:
+            self._taken = taken
+            self._strip.fit_into(self.height() - taken)
 
     def add_below(self, widget: QWidget) -> None:
         """Put a widget between the canvas and the timeline."""
@@ -442,7 +453,7 @@ class TopologyView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the notice in its place, and leave the picture most of the room."""
         super().resizeEvent(event)
-        self._strip.fit_into(self.height())
+        self._strip.fit_into(self.height() - self._taken)
         self._notice.place()
 
     def event(self, event: QEvent) -> bool:
