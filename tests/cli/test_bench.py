@@ -177,3 +177,15 @@ def test_learning_is_measured_beside_its_targets(subflow: Subflow, monkeypatch: 
     assert answer.code == 2
     assert "policy_lstm" in answer.err
     assert subflow("bench", "--learning", "--decisions").code == 2
+
+
+def test_a_sweep_is_measured_with_what_a_run_costs_beyond_its_simulation(
+    subflow: Subflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from subflow_app.core.bench_sweep import SweepSpeed
+
+    speed = SweepSpeed(runs=10, cores=2, bare_cpu_s=1.0, one_cpu_s=1.5, one_s=1.6, all_s=0.8)
+    monkeypatch.setattr("subflow_app.core.bench_sweep.measure_sweep", lambda: speed)
+    document = subflow("bench", "sweep", "--json").document["sweep"]
+    assert (document["overhead_ms"], document["speed_up"]) == (50.0, 2.0)
+    assert "A sweep of 10 runs on 2 cores" in subflow("bench", "sweep").out

@@ -19,6 +19,7 @@ PLOTS = "plots"
 CANVAS = "canvas"
 RUN_WINDOW = "run-window"
 SEEK = "seek"
+SWEEP = "sweep"
 
 
 def bench(
@@ -26,8 +27,8 @@ def bench(
         list[str] | None,
         typer.Argument(
             metavar="[WORKLOAD...]",
-            help="Which; left out: all of the simulator's. `store` is the store's, seek the replay's; start, plots, "
-            "canvas, run-window the window's.",
+            help="Which; left out: all of the simulator's. `store` is the store's, seek the replay's, sweep that of "
+            "sweeps; start, plots, canvas, run-window the window's.",
         ),
     ] = None,
     instructions: Annotated[
@@ -45,7 +46,8 @@ def bench(
 
     Besides the simulator's: `store` is the database, `start` how the window starts, `plots` how fast it draws curves,
     `canvas` how fluid a topology of 400 nodes is, `run-window` how long the window does not answer while 100 flows run,
-    `seek` how long a jump to any time of a run of 200 s takes.
+    `seek` how long a jump to any time of a run of 200 s takes, `sweep` what a run of a sweep costs beyond its
+    simulation.
 
     With --learning the words are figures: policy_lstm, policy_mlp, environment, pause, checkpoint, and recipe:NAME,
     which trains a recipe and takes minutes; where it is not named, the card of its policy tells how long it took.
@@ -65,6 +67,7 @@ def bench(
         CANVAS: (_canvas_document, _print_canvas),
         RUN_WINDOW: (_crowd_document, _print_crowd),
         SEEK: (_seek_document, _print_seek),
+        SWEEP: (_sweep_document, _print_sweep),
     }
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
@@ -345,3 +348,33 @@ def _print_seek(document: dict[str, Any]) -> None:
     )
     title = f"Jumps in time in runs of {document['duration_s']:g} s (target {document['target_ms']:g} ms at worst)"
     print_tables(TextTable(title, columns, rows))
+
+
+def _sweep_document() -> dict[str, Any]:
+    from subflow_app.core.bench_sweep import measure_sweep
+
+    print_note("measuring a sweep ...")
+    speed = measure_sweep()
+    return asdict(speed) | {"overhead_ms": speed.overhead_ms, "speed_up": speed.speed_up}
+
+
+def _print_sweep(document: dict[str, Any]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    columns = (
+        TextColumn("Simulations alone", "CPU s"),
+        TextColumn("Sweep, one process", "CPU s"),
+        TextColumn("Beyond the simulation", "CPU ms a run"),
+        TextColumn("Sweep, one process", "s"),
+        TextColumn("Sweep, all cores", "s"),
+        TextColumn("Speed-up"),
+    )
+    row = (
+        f"{document['bare_cpu_s']:.2f}",
+        f"{document['one_cpu_s']:.2f}",
+        f"{document['overhead_ms']:.1f}",
+        f"{document['one_s']:.2f}",
+        f"{document['all_s']:.2f}",
+        f"{document['speed_up']:.2f}",
+    )
+    print_tables(TextTable(f"A sweep of {document['runs']} runs on {document['cores']} cores", columns, (row,)))

@@ -32,6 +32,7 @@ from subflow_store.liveness import HEARTBEAT_S, this_process
 from subflow_store.sweep_values import SweepRunPlace, SweepStart
 
 if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -125,6 +126,7 @@ class _Pending:
     places: list[tuple[int, int]]
     attempts: int = 0
     losses: list[str] = field(default_factory=list)
+    scenario: Scenario | None = None  # while it is being made
 
 
 class SweepJob:
@@ -357,7 +359,7 @@ class SweepJob:
 
     def _task(self, reader: PointReader, number: int, wanted: _Pending) -> RunTask:
         point, seed = wanted.places[0]
-        scenario = reader.scenario(self.plan.point(point))
+        scenario = wanted.scenario = reader.scenario(self.plan.point(point))
         plan = self.plan
         return RunTask(number, scenario, seed, plan.sample_interval_s, plan.keeps_traces, plan.records_decisions)
 
@@ -386,9 +388,10 @@ class SweepJob:
     def _keep(self, reader: PointReader, wanted: _Pending, outcome: RunOutcome) -> None:
         point_number, seed = wanted.places[0]
         point = self.plan.point(point_number)
-        scenario = reader.scenario(point)
+        scenario, wanted.scenario = wanted.scenario, None
         sweep_id = self._sweep_id
         assert sweep_id is not None
+        assert scenario is not None
         keep_run(
             self._store,
             outcome,

@@ -34,6 +34,7 @@ class PointReader:
         self._plan = plan
         self._tree = tomllib.loads(plan.scenario_text)
         self._algorithms = app_catalog()
+        self._latest_scenario: tuple[int, Scenario] | None = None
         self._latest_text: tuple[int, str] | None = None
 
     def scenario(self, point: SweepPoint) -> Scenario:
@@ -42,7 +43,9 @@ class PointReader:
         Raises:
             ScenarioError: with all that is wrong with it.
         """
-        return parse_scenario(
+        if self._latest_scenario is not None and self._latest_scenario[0] == point.number:
+            return self._latest_scenario[1]  # of another seed
+        scenario = parse_scenario(
             self._plan.scenario_text,
             file=self._plan.name,
             overrides=self._plan.overrides(point),
@@ -50,6 +53,8 @@ class PointReader:
             folder=self._plan.folder,
             tree=copy.deepcopy(self._tree),
         )
+        self._latest_scenario = (point.number, scenario)
+        return scenario
 
     def text(self, point: SweepPoint, scenario: Scenario, seed: int) -> str:
         """TOML that is exactly the run of this point with this seed; comments and layout are those of the plan's."""
