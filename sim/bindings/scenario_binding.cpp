@@ -130,13 +130,15 @@ void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::op
 }
 
 void add_flow_event(Scenario& s, std::int64_t at_ns, std::uint32_t flow, std::optional<std::uint32_t> subflow,
-                    std::optional<bool> open, std::optional<bool> backup) {
+                    std::optional<bool> open, std::optional<bool> backup, const std::optional<std::string>& controller,
+                    const OptionMap& controller_options) {
     EventSpec event;
     event.at = Nanos(at_ns);
     event.flow = flow;
     event.subflow = subflow;
     event.open = open;
     event.backup = backup;
+    if (controller) event.controller = choice(*controller, controller_options);
     s.events.push_back(event);
 }
 
@@ -245,7 +247,7 @@ void bind_scenario(nb::module_& m) {
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
              "queue_limit_bytes"_a.none(), "up"_a.none())
         .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a.none(),
-             "backup"_a.none())
+             "backup"_a.none(), "controller"_a.none() = nb::none(), "controller_options"_a = OptionMap())
         .def(
             "with_events",
             [](const Scenario& s, const Scenario& other) {

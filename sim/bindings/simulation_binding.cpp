@@ -118,7 +118,8 @@ void bind_simulation(nb::module_& m) {
         .value("LINK_CHANGE", MarkKind::LinkChange)
         .value("PENALISED", MarkKind::Penalised)
         .value("META_RTO", MarkKind::MetaTimeout)
-        .value("ACTION", MarkKind::Action);
+        .value("ACTION", MarkKind::Action)
+        .value("CONTROLLER_CHANGE", MarkKind::ControllerChange);
     nb::class_<Mark>(m, "Mark")
         .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
         .def_ro("value", &Mark::value)

@@ -67,9 +67,10 @@ struct Connection {
     bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
     bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
     bool has_backups = false;
-    bool calls_agent = false;      // the agent of its subflows acts when they have news, not by the clock
-    Copies copies = Copies::None;  // whether the scheduler wants every packet on every subflow
-    Boxed<DecisionLog> decisions;  // of the scheduler, if they are recorded; only over several subflows
+    bool calls_agent = false;                   // the agent of its subflows acts when they have news, not by the clock
+    Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
+    Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
+    Boxed<DecisionLog> decisions;               // of the scheduler, if they are recorded; only over several subflows
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;
@@ -105,7 +106,9 @@ struct Connection {
     static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // once after a timeout
     static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // waits among the reinjections
 
-    std::size_t heap_bytes() const { return heap_bytes_of(scheduler, decisions, sent_on, reinjections, reassembly); }
+    std::size_t heap_bytes() const {
+        return heap_bytes_of(scheduler, changed_controller, decisions, sent_on, reinjections, reassembly);
+    }
     bool is_multipath() const { return subflow_count > 1; }
     bool send_buffer_is_full() const { return data_nxt - data_una >= send_buffer_pkts; }
     // There is new data, and neither the receiver nor the send buffer keeps it from being sent.

@@ -169,8 +169,19 @@ double given_rate_bps(const AlgorithmChoice& choice) {
     return rate_bps;
 }
 
+// [flow] the controllers that it runs, one after the other.
+using Controllers = std::vector<std::vector<const AlgorithmChoice*>>;
+
+Controllers controllers_of(const Scenario& scenario) {
+    Controllers controllers;
+    for (const FlowSpec& flow : scenario.flows) controllers.push_back({&flow.controller});
+    for (const EventSpec& event : scenario.events)
+        if (event.controller) controllers[*event.flow].push_back(&*event.controller);
+    return controllers;
+}
+
 PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>& links, const FlowSpec& flow,
-                        const PathSpec& path) {
+                        const std::vector<const AlgorithmChoice*>& controllers, const PathSpec& path) {
     PathLoad load{&flow, &path};
     const double wire_bits = scenario.packet_bits();
     double rate_bps = kUnlimited;
@@ -207,7 +218,9 @@ PathLoad transport_load(const Scenario& scenario, const std::vector<LinkLimits>&
     if (flow.size) load.sent_pkts = std::min(load.sent_pkts, repetitions * packets_of(*flow.size, scenario.mss));
     // How soon it gives in where the path is slower than that is up to the network: it is taken to go on, and to send
     // again what is dropped.
-    const double given_pps = given_rate_bps(flow.controller) / wire_bits;
+    double given_pps = 0;
+    for (const AlgorithmChoice* choice : controllers)
+        given_pps = std::max(given_pps, given_rate_bps(*choice) / wire_bits);
     if (given_pps > 0) {
         // That may take it until long after its stop.
         const double rest_s = to_seconds(scenario.duration - std::min(flow.start, scenario.duration));
@@ -244,12 +257,15 @@ public:
     explicit Estimator(const Scenario& scenario)
         : scenario_(scenario),
           wire_bytes_(static_cast<double>((scenario.mss + kHeaderBytes).value)),
-          links_(link_limits(scenario, wire_bytes_)) {
-        for (const FlowSpec& flow : scenario.flows) {
+          links_(link_limits(scenario, wire_bytes_)),
+          controllers_(controllers_of(scenario)) {
+        for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+            const FlowSpec& flow = scenario.flows[i];
             first_load_.push_back(loads_.size());
             for (const PathSpec& path : flow.paths) {
-                loads_.push_back(sends_datagrams(flow.kind) ? datagram_load(scenario, flow)
-                                                            : transport_load(scenario, links_, flow, path));
+                loads_.push_back(sends_datagrams(flow.kind)
+                                     ? datagram_load(scenario, flow)
+                                     : transport_load(scenario, links_, flow, controllers_[i], path));
             }
         }
         first_load_.push_back(loads_.size());
@@ -353,8 +369,11 @@ private:
     double interval_bytes() const {
         double bytes = 0;
         for (const PathLoad& load : loads_) {
-            if (sends_datagrams(load.flow->kind) || !monitors_intervals(make_controller(load.flow->controller)))
-                continue;
+            if (sends_datagrams(load.flow->kind)) continue;
+            const bool monitors = std::ranges::any_of(
+                controllers_[static_cast<std::size_t>(load.flow - scenario_.flows.data())],
+                [](const AlgorithmChoice* choice) { return monitors_intervals(make_controller(*choice)); });
+            if (!monitors) continue;
             const double round_trips = active_seconds(scenario_, *load.flow) / std::max(load.base_rtt_s, 1e-9);
             const double records = std::min(
                 {round_trips, load.sent_pkts / kIntervalPkts, static_cast<double>(IntervalMonitor::kRecordCapacity)});
@@ -409,6 +428,7 @@ private:
     const Scenario& scenario_;
     double wire_bytes_;
     std::vector<LinkLimits> links_;
+    Controllers controllers_;
     std::vector<PathLoad> loads_;
     std::vector<std::size_t> first_load_;  // [flow], and the end
 };

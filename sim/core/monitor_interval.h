@@ -99,6 +99,12 @@ public:
     // Takes it. Only if has_finished().
     IntervalRecord take_finished(Nanos now);
 
+    // Nobody waits for what is open any more: the next packet begins an interval.
+    void forget_open() {
+        open_.reset();
+        is_cut_ = false;
+    }
+
     // Keeps a record, utility included, for observers: the latest, and as many as fit until they are taken.
     void keep(const IntervalRecord& record);
     bool has_latest() const { return kept_count_ != 0; }

@@ -21,10 +21,6 @@ Controller controller_of(const FlowSpec& flow) {
     return make_controller(sends_datagrams(flow.kind) ? AlgorithmChoice{"newreno", {}} : flow.controller);
 }
 
-bool is_coupled(const Controller& controller) {
-    return std::visit([](const auto& c) { return std::decay_t<decltype(c)>::kInfo.is_coupled; }, controller);
-}
-
 }  // namespace
 
 Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scenario), seed_(seed) {
@@ -304,6 +300,7 @@ void Network::stop_flow(std::uint32_t flow) {
 
 void Network::apply_change(const EventSpec& change) {
     if (change.link) change_link(change);
+    if (change.flow && change.controller) change_controller(change);
     if (change.flow && change.backup) change_priority(change);
     if (!change.flow || !change.open) return;
     const Connection& c = connections_[*change.flow];
@@ -320,6 +317,21 @@ void Network::apply_change(const EventSpec& change) {
             open_subflow(index, now_ + base_rtt(s));
         }
     }
+}
+
+void Network::change_controller(const EventSpec& change) {
+    Connection& c = connections_[*change.flow];
+    c.changed_controller.emplace() = *change.controller;
+    const Controller controller = make_controller(*change.controller);
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        Subflow& s = subflows_[i];
+        // Luck of its own, whichever change of which incarnation this is
+        const std::uint64_t luck = combine64(s.luck ^ hash_name("controller"), s.incarnation);
+        s.sender.change_controller(controller, combine64(luck, static_cast<std::uint64_t>(now_.value)), now_);
+    }
+    c.is_coupled = is_coupled(controller) && c.is_multipath();
+    mark(now_, MarkKind::ControllerChange, *change.flow);
+    fill(c);
 }
 
 void Network::change_priority(const EventSpec& change) {
@@ -401,7 +413,9 @@ void Network::close_subflow(std::uint32_t index) {
     // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
     SubflowSender predecessor = std::move(s.sender);
     s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
-    s.sender = make_sender(controller_of(scenario_->flows[s.connection]), s);
+    s.sender = make_sender(
+        c.changed_controller ? make_controller(*c.changed_controller) : controller_of(scenario_->flows[s.connection]),
+        s);
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
     s.copied_below = 0;

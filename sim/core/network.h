@@ -29,13 +29,14 @@ enum class MarkKind : std::uint8_t {
     LinkUp,
     LinkDown,
     LinkChange,
-    Penalised,    // its window was halved because what it holds blocks the connection's window
-    MetaTimeout,  // of a flow: the data-level head is retransmitted
-    Action,       // a learning agent acted; only while its steps are recorded
+    Penalised,         // its window was halved because what it holds blocks the connection's window
+    MetaTimeout,       // of a flow: the data-level head is retransmitted
+    Action,            // a learning agent acted; only while its steps are recorded
+    ControllerChange,  // of a flow
 };
 
-// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed and
-// MetaTimeout, else subflows.
+// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed,
+// MetaTimeout and ControllerChange, else subflows.
 struct Mark {
     Nanos time;
     double value = 0;  // window after it in packets; seconds since the start for Completed, waited for MetaTimeout
@@ -269,6 +270,7 @@ private:
     void stop_flow(std::uint32_t flow);
     void apply_change(const EventSpec& change);
     void change_link(const EventSpec& change);
+    void change_controller(const EventSpec& change);
     void change_priority(const EventSpec& change);
     void note_backups(Connection& connection);
     void open_subflow(std::uint32_t subflow, Nanos join_at);

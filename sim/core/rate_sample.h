@@ -49,6 +49,13 @@ public:
         }
     }
 
+    // Begins in the middle: counting of deliveries starts now. Outstanding packets follow, from `first` on.
+    void begin(std::uint32_t first, Nanos now) {
+        stamps_.reset(first);
+        first_sent_ = delivered_at_ = now;
+    }
+    void add_outstanding(Nanos sent) { stamps_.push_back({sent, delivered_at_, sent, 0, false}); }
+
     // An acknowledgement arrives at a sender with `pipe` packets in the network, which has marked so many lost.
     void begin_ack(std::uint32_t pipe, std::int64_t marked_lost) {
         has_newest_ = false;

@@ -112,13 +112,16 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
             add(TraceScope::Flow, i, kRewardColumn);
         if (network.connections()[i].is_multipath()) add(TraceScope::Flow, i, kMultipathColumns);
     }
+    has_intervals_.resize(network.subflows().size());
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
         const Connection& c = network.connections()[network.subflows()[i].connection];
         if (sends_datagrams(c.kind)) continue;
         add(TraceScope::Subflow, i, kSubflowColumns);
         if (c.is_multipath()) add(TraceScope::Subflow, i, kShareColumn);
         if (has_reward(network, i, TraceScope::Subflow)) add(TraceScope::Subflow, i, kRewardColumn);
-        if (network.subflows()[i].sender.monitor()) add(TraceScope::Subflow, i, kIntervalColumns);
+        // Of the controller it starts with: columns do not come and go with an event that changes it.
+        has_intervals_[i] = network.subflows()[i].sender.monitor() ? 1 : 0;
+        if (has_intervals_[i] != 0) add(TraceScope::Subflow, i, kIntervalColumns);
     }
     for (std::uint32_t i = 0; i < network.links().size(); ++i) add(TraceScope::Link, i, kLinkColumns);
 
@@ -145,6 +148,7 @@ bool Recorder::run_until(Network& network, Nanos until, std::int64_t& max_events
 Recorder::Recorder(const Recorder& other)
     : interval_(other.interval_),
       columns_(other.columns_),
+      has_intervals_(other.has_intervals_),
       capacity_(other.capacity_),
       data_(other.data_),
       count_(other.count()),
@@ -239,9 +243,10 @@ void Recorder::sample(const Network& network) {
         }
         if (const auto subflow = static_cast<std::uint32_t>(i); has_reward(network, subflow, TraceScope::Subflow))
             put(network.latest_reward(subflow).value_or(kNaN));
-        if (!sender.monitor()) continue;
-        const bool has_interval = sender.monitor()->has_latest();
-        const IntervalRecord& interval = sender.monitor()->latest();
+        if (has_intervals_[i] == 0) continue;
+        static constexpr IntervalRecord kNone;
+        const bool has_interval = sender.latest_interval() != nullptr;
+        const IntervalRecord& interval = has_interval ? *sender.latest_interval() : kNone;
         put(has_interval ? interval.rate_pps * wire_bits : kNaN);
         put(has_interval ? interval.throughput_pps() * wire_bits : kNaN);
         put(has_interval ? interval.loss_ratio() : kNaN);

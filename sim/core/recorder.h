@@ -90,6 +90,7 @@ private:
 
     Nanos interval_;
     std::vector<TraceColumn> columns_;
+    std::vector<std::uint8_t> has_intervals_;  // [subflow] there are columns of them
     std::size_t capacity_ = 0;
     std::vector<float> data_;  // column after column
     std::atomic<std::size_t> count_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cc/controllers.h"
+
 namespace subflow {
 
 namespace {
@@ -126,6 +128,16 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
     if (sends_datagrams(flow.kind)) check_datagrams(flow, where);
 }
 
+// What an agent has seen and done belongs to its controller, and its place in the run is made at the start.
+void check_controller_change(const Scenario& scenario, const EventSpec& event) {
+    require(event.flow && !event.subflow, "event: a controller is that of a flow, of all its subflows");
+    const FlowSpec& flow = scenario.flows[*event.flow];
+    require(!sends_datagrams(flow.kind), "event: a flow of datagrams has no controller");
+    const Controller controller = make_controller(*event.controller);
+    const bool learns = agent_of(controller) != nullptr || agent_of(make_controller(flow.controller)) != nullptr;
+    require(!learns, "event: a controller that does what a learning agent says neither comes nor goes during a run");
+}
+
 }  // namespace
 
 void check_event(const Scenario& scenario, const EventSpec& event) {
@@ -136,6 +148,7 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
         require(*event.flow < scenario.flows.size(), "event: names no flow");
         require(!event.subflow || *event.subflow < scenario.flows[*event.flow].paths.size(), "event: names no subflow");
     }
+    if (event.controller) check_controller_change(scenario, event);
     if (event.loss) check_loss(*event.loss, "event");
     if (event.loss_model) check_loss_model(*event.loss_model, "event");
     if (event.rate) {

@@ -10,6 +10,7 @@
 
 #include "agent/decider.h"
 #include "gilbert.h"
+#include "memory.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
 #include "units.h"
@@ -64,11 +65,17 @@ struct DatagramSpec {
 struct OptionValue {
     std::string key;
     std::variant<double, bool, std::string> value;
+
+    std::size_t heap_bytes() const { return heap_bytes_of(key) + subflow::heap_bytes(value); }
+    friend bool operator==(const OptionValue&, const OptionValue&) = default;
 };
 
 struct AlgorithmChoice {
     std::string name;
     std::vector<OptionValue> options;
+
+    std::size_t heap_bytes() const { return heap_bytes_of(name, options); }
+    friend bool operator==(const AlgorithmChoice&, const AlgorithmChoice&) = default;
 };
 
 // A route as the packets of a subflow take it: indices into Scenario::links, in order, and the way back for its ACKs.
@@ -112,6 +119,10 @@ struct EventSpec {
     std::optional<bool> open;
     std::optional<bool> backup;  // MP_PRIO (RFC 8684 section 3.3.8)
 
+    // Of all subflows of the flow, as setsockopt(TCP_CONGESTION) does: SubflowSender::change_controller().
+    std::optional<AlgorithmChoice> controller;
+
+    std::size_t heap_bytes() const { return heap_bytes_of(controller); }
     friend bool operator==(const EventSpec&, const EventSpec&) = default;
 };
 

@@ -11,17 +11,46 @@ SubflowSender::SubflowSender(const Controller& controller, const TransportOption
                              double packet_bits)
     : controller_(controller), packet_bits_(packet_bits) {
     window_.cwnd_pkts = options.initial_window_pkts;
+    adopt_controller(luck);
+}
+
+void SubflowSender::adopt_controller(std::uint64_t luck) {
     std::visit(
         [&]<class C>(C& c) {
             sees_every_ack_ = SeesEveryAck<C>;
             samples_delivery_ = SamplesDelivery<C>;
             governs_recovery_ = GovernsRecovery<C>;
             has_monitor_ = MonitorsIntervals<C>;
-            if (has_monitor_) monitor_.emplace();
-            wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_;
+            if (has_monitor_ && !monitor_) monitor_.emplace();
+            wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
             if constexpr (FollowsStart<C>) c.on_start(window_, luck);
         },
         controller_);
+}
+
+void SubflowSender::change_controller(const Controller& controller, std::uint64_t luck, Nanos now) {
+    account_cwnd(now);
+    decide(Cause::Start, now, sender_rules::kNewController, [&](Reason* why) {
+        const bool governed_recovery = governs_recovery_;
+        controller_ = controller;
+        window_.pacing_pps = window_.advertised_pps = 0;
+        pacer_ = Pacer();
+        adopt_controller(luck);
+        undo_cwnd_ = 0;
+        if (governed_recovery && !governs_recovery_ && state_ == SenderState::Recovery) {
+            window_.ssthresh_pkts = window_.cwnd_pkts;
+            prr_flight_size_ = std::max(static_cast<double>(pipe_), 1.0);
+            prr_delivered_ = 0;
+            prr_out_ = 0;
+        }
+        if (why != nullptr) why->set(sender_rules::kNewController, {window_.cwnd_pkts, window_.ssthresh_pkts});
+    });
+    if (monitor_) monitor_->forget_open();
+    sampler_ = DeliverySampler();
+    if (samples_delivery_) {
+        sampler_.begin(snd_una_, now);
+        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) sampler_.add_outstanding(packets_[seq].sent_time);
+    }
 }
 
 void SubflowSender::stamp(std::uint32_t seq, Nanos now) {

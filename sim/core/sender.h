@@ -228,6 +228,17 @@ public:
         cwnd_since_ = now;
         if (decisions_) record_start(now);
     }
+    // Another controller takes over, fresh, with the window, ssthresh, RTT estimates and everything in flight as they
+    // are; a recovery goes on, but nothing is undone any more. Source: Linux tcp_reinit_congestion_control. What Linux
+    // does not say:
+    // - Pacing and the rate that siblings are told are the controller's own: they end, unless the new one begins with
+    //   some. To a controller that sends by rate the window is what it starts from (bbr), or bounds it until its first
+    //   interval (vivace, mpcc); then it has its initial rate, as on a new path.
+    // - Where the old one governed recovery and the new one does not, ssthresh says nothing of the recovery under way:
+    //   it ends at the window that there is.
+    // - What is in flight belongs to no monitor interval, and to a new delivery sample as if nothing had been delivered
+    //   before. (Linux samples whatever the controller; the first round trip is all that differs.)
+    void change_controller(const Controller& controller, std::uint64_t luck, Nanos now);
     // The counters and records of a predecessor on the same path go on.
     void continue_books(SubflowSender&& predecessor);
 
@@ -239,8 +250,12 @@ public:
     double reward(std::span<const EpochSample> samples) const;
     void act(std::span<const float> action, double reference_pps, Nanos now);
 
-    // Records of monitor intervals; nothing if the controller does not send by them.
+    // Records of monitor intervals; nothing if no controller so far has sent by them.
     const Boxed<IntervalMonitor>& monitor() const { return monitor_; }
+    // The latest interval; none while the controller does not send by them.
+    const IntervalRecord* latest_interval() const {
+        return has_monitor_ && monitor_->has_latest() ? &monitor_->latest() : nullptr;
+    }
     std::vector<IntervalRecord> take_intervals() {
         return monitor_ ? monitor_->take_records() : std::vector<IntervalRecord>();
     }
@@ -260,6 +275,7 @@ public:
     void check_invariants() const;
 
 private:
+    void adopt_controller(std::uint64_t luck);
     void check_monitor() const;
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };

@@ -69,6 +69,12 @@ inline constexpr RuleInfo kInitialWindow{
     .source = "RFC 6928",
     .numbers = {"initial_cwnd_pkts"},
 };
+inline constexpr RuleInfo kNewController{
+    .name = "new_controller",
+    .formula = "cwnd and ssthresh as they are; another controller takes over, fresh, and a rate if it begins with one",
+    .source = "Linux tcp_reinit_congestion_control",
+    .numbers = {"cwnd_pkts", "ssthresh_pkts"},
+};
 // For what a controller does without saying why. A test keeps it from being needed.
 inline constexpr RuleInfo kUnexplained{
     .name = "unexplained",
@@ -79,6 +85,6 @@ inline constexpr RuleInfo kUnexplained{
 
 inline constexpr std::array kAll{&kUnexplained,  &kInitialWindow, &kRecoveryExit, &kProbeRepaired,
                                  &kSackRecovery, &kRateReduction, &kTimeout,      &kUndo,
-                                 &kUnusedWindow, &kIdleRestart,   &kPenalised};
+                                 &kUnusedWindow, &kIdleRestart,   &kPenalised,    &kNewController};
 
 }  // namespace subflow::sender_rules

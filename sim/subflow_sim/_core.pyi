@@ -308,7 +308,7 @@ class Scenario:
 
     def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
 
-    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None) -> None: ...
+    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None, controller: str | None = None, controller_options: Mapping[str, bool | float | str] = {}) -> None: ...
 
     def with_events(self, other: Scenario) -> Scenario:
         """A copy with the events of another one as well."""
@@ -668,6 +668,8 @@ class MarkKind(enum.Enum):
     META_RTO = 10
 
     ACTION = 11
+
+    CONTROLLER_CHANGE = 12
 
 class Mark:
     @property

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from subflow_sim.errors import ScenarioError
-from subflow_sim.flow_reader import FlowReading
+from subflow_sim.flow_reader import FlowReading, read_choice
 from subflow_sim.link_reader import LinkReading, read_limit, read_loss
 from subflow_sim.parameter import either, with_article
 from subflow_sim.params import SECTIONS
 from subflow_sim.report import Report
-from subflow_sim.scenario_model import Event, GilbertLoss, Scenario
+from subflow_sim.scenario_model import Choice, Event, GilbertLoss, Scenario
 from subflow_sim.section_reader import Context, Special, read_section
 from subflow_sim.toml_lines import Path
 
 _LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
-_FLOW_CHANGES = ("open", "backup")
+_FLOW_CHANGES = ("open", "backup", "controller")
 
 
 def read_event(
@@ -42,6 +42,7 @@ def read_event(
     specials: dict[str, Special] = {
         "queue": lambda place, value: read_limit(context, place, value),
         "loss": lambda place, value: read_loss(context, place, value),
+        "controller": lambda place, value: read_choice(context, place, value, "controller"),
     }
     values = read_section(report, path, table, SECTIONS["event"], kind=target, noun="event", specials=specials)
     context.check_time((*path, "at"), values.get("at"))
@@ -57,8 +58,10 @@ def read_event(
     elif target == "flow":
         if flow is not None and _check_flow(context, (*path, "flow"), flow, flows):
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
+            _check_controller(context, path, values, flows[flow.partition(".")[0]])
         if not any(key in table for key in _FLOW_CHANGES):
-            report.add(path, "changes nothing", "open = false or open = true, or backup = true or backup = false")
+            allowed = "open = false or open = true, backup = true or backup = false, or a controller"
+            report.add(path, "changes nothing", allowed)
     loss = values.get("loss")
     model = loss if isinstance(loss, GilbertLoss) else None
     return Event(
@@ -66,7 +69,7 @@ def read_event(
         link=link,
         direction=values.get("direction", "both"),
         flow=flow,
-        **{key: values.get(key) for key in ("subflow", "queue", "up", "open", "backup")},
+        **{key: values.get(key) for key in ("subflow", "queue", "up", "open", "backup", "controller")},
         loss=loss if model is None else model.mean,
         loss_model=model,
         rate_bps=values.get("rate"),
@@ -141,3 +144,27 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
     if ordinal is not None and ordinal > reading.subflows:
         has = "1 subflow" if reading.subflows == 1 else f"{reading.subflows} subflows"
         context.report.add((*path, "subflow"), f'"{flow.name}" has {has}', f"1 to {reading.subflows}")
+
+
+def _check_controller(context: Context, path: Path, values: Mapping[str, Any], reading: FlowReading | None) -> None:
+    """Note a controller that cannot take over, or from which none can."""
+    controller = values.get("controller")
+    if controller is None or reading is None or reading.flow.sends_datagrams:
+        return
+    known = context.algorithms.controllers
+    # `uncoupled` has the policies of its bases among its options, and is as its base is.
+    learners = [each.name for each in known if any(option.key == "policy" for option in each.options)]
+    others = either([each.name for each in known if each.name not in learners or each.name == "uncoupled"])
+
+    def learns(choice: Choice) -> bool:
+        return (choice.options.get("base", "") if choice.name == "uncoupled" else choice.name) in learners
+
+    if values.get("subflow") is not None:
+        context.report.add((*path, "subflow"), "a controller is that of all subflows of a flow", "leave it out")
+    if learns(controller):
+        message = "it does what an agent says from the start of a run on, and cannot take over from another"
+        context.report.add((*path, "controller"), message, others)
+    elif learns(reading.flow.controller):
+        start = reading.flow.controller.name
+        message = f'"{reading.flow.name}" has {start}, which does what an agent says until the end of the run'
+        context.report.add((*path, "controller"), message, f"a flow that starts with {others}")

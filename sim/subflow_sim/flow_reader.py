@@ -52,8 +52,8 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     kind = table.get("kind")
     known_kind = kind if isinstance(kind, str) and kind in _PARAMS["kind"].choices else None
     specials = {
-        "controller": lambda place, value: _read_choice(context, place, value, "controller"),
-        "scheduler": lambda place, value: _read_choice(context, place, value, "scheduler"),
+        "controller": lambda place, value: read_choice(context, place, value, "controller"),
+        "scheduler": lambda place, value: read_choice(context, place, value, "scheduler"),
     }
     values = read_section(
         context.report,
@@ -265,8 +265,12 @@ def _algorithms(context: Context, key: str) -> tuple[Algorithm, ...]:
     return context.algorithms.controllers if key == "controller" else context.algorithms.schedulers
 
 
-def _read_choice(context: Context, path: Path, value: object, key: str) -> Choice:
-    """Read a controller or scheduler, plain or as a table with options."""
+def read_choice(context: Context, path: Path, value: object, key: str) -> Choice:
+    """Read a controller or scheduler, plain or as a table with options.
+
+    Raises:
+        Noted: if it is not one; the report of the context says why.
+    """
     algorithms = _algorithms(context, key)
     names = [algorithm.name for algorithm in algorithms]
     report = context.report

@@ -56,12 +56,14 @@ class Lowered:
         flows: per flow index: instance name, flow of the file with all options of its controller and scheduler.
         subflows: per subflow index: owner name ("download.1/2"), path (link names); cbr and onoff flows have one too.
         links: per link-direction index: owner name ("wifi/forward").
+        profile: chooses options of controllers that events leave out.
     """
 
     core: _core.Scenario
     flows: tuple[tuple[str, Flow], ...]
     subflows: tuple[tuple[str, tuple[str, ...]], ...]
     links: tuple[str, ...]
+    profile: Profile
 
 
 def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None = None) -> _core.TransportOptions:
@@ -124,8 +126,8 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             flows.append((instance.name, flow))
             subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 
-    _add_events(core, scenario.events, link_index, flows)
-    return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names))
+    _add_events(core, scenario.events, link_index, flows, scenario.profile)
+    return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names), scenario.profile)
 
 
 def lower_changes(lowered: Lowered, events: Iterable[Event]) -> _core.Scenario:
@@ -133,21 +135,35 @@ def lower_changes(lowered: Lowered, events: Iterable[Event]) -> _core.Scenario:
     core = _core.Scenario(
         duration_ns=1, warmup_ns=0, mss_bytes=1, start_jitter_ns=0, transport=_core.TransportOptions()
     )
-    _add_events(core, events, {name: index for index, name in enumerate(lowered.links)}, lowered.flows)
+    link_index = {name: index for index, name in enumerate(lowered.links)}
+    _add_events(core, events, link_index, lowered.flows, lowered.profile)
     return core
 
 
 def _add_events(
-    core: _core.Scenario, events: Iterable[Event], link_index: Mapping[str, int], flows: Sequence[tuple[str, Flow]]
+    core: _core.Scenario,
+    events: Iterable[Event],
+    link_index: Mapping[str, int],
+    flows: Sequence[tuple[str, Flow]],
+    profile: Profile,
 ) -> None:
     for event in events:
         if event.link is not None:
             _add_link_event(core, event, link_index)
-        else:
-            for index, (name, flow) in enumerate(flows):
-                if event.flow in (flow.name, name):
-                    ordinal = None if event.subflow is None else event.subflow - 1
-                    core.add_flow_event(nanos(event.at_s), index, ordinal, event.open, event.backup)
+            continue
+        ordinal = None if event.subflow is None else event.subflow - 1
+        controller = None if event.controller is None else resolved(event.controller, profile)
+        for index, (name, flow) in enumerate(flows):
+            if event.flow in (flow.name, name):
+                core.add_flow_event(
+                    nanos(event.at_s),
+                    index,
+                    ordinal,
+                    event.open,
+                    event.backup,
+                    controller=None if controller is None else controller.name,
+                    controller_options={} if controller is None else core_options(controller.options),
+                )
 
 
 def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:

@@ -399,6 +399,13 @@ _EVENT = (
         "the others. Only for mptcp flows.",
         applies_to=("flow",),
     ),
+    Param(
+        "controller",
+        Dimension.CHOICE,
+        "Congestion controller that takes over all subflows of the flow, as a program can ask of Linux: it starts "
+        "fresh, while window, threshold and RTT estimates stay. None of those that learn or do what an agent says.",
+        applies_to=("flow",),
+    ),
 )
 
 _NOTE = (

@@ -281,6 +281,8 @@ class Event:
         up: False: everything in the queue and on arrival is lost. True: back in service.
         open: False: the subflow is closed and what it had outstanding goes over the others. True: a fresh one opens.
         backup: True: the subflow carries data only while no other is usable. False: it is one like the others.
+        controller: takes over all subflows of the flow; window, ssthresh and RTT estimates stay, as with Linux's
+            setsockopt(TCP_CONGESTION).
     """
 
     at_s: float
@@ -296,6 +298,7 @@ class Event:
     up: bool | None = None
     open: bool | None = None
     backup: bool | None = None
+    controller: Choice | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,8 +167,10 @@ def _flow(algorithms: AlgorithmCatalog) -> Schema:
 def _event() -> Schema:
     params = SECTIONS["event"]
     schema = _object(params)
-    schema["properties"]["queue"]["anyOf"].append({"$ref": "#/$defs/queue_limit"})
-    schema["properties"]["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
+    properties = schema["properties"]
+    properties["controller"] = {"description": properties["controller"]["description"], "$ref": "#/$defs/controller"}
+    properties["queue"]["anyOf"].append({"$ref": "#/$defs/queue_limit"})
+    properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
     targets = []
     for target, other in (("link", "flow"), ("flow", "link")):
         only = _conditions(params, target)

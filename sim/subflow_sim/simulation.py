@@ -34,6 +34,7 @@ _SCOPES: Mapping[_core.TraceScope, Scope] = {
 _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
     _core.MarkKind.COMPLETED: "flow",
     _core.MarkKind.META_RTO: "flow",
+    _core.MarkKind.CONTROLLER_CHANGE: "flow",
     _core.MarkKind.LINK_UP: "link",
     _core.MarkKind.LINK_DOWN: "link",
     _core.MarkKind.LINK_CHANGE: "link",
@@ -351,6 +352,8 @@ class Simulation:
 
     def summary(self) -> dict[str, Any]:
         """Figures from the end of the warm-up to now: the JSON document of `subflow run`, without wall_s and run_id.
+
+        A flow's `controller` is the one that it started with; the scenario's events and `live_changes` tell of others.
 
         Undefined figures (a mean RTT without a sample, the completion time of an incomplete flow) are None.
 

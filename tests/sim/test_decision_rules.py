@@ -29,6 +29,7 @@ SENDER_RULES = {
     "undo",
     "unused_window",
     "idle_restart",
+    "new_controller",
     "penalised",
 }
 # Of connections, whatever their scheduler

@@ -233,6 +233,25 @@ void add_random_choices_of_mptcp(Scenario& scenario, Draws& draw) {
     }
 }
 
+bool learns(const AlgorithmChoice& choice) {
+    return agent_of(make_controller(choice)) != nullptr;
+}
+
+// Some of what happens to flows is that another controller takes over. Drawn after everything else, for the same
+// reason.
+void add_random_controllers(Scenario& scenario, Draws& draw) {
+    const auto infos = controller_infos();
+    for (EventSpec& event : scenario.events) {
+        if (!event.flow || !draw.chance(0.4)) continue;
+        const FlowSpec& flow = scenario.flows[*event.flow];
+        const AlgorithmInfo& info = *infos[static_cast<std::size_t>(draw.between(0, std::ssize(infos) - 1))];
+        const AlgorithmChoice choice = random_choice(info, draw, make_controller);
+        if (sends_datagrams(flow.kind) || learns(flow.controller) || learns(choice)) continue;
+        event.subflow.reset();
+        event.controller = choice;
+    }
+}
+
 // Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
 // detours, paths that use a link twice.
 Scenario random_scenario(Draws& draw) {
@@ -244,6 +263,7 @@ Scenario random_scenario(Draws& draw) {
     if (draw.chance(0.2)) add_random_arrivals(scenario, draw);
     add_random_events(scenario, draw);
     add_random_choices_of_mptcp(scenario, draw);
+    add_random_controllers(scenario, draw);
     return scenario;
 }
 
@@ -269,6 +289,7 @@ Scenario random_dumbbell(Draws& draw) {
     }
     add_random_events(scenario, draw);
     add_random_choices_of_mptcp(scenario, draw);
+    add_random_controllers(scenario, draw);
     return scenario;
 }
 
@@ -311,8 +332,10 @@ void slow_down(Scenario& scenario, double crossings) {
             flow.datagrams.rate.value *= factor;
             slow_down(flow.controller, factor);
         }
-        for (EventSpec& event : scenario.events)
+        for (EventSpec& event : scenario.events) {
             if (event.rate) event.rate->value *= factor;
+            if (event.controller) slow_down(*event.controller, factor);
+        }
     }
 }
 

@@ -174,16 +174,26 @@ void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& dra
 }
 
 // With odd weights any rate may pay for a controller that tries them: what it sends has no bound.
-bool tries_any_rate(const FlowSpec& flow) {
-    if (sends_datagrams(flow.kind) || !monitors_intervals(make_controller(flow.controller))) return false;
+bool tries_any_rate(const AlgorithmChoice& choice) {
+    if (!monitors_intervals(make_controller(choice))) return false;
     for (const AlgorithmInfo* info : controller_infos()) {
-        if (info->name != flow.controller.name) continue;
-        for (const OptionValue& given : flow.controller.options) {
+        if (info->name != choice.name) continue;
+        for (const OptionValue& given : choice.options) {
             const auto option = std::ranges::find(info->options, given.key, &OptionInfo::key);
             if (option->kind != OptionKind::Rate && option->key != "base") return true;
         }
     }
     return false;
+}
+
+bool tries_any_rate(const Scenario& scenario) {
+    const auto flow_does = [](const FlowSpec& flow) {
+        return !sends_datagrams(flow.kind) && tries_any_rate(flow.controller);
+    };
+    const auto event_does = [](const EventSpec& event) {
+        return event.controller && tries_any_rate(*event.controller);
+    };
+    return std::ranges::any_of(scenario.flows, flow_does) || std::ranges::any_of(scenario.events, event_does);
 }
 
 }  // namespace
@@ -195,7 +205,7 @@ Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw)
     check_books(network);
     check_steps(scenario, seed, draw, results_of(network));
     if (!scenario.events.empty()) check_live_changes(scenario, seed, draw);
-    if (std::ranges::any_of(scenario.flows, tries_any_rate)) return network;
+    if (tries_any_rate(scenario)) return network;
     // Twice what the estimate says, for paths that cross a link more than once; and a few packets for short runs.
     const double told = estimate(scenario, scenario.duration).link_crossings;
     require(static_cast<double>(network.link_crossings()) <= 2 * told + 1000,

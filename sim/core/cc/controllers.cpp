@@ -101,6 +101,10 @@ Controller make_controller(const AlgorithmChoice& choice) {
     return make_by_name<Controller>(base, "controller");
 }
 
+bool is_coupled(const Controller& controller) {
+    return std::visit([]<class C>(const C&) { return C::kInfo.is_coupled; }, controller);
+}
+
 bool monitors_intervals(const Controller& controller) {
     return std::visit([]<class C>(const C&) { return MonitorsIntervals<C>; }, controller);
 }

@@ -36,6 +36,8 @@ std::vector<const AlgorithmInfo*> controller_infos();
 // every other option given goes.
 Controller make_controller(const AlgorithmChoice& choice);
 
+// Whether it runs over the subflows of one connection together.
+bool is_coupled(const Controller& controller);
 // Whether it sends by monitor intervals.
 bool monitors_intervals(const Controller& controller);
 

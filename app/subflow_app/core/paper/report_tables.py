@@ -209,6 +209,8 @@ def events_table(events: Sequence[Event]) -> TextTable:
         changes = [f"{what} {_change_text(what, value)}" for what, value in row.changes]
         if event.backup is not None:
             changes.append("backup" if event.backup else "no backup any more")
+        if event.controller is not None:
+            changes.append(f"controller {event.controller.name}")
         rows.append((delay_text(event.at_s), subject, ", ".join(changes) or NOTHING))
     return TextTable("Events", columns, tuple(rows))
 

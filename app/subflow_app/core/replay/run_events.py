@@ -37,6 +37,7 @@ KINDS: Mapping[str, str] = {
     "link_down": translatable("Link down"),
     "link_up": translatable("Link up"),
     "link_change": translatable("Link changes"),
+    "controller_change": translatable("Controller changes"),
     "start": translatable("Flow starts"),
     "stop": translatable("Flow stops"),
     "scenario": translatable("Planned change"),
@@ -51,7 +52,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "flows": (translatable("Flows and subflows"), ("established", "closed", "completed", "start", "stop")),
     "changes": (
         translatable("Changes of links and flows"),
-        ("link_down", "link_up", "link_change", "scenario", "live"),
+        ("link_down", "link_up", "link_change", "controller_change", "scenario", "live"),
     ),
     "decisions": (translatable("Decisions and actions"), ("action", "decision")),
 }

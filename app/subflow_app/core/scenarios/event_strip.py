@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from subflow_app.core.scenarios import toml_edit
-from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.core.scenarios.form_text import choice_text, text_of
 from subflow_app.core.scenarios.toml_edit import Path, TomlValue
 from subflow_sim.errors import ParamError
 from subflow_sim.units import UNITS, Dimension, parse_quantity, split_quantity
@@ -321,6 +321,8 @@ def _event_items(
             changes += [(key, text_of(event[key])) for key in switches]
         if isinstance(event.get("backup"), bool):
             changes.append(("backup", text_of(event["backup"])))
+        if "controller" in event:
+            changes.append(("controller", choice_text(event["controller"])))
         if changes:
             yield StripMark(
                 ("events", number, "at"), at_s, tuple(changes), _side_of(event), tuple(values), 0.0, duration_s

@@ -246,12 +246,23 @@ def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
     return FormGroup(tr("Arrivals"), tuple(fields), tr("Flows that come one after the other, a Poisson process."))
 
 
-def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form | None:
+def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form | None:
     key = f"events.{name}"
     kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
     groups = {
         "": ("at", "link", "flow"),
-        tr("What changes"): ("up", "rate", "delay", "loss", "queue", "direction", "open", "backup", "subflow"),
+        tr("What changes"): (
+            "up",
+            "rate",
+            "delay",
+            "loss",
+            "queue",
+            "direction",
+            "controller",
+            "open",
+            "backup",
+            "subflow",
+        ),
     }
     built = []
     for group in _grouped(doc, "event", key, groups, kind=kinds[0] if len(kinds) == 1 else None):
@@ -261,10 +272,22 @@ def _event_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form
                 if kinds and field.param.key not in kinds:
                     continue
                 field = _with_names(field, _link_names(doc) if field.param.key == "link" else _flow_names(doc))
+            elif field.param.key == "controller":
+                field = _later_controller(doc, field, text_of(doc.value(f"{key}.flow")), catalog)
             fields.append(field)
         built.append(FormGroup(group.title, tuple(fields), group.hint))
     title, subtitle = event_texts(doc, name)
     return Form(key, tr("Event"), title, subtitle, tuple(built), _own_problems(doc, key))
+
+
+def _later_controller(doc: ScenarioDoc, field: FormField, flow: str, catalog: AlgorithmCatalog) -> FormField:
+    """The controllers that can take over a flow: none that does what an agent says."""
+    kind = text_of(doc.value(f"flows.{flow.partition('.')[0]}.kind"))
+    learners = {each.name for each in catalog.controllers if any(option.key == "policy" for option in each.options)} - {
+        "uncoupled"
+    }
+    filled = _flow_field(doc, field, kind, catalog)
+    return replace(filled, placeholder="", options=tuple(each for each in filled.options if each.value not in learners))
 
 
 def _link_names(doc: ScenarioDoc) -> list[str]:

@@ -114,3 +114,8 @@ def text_of(value: Any) -> str:
     except TypeError:
         # A date, say: TOML has values that scenarios do not.
         return str(value)
+
+
+def choice_text(value: Any) -> str:
+    """What a controller or scheduler of the file is called, be it a name or a table with options."""
+    return text_of(value.get("name") if isinstance(value, dict) else value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.core.scenarios.form_text import choice_text, text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_sim.params import SECTIONS
 
@@ -97,5 +97,7 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
         words.append(tr("opens") if event["open"] is True else tr("closes"))
     if "backup" in event:
         words.append(tr("becomes a backup") if event["backup"] is True else tr("no backup any more"))
+    if "controller" in event:
+        words.append(tr("controller {name}", name=choice_text(event["controller"])))
     words += [f"{tr(key)} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]
     return title or tr("event {number}", number=int(index) + 1), ", ".join(words)

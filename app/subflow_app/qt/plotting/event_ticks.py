@@ -1,4 +1,4 @@
-"""Marks of a run in a plot: short ticks along its bottom edge for losses, thin lines across it for changes of links."""
+"""Marks of a run in a plot: ticks at its bottom for losses, lines across for changes of links and controllers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
 # More ticks than these are drawn one per column of pixels: an agent acts more often than a screen is wide.
 _MOST_TICKS = 2000
-LINE_KINDS = ("link_down", "link_up", "link_change")
+LINE_KINDS = ("link_down", "link_up", "link_change", "controller_change")
 
 
 class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untyped

@@ -65,6 +65,8 @@ def mark_text(mark: StripMark) -> str:
             words.append(tr("opens") if value == "true" else tr("closes"))
         elif key == "backup":
             words.append(tr("backup") if value == "true" else tr("no backup"))
+        elif key == "controller":
+            words.append(tr("controller {name}", name=value))
         elif key == "loss":
             words.append(tr("loss {value}", value=value))
         elif key == "delay":

@@ -1,0 +1,236 @@
+"""An event that changes a flow's controller: window and path stay known, whatever runs before or after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.helpers.combinations import multipath_choices, single_path_choices, storm
+from tests.helpers.networks import link, mptcp, run, scenario, tcp
+
+from subflow_sim import DecisionLimits, ScenarioError, Simulation, SimulationError, controllers, parse_scenario
+from subflow_sim.event_reader import read_change
+from subflow_sim.scenario_model import Choice, Event, Scenario
+from subflow_sim.vec_env import learner_spec
+
+LEARNERS = {each.name for each in controllers() if any(option.key == "policy" for option in each.options)} - {
+    "uncoupled"
+}
+
+
+def without_agents(choices: dict[str, Choice]) -> dict[str, Choice]:
+    return {name: each for name, each in choices.items() if not LEARNERS & {each.name, each.options.get("base")}}
+
+
+SINGLE = without_agents(single_path_choices())
+MULTI = without_agents(multipath_choices())
+
+
+def changed(start: Choice, then: Choice, *, seconds: float = 9.0) -> Scenario:
+    base = replace(storm(start, Choice("minrtt")), duration_s=seconds, warmup_s=1.0)
+    events = (*base.events, Event(5.0, flow="flow", controller=then))
+    return replace(base, events=tuple(sorted(events, key=lambda event: event.at_s)))
+
+
+def assert_holds(running: Scenario) -> None:
+    """It gets to its end with its books in order, however it is cut, and goes on from a snapshot just before."""
+    whole = run(running)
+    cut = Simulation(running, sample_interval_s=1.0)
+    for t_s in (1.0, 4.9):
+        cut.run_until(t_s)
+    snapshot = cut.snapshot()
+    for t_s in (4.999999999, 5.0, 5.000000001, 5.05, 7.3, 9.0):
+        cut.run_until(t_s)
+        cut.check_invariants()
+    assert cut.signature() == whole.signature()
+    cut.restore(snapshot)
+    cut.run_until(9.0)
+    assert cut.signature() == whole.signature()
+    for index in range(len(whole.columns)):
+        assert np.array_equal(cut.values(index), whole.values(index), equal_nan=True)
+    # What the flow delivered after the change; the least is what one packet per round trip would bring.
+    goodput = next(i for i, c in enumerate(whole.columns) if c.name == "goodput_bps")
+    assert whole.values(goodput)[6:].mean() > 100e3
+
+
+@pytest.mark.parametrize("then", MULTI)
+@pytest.mark.parametrize("start", MULTI)
+def test_each_multipath_controller_takes_over_from_each(start: str, then: str) -> None:
+    assert_holds(changed(MULTI[start], MULTI[then]))
+
+
+@pytest.mark.parametrize("then", SINGLE)
+@pytest.mark.parametrize("start", SINGLE)
+def test_each_single_path_controller_takes_over_from_each(start: str, then: str) -> None:
+    assert_holds(changed(SINGLE[start], SINGLE[then]))
+
+
+def steady(controller: str, duration_s: float = 20.0) -> Scenario:
+    return scenario([link("path")], [tcp("t", "path", controller)], duration_s=duration_s)
+
+
+def window(simulation: Simulation) -> dict[str, float]:
+    subflows = simulation.inspect().subflows
+    names = ("cwnd_pkts", "ssthresh_pkts", "inflight_pkts", "srtt_s", "min_rtt_s", "rto_s", "pacing_rate_bps")
+    return {name: float(getattr(subflows, name)[0]) for name in names}
+
+
+def test_window_threshold_and_rtt_stay_as_they_are() -> None:
+    simulation = Simulation(steady("newreno"))
+    simulation.run_until(8)
+    before = window(simulation)
+    event = simulation.apply(Event(0.0, flow="t", controller=Choice("cubic")))
+    simulation.run_until(event.at_s)
+    assert window(simulation) == pytest.approx(before, nan_ok=True)
+    marks = [mark for mark in simulation.take_marks() if mark.kind == "controller_change"]
+    assert [(mark.owner, mark.time_ns) for mark in marks] == [("t", 8_000_000_001)]
+
+
+def test_pacing_begins_and_ends_with_the_controller_that_paces() -> None:
+    simulation = Simulation(steady("newreno"))
+    simulation.run_until(8)
+    assert np.isnan(window(simulation)["pacing_rate_bps"])
+    cwnd_pkts = window(simulation)["cwnd_pkts"]
+    simulation.apply(Event(0.0, flow="t", controller=Choice("bbr")))
+    simulation.run_until(14)
+    paced = window(simulation)
+    # It finds the bottleneck's 10 Mbit/s, whatever it started from.
+    assert paced["pacing_rate_bps"] == pytest.approx(10e6, rel=0.3)
+    assert cwnd_pkts > 20
+    simulation.apply(Event(0.0, flow="t", controller=Choice("newreno")))
+    simulation.run_until(14.000000001)
+    after = window(simulation)
+    assert np.isnan(after["pacing_rate_bps"])
+    assert after["cwnd_pkts"] == paced["cwnd_pkts"]
+    simulation.run_until(20)
+    goodput = next(i for i, c in enumerate(simulation.columns) if c.name == "goodput_bps")
+    # Payload of 1448 of 1500 bytes, less what a loss or two cost.
+    assert simulation.values(goodput)[150:].mean() > 0.85 * 10e6 * 1448 / 1500
+
+
+@pytest.mark.parametrize("controller", ["vivace", "mpcc-loss"])
+def test_controllers_by_monitor_intervals_start_anew_and_leave_their_records(controller: str) -> None:
+    running = scenario([link("path")], [mptcp("t", ["path"], controller)], duration_s=30)
+    simulation = Simulation(running)
+    columns = [i for i, c in enumerate(simulation.columns) if c.name == "utility"]
+    simulation.run_until(10)
+    assert not np.isnan(simulation.values(columns[0])[-1])
+    simulation.apply(Event(0.0, flow="t", controller=Choice("lia")))
+    simulation.run_until(20)
+    assert np.isnan(simulation.values(columns[0])[-1])  # nobody computes one
+    taken = simulation.take_intervals()
+    assert len(taken) > 20
+    assert taken.time_ns.max() < 11e9
+    simulation.apply(Event(0.0, flow="t", controller=Choice(controller)))
+    simulation.run_until(30)
+    simulation.check_invariants()
+    again = simulation.take_intervals()
+    assert again.number.min() > taken.number.max()
+    assert again.begin_ns.min() >= 20e9
+
+
+def test_a_recovery_under_way_ends_at_a_window_that_can_be() -> None:
+    # Loss of 3 %: BBR is in recovery most of the time, and has no threshold of its own.
+    lossy = scenario([link("path", loss=0.03)], [tcp("t", "path", "bbr")], duration_s=12, profile="linux")
+    for offset in range(20):
+        simulation = Simulation(lossy)
+        simulation.run_until(6 + offset * 0.0173)
+        simulation.apply(Event(0.0, flow="t", controller=Choice("newreno")))
+        simulation.run_until(12)
+        simulation.check_invariants()
+        assert window(simulation)["cwnd_pkts"] < 100
+
+
+def test_a_subflow_that_opens_again_has_the_controller_of_then() -> None:
+    links = [link("one"), link("two")]
+    events = (
+        Event(3.0, flow="f", controller=Choice("uncoupled", {"base": "bbr"})),
+        Event(4.0, flow="f", subflow=2, open=False),
+        Event(5.0, flow="f", subflow=2, open=True),
+    )
+    simulation = run(scenario(links, [mptcp("f", ["one", "two"])], duration_s=10, events=events))
+    assert not np.isnan(simulation.inspect().subflows.pacing_rate_bps).any()
+
+
+def test_a_controller_can_change_before_its_flow_starts() -> None:
+    late = scenario(
+        [link("path")],
+        [tcp("t", "path", start_s=3.0)],
+        duration_s=10,
+        events=(Event(1.0, flow="t", controller=Choice("bbr")),),
+    )
+    same = scenario([link("path")], [tcp("t", "path", "bbr", start_s=3.0)], duration_s=10)
+    assert run(late).summary()["flows"][0]["goodput_bps"] == pytest.approx(
+        run(same).summary()["flows"][0]["goodput_bps"], rel=0.02
+    )
+
+
+def test_why_the_window_is_what_it_is_says_that_a_controller_took_over() -> None:
+    simulation = Simulation(steady("newreno"), decisions=DecisionLimits())
+    simulation.run_until(4)
+    simulation.apply(Event(0.0, flow="t", controller=Choice("cubic")))
+    simulation.run_until(5)
+    decisions = simulation.take_decisions()
+    at = int(np.flatnonzero(decisions.time_ns == 4_000_000_001)[0])
+    assert decisions.explain(at).rule.name == "new_controller"
+
+
+TEXT = """
+format = 1
+duration = "20s"
+[nodes.a]
+[nodes.b]
+[links.wifi]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+delay = "20ms"
+[flows.f]
+kind = "{kind}"
+from = "a"
+to = "b"
+controller = "{start}"
+[[events]]
+at = "5s"
+flow = "f"
+controller = {then}
+"""
+
+
+def text(kind: str = "mptcp", start: str = "lia", then: str = '"olia"') -> str:
+    return TEXT.format(kind=kind, start=start, then=then)
+
+
+def test_the_file_says_it_like_a_flow_does() -> None:
+    plain = parse_scenario(text()).events[0].controller
+    assert plain is not None
+    assert plain.name == "olia"
+    with_options = parse_scenario(text(then='{ name = "uncoupled", base = "cubic" }')).events[0].controller
+    assert with_options is not None
+    assert (with_options.name, with_options.options["base"]) == ("uncoupled", "cubic")
+
+
+@pytest.mark.parametrize(
+    ("kind", "start", "then", "message"),
+    [
+        ("mptcp", "lia", '"drl-cc"', "cannot take over"),
+        ("mptcp", "lia", '{ name = "uncoupled", base = "rl-explore" }', "cannot take over"),
+        ("mptcp", "drl-cc", '"lia"', "until the end of the run"),
+        ("mptcp", "lia", '"olai"', 'did you mean "olia"'),
+        ("mptcp", "lia", '{ name = "olia", frobs = 3 }', "unknown key"),
+        ("mptcp", "lia", '"olia"\nsubflow = 1', "all subflows of a flow"),
+    ],
+)
+def test_what_cannot_take_over_is_refused(kind: str, start: str, then: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        parse_scenario(text(kind, start, then))
+    table = {"at": "5s", "flow": "f", "controller": "drl-cc"}
+    with pytest.raises(ScenarioError, match="allowed"):
+        read_change(parse_scenario(text()), table)
+
+
+def test_the_core_refuses_agents_too() -> None:
+    simulation = Simulation(steady("newreno"))
+    assert learner_spec("drl-cc", {}).controller == "drl-cc"
+    with pytest.raises(SimulationError, match="learning agent"):
+        simulation.apply(Event(0.0, flow="t", controller=Choice("drl-cc")))
