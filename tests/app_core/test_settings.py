@@ -92,3 +92,10 @@ def test_recent_files_are_unique_and_few() -> None:
     assert settings.recent_files[0] == "/s/5.toml"
     assert len(settings.recent_files) == len(set(settings.recent_files)) == RECENT_FILES_KEPT
     assert "/s/5.toml" not in settings.without_recent_file("/s/5.toml").recent_files
+
+
+def test_a_budget_that_no_computer_has_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    for value, expected in ((512, 512), (0, 256), (1 << 30, 256), (True, 256), ("much", 256)):
+        path.write_text(json.dumps({"replay_budget_mb": value}))
+        assert load_settings(path).replay_budget_mb == expected

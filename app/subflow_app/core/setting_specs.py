@@ -11,6 +11,7 @@ from typing import Literal
 
 from subflow_app.core.language import LANGUAGES, SYSTEM
 from subflow_app.core.settings import (
+    REPLAY_BUDGET_RANGE_MB,
     SAMPLE_INTERVAL_RANGE_S,
     SCALE_RANGE_PERCENT,
     Settings,
@@ -87,6 +88,15 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "Record decisions",
         "Keep with new runs why controllers and schedulers did what they did; such a run stores much more.",
         "switch",
+    ),
+    SettingSpec(
+        "replay_budget_mb",
+        "Runs",
+        "Memory for going through a run",
+        "For states to jump to, of each run that is gone through; with less, jumps in very busy runs take longer.",
+        "whole",
+        bounds=REPLAY_BUDGET_RANGE_MB,
+        unit=" MB",
     ),
     SettingSpec(
         "autosave",

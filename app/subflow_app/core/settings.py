@@ -27,6 +27,8 @@ RECENT_FILES_KEPT = 10
 SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
 # Below, text is too small to read; above, panels no longer fit the screens that need it.
 SCALE_RANGE_PERCENT = (50, 300)
+# Below, a state of a busy network does not fit; above, no computer of today has it to spare.
+REPLAY_BUDGET_RANGE_MB = (1, 65_536)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Settings:
         recent_files: absolute paths of scenario files, the latest first.
         sample_interval_s: simulated time between two trace samples of a new run, s.
         record_decisions: whether new runs keep what controllers and schedulers decide, and why.
+        replay_budget_mb: memory for states of a run that is gone through again, MB.
         last_export_directory: where figures and data went last; empty before the first export.
         figure: how figures were exported last, see `figure_choice`.
         database: database in use; empty for the default one.
@@ -57,6 +60,7 @@ class Settings:
     recent_files: tuple[str, ...] = ()
     sample_interval_s: float = 0.1
     record_decisions: bool = False
+    replay_budget_mb: int = 256
     last_export_directory: str = ""
     figure: Mapping[str, Any] = field(default_factory=dict)
     database: str = ""
@@ -176,6 +180,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "sample_interval_s": _is_sample_interval,
         "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
         "record_decisions": _is_switch,
+        "replay_budget_mb": lambda value: _is_whole(value, *REPLAY_BUDGET_RANGE_MB),
         "autosave": _is_switch,
         "confirm_closing_run": _is_switch,
         "confirm_purge": _is_switch,

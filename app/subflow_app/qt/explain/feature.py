@@ -126,15 +126,16 @@ class ExplainFeature(Feature):
         return walk
 
     def _replay(self, run: int) -> Replay:
+        budget_bytes = self.window.preferences.settings.replay_budget_mb << 20
         job = self.window.runs.job
         if job is not None and job.traces is self.window.plots.runs[run]:
-            return Replay.live(job)
+            return Replay.live(job, budget_bytes=budget_bytes)
         run_id, store = self.window.shown.id_of(run), self.window.database.store
         if run_id is None or store is None:
             raise InputError(
                 tr("This run is not in the database: nothing is left that its decisions could be told from.")
             )
-        return Replay.stored(store, run_id)
+        return Replay.stored(store, run_id, budget_bytes=budget_bytes)
 
     def _ask(self, run: int, owner: str, work: _Work) -> None:
         self._wanted = (run, owner, work)

@@ -114,17 +114,20 @@ class PlayheadFeature(Feature):
     def _scrubbed(self, place: int, traces: Traces) -> ScrubbedRun:
         job, run_id = self._jobs.get(id(traces)), self.window.shown.id_of(place)
         store = self.window.database.store
+        budget_bytes = self.window.preferences.settings.replay_budget_mb << 20
         if job is not None:
             goes_on = self.window.runs.job is job
             return ScrubbedRun(
                 traces,
-                partial(_live_replay, job),
+                partial(_live_replay, job, budget_bytes),
                 partial(_events_of_job, job),
                 lambda: job.live_changes,
                 (lambda: job.progress.sim_time_s) if goes_on else None,
             )
         if run_id is not None and store is not None:
-            return ScrubbedRun(traces, partial(_stored_replay, store, run_id), partial(_events_of_stored, traces))
+            return ScrubbedRun(
+                traces, partial(_stored_replay, store, run_id, budget_bytes), partial(_events_of_stored, traces)
+            )
         return ScrubbedRun(traces, None, partial(_events_of_stored, traces))
 
     # ---- following ----
@@ -166,16 +169,16 @@ class PlayheadFeature(Feature):
             self.window.opening.open_scenario_of(run_id)
 
 
-def _live_replay(job: RunJob) -> SeekableRun:
+def _live_replay(job: RunJob, budget_bytes: int) -> SeekableRun:
     from subflow_app.core.replay.replay import Replay
 
-    return Replay.live(job)
+    return Replay.live(job, budget_bytes=budget_bytes)
 
 
-def _stored_replay(store: Store, run_id: int) -> SeekableRun:
+def _stored_replay(store: Store, run_id: int, budget_bytes: int) -> SeekableRun:
     from subflow_app.core.replay.replay import Replay
 
-    return Replay.stored(store, run_id)
+    return Replay.stored(store, run_id, budget_bytes=budget_bytes)
 
 
 def _events_of_job(job: RunJob) -> RunEvents:
