@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Snapshot
 
 # States come a little late, and later ones may be larger.
-_ROOM = 1.1
+_ROOM = 1.35
 
 FIRST_SPACING = 1 << 16
 """Work between two states at first: about 7 ms of a CPU of 2024."""
