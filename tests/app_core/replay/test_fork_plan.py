@@ -75,6 +75,7 @@ KINDS: dict[str, list[dict[str, Any]]] = {
     "down": [{"link": "wifi", "up": False}],
     "closed": [{"flow": "download", "subflow": 1, "open": False}],
     "backup": [{"flow": "download", "subflow": 2, "backup": True}],
+    "controller": [{"flow": "download", "controller": "olia"}],
     "two things": [
         {"link": "wifi", "loss": "0%", "rate": "3Mbit/s"},
         {"flow": "download", "subflow": 2, "open": False},
@@ -351,6 +352,15 @@ def test_what_cannot_be_changed_is_refused(store: Store, change: Mapping[str, An
     problem = caught.value.problems[0]
     assert message in problem.message
     assert allowed in problem.allowed
+
+
+def test_a_controller_takes_over_from_the_one_that_the_flow_has_then(store: Store) -> None:
+    plan = ForkPlan.of(stored(store), AT_S, [{"flow": "download", "controller": "olia"}])
+    assert plan.described[0]["before"] == {"controller": "lia"}
+    _, result = fork(store, plan)
+    again = ForkOrigin.stored(store, result.run_id or 0)
+    assert flow_values(again.scenario, "download", None, AT_S)["controller"] == "lia"
+    assert flow_values(again.scenario, "download", None, 5.0)["controller"] == "olia"
 
 
 def test_values_at_a_time_are_those_that_events_have_made() -> None:

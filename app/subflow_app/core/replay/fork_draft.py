@@ -139,10 +139,20 @@ class ForkDraft:
             self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
 
     def controllers(self, flow: str) -> list[str]:
-        """The controllers that a flow of that kind can have, by name."""
-        is_multipath = self.origin.scenario.flows[flow].kind == "mptcp"
-        own = self.origin.scenario.flows[flow].controller.name
-        return [each.name for each in app_catalog().controllers if each.is_coupled == is_multipath or each.name == own]
+        """The controllers that the flow can change to or has; none if it does what an agent says, to the end."""
+        declared = self.origin.scenario.flows[flow]
+        known = app_catalog().controllers
+        learners = {each.name for each in known if any(option.key == "policy" for option in each.options)}
+        learners.discard("uncoupled")  # it has the options of its bases
+        own = declared.controller.name
+        if own in learners:
+            return []
+        is_multipath = declared.kind == "mptcp"
+        return [
+            each.name
+            for each in known
+            if each.name == own or (each.is_coupled == is_multipath and each.name not in learners)
+        ]
 
     @property
     def changes(self) -> Sequence[Values]:

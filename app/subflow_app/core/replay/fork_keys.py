@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.replay.fork_plan import Values, read_fork_change
+from subflow_app.core.replay.fork_plan import Values, flow_values, read_fork_change
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.parameter import did_you_mean, either
@@ -38,7 +38,9 @@ def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> l
             value = {**(table if isinstance(table, dict) else {_named(key[0]): table}), key[1]: value}
             key = key[0]
             if key == "controller" and "name" not in value:
-                value = {"name": _controller_of(origin, target, at_s), **value}
+                # An option of the controller that it has then.
+                present = flow_values(origin.scenario, target["flow"], None, at_s)
+                value = {"name": present.get("controller", ""), **value}
         try:
             read_fork_change(origin, at_s, {**target, key: value})
         except ScenarioError as error:
@@ -97,7 +99,3 @@ def _check_name(setting: str, kind: str, name: str, names: list[str]) -> None:
 
 def _named(key: str) -> str:
     return {"controller": "name", "queue": "limit"}.get(key, "value")
-
-
-def _controller_of(origin: ForkOrigin, target: dict[str, Any], _at_s: float) -> str:
-    return origin.scenario.flows[target["flow"].partition(".")[0]].controller.name

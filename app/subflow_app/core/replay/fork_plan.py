@@ -197,6 +197,11 @@ def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float)
     states = live_subflows(scenario, [LiveChange(replace(event, flow=base), {}) for event in of_copy], base, at_s)
     chosen = [state for state in states if subflow in (None, state.ordinal)]
     known: dict[str, TomlValue] = {}
+    if subflow is None and not scenario.flows[base].sends_datagrams:
+        known["controller"] = scenario.flows[base].controller.name
+        for event in scenario.events:
+            if event.controller is not None and event.flow in (flow, base) and event.at_s <= at_s:
+                known["controller"] = event.controller.name
     for key, found in (("open", {s.is_open for s in chosen}), ("backup", {s.is_backup for s in chosen})):
         if len(found) == 1:
             known[key] = found.pop()

@@ -192,11 +192,12 @@ class ForkDialog(QDialog):
         grid.setColumnStretch(0, 1)
         flow = self._draft.origin.scenario.flows[self._target().name]
         present = self._draft.shown(self._target())
-        if "controller" in present:
+        controllers = self._draft.controllers(flow.name)
+        if controllers:
             box = self.controller = QComboBox(part)
             box.setObjectName("fork_controller")
             box.setAccessibleName(tr("Controller"))
-            for name in self._draft.controllers(flow.name):
+            for name in controllers:
                 box.addItem(name, name)
             box.setCurrentIndex(box.findData(_name_of(present["controller"])))
             box.currentIndexChanged.connect(lambda _index: self._set("controller", str(box.currentData())))
