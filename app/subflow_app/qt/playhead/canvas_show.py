@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from PySide6.QtCore import QObject
 
 from subflow_app.core.language import tr
@@ -15,10 +16,13 @@ from subflow_app.plots.spec import transport_colours
 from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.playhead.tracks import track_of
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.topology.items import LANE_PITCH, LinkItem, node_reach
 from subflow_app.qt.topology.view import TopologyView
+
+# How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.
+_SIDE_SHARE = 0.18
 
 
 class CanvasShow(QObject):
@@ -210,3 +214,26 @@ class CanvasShow(QObject):
                 }
             self._colours = {owner: hex_colour(key, dark=is_dark) for owner, key in keys.items()}
         return self._colours
+
+
+def track_of(item: LinkItem) -> Track:
+    """The line of a drawn link, with the lanes on it."""
+    curve = item.curve
+    assert curve is not None
+    points = np.array([(point.x(), point.y()) for point in curve.points])
+    normals = np.array([(normal.x(), normal.y()) for normal in curve.normals])
+    first, second = item.router_ends
+    return Track(
+        points,
+        normals,
+        item.lane_offsets,
+        item.half_width,
+        _reach(normals[0], is_router=first),
+        _reach(normals[-1], is_router=second),
+        _SIDE_SHARE * min(LANE_PITCH, 2 * item.half_width),
+    )
+
+
+def _reach(normal: np.ndarray[tuple[int], np.dtype[np.float64]], *, is_router: bool) -> float:
+    # The way is the normal turned by a right angle.
+    return node_reach(float(normal[1]), float(normal[0]), is_router=is_router)

@@ -1,0 +1,206 @@
+"""A person with the time machine: sweeps T-10b, scrubs a run, has a point explained, and asks what if.
+
+    QT_SCALE_FACTOR=2 python -m tests.helpers.time_journey FOLDER
+
+Everything goes through what a person has: dialogs, actions, keys and mouse. It leaves pictures of the window on its way
+in FOLDER; look at them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from tests.helpers.journey import SIZE, Journey
+from tests.helpers.window import ScriptedDialogs, make_window
+
+from subflow_app.core.replay.walk import ExplainedPoint
+from subflow_app.qt.explain.feature import ExplainFeature
+from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.playhead.packet_item import PacketItem
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.time_plot import TimePlot
+from subflow_app.qt.sweeps.feature import SweepFeature
+from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepWish
+from subflow_app.qt.workers import Workers
+from subflow_sim.instant import Instant
+
+SCENARIO = "t-10b"
+FLOW = "mptcp"
+CONTROLLERS = ("lia", "olia")
+SEEDS = 5
+VIEWS = ("heat", "lines", "boxes", "scatter", "parallel")
+
+
+class SweepDialogs(ScriptedDialogs):
+    """Fills in the real dialog of a new sweep, as a person does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.journey: TimeJourney | None = None
+
+    def new_sweep(self, subject: SweepSubject, workers: Workers) -> SweepWish | None:
+        assert self.journey is not None
+        dialog = NewSweepDialog(subject, workers, self.journey.window)
+        dialog.show()
+        dialog.flow.setCurrentIndex(dialog.flow.findData(FLOW))
+        dialog.choose_controllers(CONTROLLERS)
+        dialog.seeds.setText(f"1..{SEEDS}")
+        self.journey.wait_for(lambda: dialog.answer is not None)
+        self.journey.picture("1-new-sweep", dialog)
+        dialog.accept()
+        answer = dialog.answer
+        dialog.deleteLater()
+        return answer
+
+
+class TimeJourney(Journey):
+    """The stations of the way, in their order; each leaves the window where the next begins."""
+
+    def sweep(self) -> None:
+        """LIA against OLIA on T-10b, five seeds each, to the end, with all views of what came of it."""
+        window = self.window
+        window.documents.open_example(SCENARIO)
+        window.bar.trigger("sweep.new")
+        session = window.features[SweepFeature].session
+        self.wait_for(lambda: not session.is_busy and len(window.history.runs()) == len(CONTROLLERS) * SEEDS)
+        page = session.panel.page
+        self.wait_for(
+            lambda: (
+                page.study is not None
+                and sum(len(point.runs) for point in page.study.points) == len(CONTROLLERS) * SEEDS
+            )
+        )
+        self.picture("2-table")
+        for view in VIEWS:
+            page.set_view(view)
+            self.wait_for(lambda: page.is_drawn)
+            self.picture(f"2-{view}")
+        page.set_view("table")
+
+    def show(self, run_id: int) -> None:
+        """Shows one run in the plots, with its topology, and the playhead to scrub it."""
+        window = self.window
+        window.bar.trigger("view.workspace_run")
+        window.history.select([run_id])
+        window.bar.trigger("history.open")
+        window.docks.raise_panel("plots")
+        self.wait_for(lambda: [window.shown.id_of(0)] == [run_id] and len(window.plots.runs) == 1)
+
+    def scrub(self, times_s: Sequence[float]) -> list[Instant]:
+        """Drags the playhead to these times one after the other; what the picture shows at each of them."""
+        playhead = self.window.features[PlayheadFeature].playhead
+        seen = []
+        for number, time_s in enumerate(times_s):
+            playhead.seek(time_s)
+            self.wait_for(lambda: not playhead.is_waiting and playhead.instant is not None)
+            assert playhead.instant is not None
+            seen.append(playhead.instant)
+            if number < 2:
+                self.picture(f"3-scrub-{number + 1}")
+        return seen
+
+    def painted(self) -> tuple[int, dict[str, int]]:
+        """How many packets the canvas shows, those that it has no room for included; and the queues that it numbers."""
+        (item,) = [item for item in self.window.topology.scene.items() if isinstance(item, PacketItem)]
+        assert item.places is not None
+        return len(item.places) + item.places.left_out, {mark.owner: mark.waiting for mark in item.places.queues}
+
+    def explain(self, owner: str, after_s: float) -> ExplainedPoint:
+        """Clicks the curve of a subflow's window, with the mouse, at the first sample after a time."""
+        window = self.window
+        window.docks.set_open("explain", True)
+        QApplication.processEvents()
+        feature = window.features[ExplainFeature]
+        (plot,) = [plot for plot in window.plots.stack.time_plots if plot.spec.id == "cwnd"]
+        (curve,) = [c for c in plot.shown_curves() if CurveId(c.run, c.owner, c.kind) == CurveId(0, owner, "subflow")]
+        sample = int(np.searchsorted(curve.time_s, after_s))
+        self._click(plot, float(curve.time_s[sample]), float(curve.values[sample]))
+        self.wait_for(lambda: not feature.is_busy and feature.panel.point is not None)
+        self.picture("4-explained")
+        point = feature.panel.point
+        assert point is not None
+        return point
+
+    def fork(self, at_s: float, link: str, loss: str) -> int:
+        """What if that link had lost more from then on; the number of the run that tells."""
+        window = self.window
+        before = len(window.history.runs())
+        window.features[PlayheadFeature].playhead.seek(at_s)
+        window.topology.select(f"links.{link}")
+        feature = window.features[ForkFeature]
+        window.bar.trigger("fork.new")
+        self.wait_for(lambda: feature.dialog is not None)
+        dialog = feature.dialog
+        assert dialog is not None
+        for field, text in ((dialog.time, f"{at_s:g} s"), (dialog.field("loss"), loss)):
+            field.selectAll()
+            QTest.keyClicks(field, text)
+        self.picture("5-what-if", dialog)
+        dialog.start.click()
+        self.wait_for(lambda: not window.runs.is_running and len(window.history.runs()) == before + 1)
+        self.wait_for(lambda: len(window.plots.runs) == 2)
+        for theme in ("light", "dark"):
+            window.bar.trigger(f"view.theme_{theme}")
+            self.picture(f"5-ghost-{theme}")
+        window.bar.trigger("view.theme_light")
+        return window.history.runs()[0].id
+
+    def _click(self, plot: TimePlot, time_s: float, value: float) -> None:
+        stack = self.window.plots.stack
+        at = stack.mapFromScene(plot.view.mapViewToScene(QPointF(time_s, value)))
+        QTest.mouseClick(stack.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at))
+
+
+def everything_in(instant: Instant) -> list[tuple[object, ...]]:
+    """Everything about the packets of an instant, and the queues, to be compared."""
+    packets = instant.packets
+    columns: tuple[NDArray[np.generic], ...] = (
+        packets.link,
+        packets.subflow,
+        packets.kind,
+        packets.seq,
+        packets.progress,
+        packets.queue_position,
+    )
+    rows: list[tuple[object, ...]] = [*zip(*(column.tolist() for column in columns), strict=True)]
+    return [*rows, tuple(instant.links.queue_pkts.tolist())]
+
+
+def main(folder: Path) -> None:
+    """The whole way, in a window of its own."""
+    from subflow_app.qt.app import make_application
+
+    folder.mkdir(parents=True, exist_ok=True)
+    application = make_application([])
+    with tempfile.TemporaryDirectory() as scratch:
+        os.environ["XDG_DATA_HOME"] = scratch
+        dialogs = SweepDialogs()
+        window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db", dialogs=dialogs)
+        window.resize(SIZE)
+        window.show()
+        window.load()
+        journey = dialogs.journey = TimeJourney(window, dialogs, folder)
+        journey.wait_for(lambda: not window.database.is_opening)
+        journey.sweep()
+        run = min(row.id for row in window.history.runs())
+        journey.show(run)
+        journey.scrub((150.0, 20.0, 90.0))
+        journey.explain("mptcp/1", 60.0)
+        journey.fork(80.0, "top", "2%")
+        window.close_at_once()
+
+
+if __name__ == "__main__":
+    # Before Qt reads it: the pictures shall not depend on this machine's screen.
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    main(Path(sys.argv[1]))
