@@ -1,0 +1,82 @@
+"""The same sweep in one process, on all cores and on a cluster of which a worker is killed: byte by byte the same."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.app_core.sweeps.plans import SCENARIO
+from tests.cli.conftest import Subflow
+
+pytest.importorskip("ray")
+
+RUNS = 200
+TIMEOUT_S = 280
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """Names of sockets must be short, which those of the test's own folder are not."""
+    folder = Path(tempfile.mkdtemp(prefix="sf-ray-"))
+    yield folder
+    for pid in processes_of(folder):
+        with contextlib.suppress(ProcessLookupError):  # it ended meanwhile
+            os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def processes_of(folder: Path) -> dict[int, str]:
+    """Command lines of the processes that name a folder in theirs; workers that do not, end with those that do."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if str(folder) in words:
+                found[int(entry.name)] = words
+    return found
+
+
+@pytest.mark.timeout(300)
+def test_results_are_the_same_bytes_whoever_makes_the_runs(
+    subflow: Subflow, tmp_path: Path, short_folder: Path
+) -> None:
+    (tmp_path / "short.toml").write_text(SCENARIO.replace('"1s"', '"300ms"'), encoding="utf-8")
+    # 10 losses x 2 controllers x 10 seeds
+    plan = 'format = 1\nscenario = "short.toml"\nseeds = "1..10"\n[axes]\n"links.wifi.loss" = "0%..9%/10"\n'
+    plan += '"flows.download.controller" = ["lia", "olia"]\n'
+    (tmp_path / "a.sweep.toml").write_text(plan, encoding="utf-8")
+
+    def words(name: str) -> list[object]:
+        return ["sweep", tmp_path / "a.sweep.toml", "--db", tmp_path / f"{name}.db", "--out", tmp_path / f"{name}.csv"]
+
+    one = subflow(*words("one"), "--jobs", "1", "--json")
+    cores = subflow(*words("cores"), "--jobs", "all", "--json")
+    assert (one.code, one.err, cores.code, cores.err) == (0, "", 0, "")
+    command = [sys.executable, "-m", "tests.helpers.ray_sweep", short_folder, RUNS // 2, *words("ray"), "--json"]
+    on_cluster = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+    assert on_cluster.returncode == 0, on_cluster.stderr
+    killed = re.search(r"^killed (\d+)$", on_cluster.stderr, re.MULTILINE)
+    assert killed is not None, on_cluster.stderr
+    assert int(killed[1]) > 0
+    document = json.loads(on_cluster.stdout)
+    assert (document["finished"], document["failed"], document["state"]) == (RUNS, 0, "finished")
+    assert one.out == cores.out == on_cluster.stdout
+    tables = {(tmp_path / f"{name}.csv").read_bytes() for name in ("one", "cores", "ray")}
+    assert len(tables) == 1
+    assert processes_of(short_folder) == {}

@@ -1,0 +1,84 @@
+"""A sweep on a Ray cluster of two workers on this machine, of which one is killed half-way: a process of its own.
+
+    python -m tests.helpers.ray_sweep FOLDER KILL_AFTER WORDS...
+
+starts the cluster with its files in FOLDER, calls `subflow WORDS... --cluster ADDRESS`, ends the process of one worker
+with SIGKILL once so many runs have come back, prints what the command printed, and ends the cluster. On stderr it says
+which process it killed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+# Before Ray is imported.
+os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1", "RAY_DEDUP_LOGS": "0"}
+
+_OBJECT_STORE_BYTES = 80 << 20
+
+
+def workers(pids: set[int]) -> list[int]:
+    """The workers that are at a run, below any of these processes."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            title = (entry / "cmdline").read_bytes()
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent in pids and title.startswith(b"ray::make_run"):
+            found.append(int(entry.name))
+    return found
+
+
+def main() -> int:
+    folder, kill_after, *words = sys.argv[1:]
+    from ray.cluster_utils import Cluster
+
+    from subflow_app.cli import app
+    from subflow_app.core.sweeps.cluster import RayCluster
+    from subflow_app.core.sweeps.executors import Answer
+
+    options: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _OBJECT_STORE_BYTES}
+    head = options | {
+        "temp_dir": folder,
+        "include_dashboard": False,
+        "no_monitor": True,
+        "include_log_monitor": False,
+    }
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        nodes = [cluster.head_node, cluster.add_node(**options, include_log_monitor=False)]
+        raylets = {info.process.pid for node in nodes for info in node.all_processes["raylet"]}
+        came, killed = 0, 0
+        wait = RayCluster.wait
+
+        def wait_and_kill(self: RayCluster, timeout_s: float) -> Sequence[Answer]:
+            nonlocal came, killed
+            answers = wait(self, timeout_s)
+            came += len(answers)
+            if not killed and came >= int(kill_after) and (busy := workers(raylets)):
+                killed = busy[0]
+                os.kill(killed, signal.SIGKILL)
+            return answers
+
+        RayCluster.wait = wait_and_kill  # type: ignore[method-assign]
+        try:
+            app([*words, "--cluster", cluster.address], prog_name="subflow")
+        except SystemExit as end:
+            sys.stderr.write(f"killed {killed}\n")
+            return int(end.code or 0)
+        return 0
+    finally:
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
