@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
@@ -54,7 +55,8 @@ def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot:
     assert dialog.start.isEnabled()
     assert dialog.answer is not None
     assert (dialog.answer.plan.keys, dialog.answer.plan.n_runs) == ((CONTROLLER,), 10)
-    assert dialog.answer.plan.name == "Two paths"
+    # The name says what varies.
+    assert dialog.answer.plan.name == dialog.name.placeholderText() == "Two paths by controller"
     assert dialog.estimate_text.text().startswith("10 runs, about ")
 
 
@@ -64,6 +66,8 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     qtbot.keyClick(dialog.parameters.search, Qt.Key.Key_Return)
     row = dialog.rows[0]
     assert row.key == LOSS
+    assert not dialog.hint.isVisible()
+    assert dialog.name.placeholderText() == "Two paths by loss, controller"
     # Enter took the parameter; it did not start the sweep.
     assert dialog.isVisible()
     assert not dialog.start.isEnabled()
@@ -75,6 +79,24 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     row.removed.click()
     estimated(qtbot, dialog)
     assert dialog.answer.plan.keys == (CONTROLLER,)
+    # Without a row there is a word about how to get one.
+    assert dialog.hint.isVisible()
+    assert LOSS in dialog.hint.text()
+    assert "vary already" in dialog.hint.text()
+    dialog.choose_controllers([])
+    assert "vary already" not in dialog.hint.text()
+
+
+def test_tab_goes_through_the_dialog_as_one_reads(dialog: NewSweepDialog, qtbot: QtBot):
+    estimated(qtbot, dialog)  # else it cannot be started
+    dialog.parameters.search.setFocus()
+    seen = []
+    for _ in range(12):
+        QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Tab)
+        seen.append(dialog.focusWidget().objectName())
+    order = ["sweep_parameters", "sweep_add_parameter", "sweep_flow", "sweep_controllers", "sweep_kind", "sweep_seeds"]
+    order += ["sweep_jobs", "sweep_traces", "sweep_name", "sweep_start"]
+    assert [name for name in seen if name in order] == order
 
 
 def test_problems_stand_beside_their_fields(dialog: NewSweepDialog, qtbot: QtBot):

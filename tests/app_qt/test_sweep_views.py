@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -171,3 +172,47 @@ def test_growing_sweep_keeps_what_was_zoomed_to(page: StudyPage):
     chart.fit()
     page.show_study(small_study())
     assert chart.view.viewRange()[0][1] > 70
+
+
+def test_tabs_give_way_to_a_combo_box_where_there_is_no_room(page: StudyPage, qtbot: QtBot):
+    assert page.tabs.isVisible()
+    assert not page.views.isVisible()
+    page.resize(300, 400)
+    qtbot.waitUntil(lambda: not page.tabs.isVisible())
+    page.views.setCurrentIndex(3)
+    page.views.activated.emit(3)
+    assert page.shown is not None
+    assert page.shown.choice.view == "boxes"
+    page.resize(900, 400)
+    qtbot.waitUntil(page.tabs.isVisible)
+    assert page.tabs.currentIndex() == 3
+
+
+def test_axis_has_room_for_its_numbers_and_counts_from_a_round_one(page: StudyPage):
+    page.set_view("scatter")
+    chart = page.chart("scatter")
+    axis = chart.item.getAxis("left")
+    usual = axis.maximumWidth()
+    chart.view.setYRange(1234.5, 1236.5, padding=0)
+    assert axis.maximumWidth() > usual
+    assert axis.tickStrings([1235.0], 1.0, 0.5) == ["1235.0"]
+    assert axis.labelText == "Goodput (Mbit/s)"
+    chart.view.setYRange(9.65210, 9.65213, padding=0)
+    assert axis.labelText == "Goodput (Mbit/s) − 9.6521"
+    assert axis.tickStrings([9.65211], 1.0, 0.00001) == ["0.000010"]
+    # What the plot is of is the same still.
+    assert chart.titles()[1] == "Goodput (Mbit/s)"
+    chart.fit()
+    assert axis.labelText == "Goodput (Mbit/s)"
+
+
+def test_titles_of_parallel_axes_are_whole_where_there_is_little_room(page: StudyPage, qtbot: QtBot):
+    page.set_view("parallel")
+    chart = page.chart("parallel")
+    page.resize(450, 400)
+    qtbot.waitUntil(lambda: chart.width() == 450)
+    titles = [chart._title(number) for number in range(len(chart.content.axes))]
+    assert ["Goodput", "(Mbit/s)"] in titles
+    assert [line for lines in titles for line in lines if "…" in line] == []
+    places = [chart._title_area(number) for number in range(len(titles))]
+    assert all(first.right() <= second.left() for first, second in pairwise(places))

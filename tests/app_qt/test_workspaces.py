@@ -134,6 +134,6 @@ def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[
             if widget.isVisible():
                 assert widget.width() >= 300, (name, panel.name)
                 assert widget.height() >= 130, (name, panel.name)
-        if name != "train":
+        if name not in ("train", "study"):  # where another page covers them
             assert window.plots.width() >= 300, name
             assert window.plots.height() >= 200, name

@@ -82,6 +82,17 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         columns=(1,),
         rows={"plots": (0.64, 0.36)},
     ),
+    "study": Arrangement(
+        (
+            Place("history", Side.BOTTOM, "plots"),
+            Place("sweeps", Side.TAB, "plots"),
+            Place("compare", Side.TAB, "plots"),
+            Place("fairness", Side.TAB, "plots"),
+        ),
+        columns=(1,),
+        rows={"plots": (0.7, 0.3)},
+        front=("sweeps",),
+    ),
     "train": Arrangement(
         (
             Place("topology", Side.LEFT),

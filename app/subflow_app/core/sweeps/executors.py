@@ -129,3 +129,9 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
         return OwnProcess()
 
     return make
+
+
+def jobs_beside_window() -> int:
+    """How many runs at once are suggested where a window is to stay quick: a core less, but not half of two."""
+    cores = os.cpu_count() or 1
+    return cores - 1 if cores > 2 else cores

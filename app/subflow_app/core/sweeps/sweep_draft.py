@@ -25,6 +25,7 @@ SEEDS, DRAWS, NAME, ALL = "seeds", "draws", "name", ""
 # Points whose scenarios are read while one types; all of them are before the sweep starts.
 _MOST_CHECKED = 400
 _LOG = " log"
+_MOST_NAMED = 3  # keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,13 @@ class DraftEstimate:
             jobs=jobs,
             disk=bytes_text(told.disk_bytes),
         )
+
+
+def suggested_name(title: str, keys: Sequence[str]) -> str:
+    """What a sweep is called that nobody gave a name: the scenario, and what varies."""
+    parts = list(dict.fromkeys(key.rpartition(".")[2] for key in keys))
+    told = ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
+    return tr("{title} by {keys}", title=title, keys=told) if parts else title
 
 
 def check_draft(draft: SweepDraft) -> DraftCheck:

@@ -64,6 +64,12 @@ WORKSPACES = {
     "design": ("Design", "to draw: the topology large, with the inspector beside it", "topology", "Ctrl+Shift+1"),
     "run": ("Run", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
     "analyse": ("Analyse", "to compare: plots and the history of runs", "plots", "Ctrl+Shift+3"),
+    "study": (
+        "Study",
+        "to vary and weigh: sweeps large, with comparison, fairness and history",
+        "sweeps",
+        "Ctrl+Alt+Shift+U",
+    ),
     "train": ("Train", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+4"),
     "lab": ("Lab", "to follow a lab: help and topology beside the plots", "example", "Ctrl+Shift+5"),
 }

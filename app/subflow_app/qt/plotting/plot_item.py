@@ -17,23 +17,23 @@ INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
 _GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 
 
-def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True) -> Any:
+def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axis: type[Axis] = Axis) -> Any:
     """A plot item without pyqtgraph's buttons, its ticks in this font; numbers stand at its left.
 
     Curves over time are thinned to what can be seen. That rests on their order: others are drawn whole.
     """
-    item = pg.PlotItem(viewBox=view, axisItems={side: Axis(side) for side in SIDES})
+    item = pg.PlotItem(viewBox=view, axisItems={side: axis(side) for side in SIDES})
     item.hideButtons()
     # Of the plot too, not only of each curve: a plot item gives its own settings to every curve that is added.
     if over_time:
         item.setDownsampling(auto=True, mode="peak")
         item.setClipToView(True)
     for name in SIDES:
-        axis = item.getAxis(name)
-        axis.setTickFont(font)
-        axis.enableAutoSIPrefix(False)
+        made = item.getAxis(name)
+        made.setTickFont(font)
+        made.enableAutoSIPrefix(False)
         # Every tick has its number, also where it reaches past the end of the axis: an axis without its 0 misleads.
-        axis.setStyle(
+        made.setStyle(
             tickLength=4 if name in ("left", "bottom") else 0,
             maxTickLevel=1,
             hideOverlappingLabels=False,

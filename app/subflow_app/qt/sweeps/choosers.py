@@ -25,6 +25,7 @@ from subflow_app.core.sweeps.views.study import Study, short_key
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 
 _NARROWEST = 12  # characters
+_WIDEST = 24  # of the combo box itself; its list is as wide as its texts
 
 # What a field is called, where it has another name in a view.
 _TITLES = {
@@ -80,7 +81,7 @@ class Choosers(QWidget):
         is_other = self._study is None or _shape(self._study) != _shape(study)
         self._study = study
         wanted = FIELDS[choice.view]
-        figures = [(figure.key, tr(figure.title)) for figure in study.figures]
+        figures = [(figure.key, figure.name) for figure in study.figures]
         parameters = [(key, short_key(key, study)) for key in varying(study)]
         none = [("", tr("nothing"))]
         entries = {
@@ -116,7 +117,10 @@ class Choosers(QWidget):
     def _fill_menu(self, study: Study) -> None:
         self._menu.clear()
         for figure in study.figures:
-            action = QAction(tr(figure.title), self._menu)
+            if self._menu.actions() and figure.owner != self._menu.actions()[-1].property("owner"):
+                self._menu.addSeparator()
+            action = QAction(figure.name, self._menu)
+            action.setProperty("owner", figure.owner)
             action.setCheckable(True)
             action.setData(figure.key)
             self._menu.addAction(action)
@@ -163,7 +167,7 @@ class _Field(QWidget):
         self._label = QLabel(self)
         self.combo = QComboBox(self)
         self.combo.setObjectName(name)
-        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.combo.setMinimumContentsLength(_NARROWEST)
         self._label.setBuddy(self.combo)
         layout = QHBoxLayout(self)
@@ -183,6 +187,10 @@ class _Field(QWidget):
             for data, text in entries:
                 self.combo.addItem(text, data)
                 self.combo.setItemData(self.combo.count() - 1, str(data), Qt.ItemDataRole.ToolTipRole)
+            widest = max((len(text) for _data, text in entries), default=0)
+            self.combo.setMinimumContentsLength(min(max(widest, _NARROWEST), _WIDEST))
+            popup = self.combo.view()
+            popup.setMinimumWidth(popup.sizeHintForColumn(0) + 2 * popup.verticalScrollBar().sizeHint().width())
         self.combo.setCurrentIndex(max(0, self.combo.findData(chosen)))
 
 

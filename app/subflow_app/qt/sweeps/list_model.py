@@ -33,14 +33,14 @@ def done_text(entry: SweepEntry) -> str:
 
 COLUMNS: tuple[Column[SweepEntry], ...] = (
     Column(translatable("Sweep"), lambda e: e.name, "Two disjoint paths"),
-    Column(translatable("State"), lambda e: tr(STATE_TEXTS[e.state]), "      interrupted"),
     Column(translatable("Runs"), done_text, "100 of 100", is_number=True),
+    Column(translatable("State"), lambda e: tr(STATE_TEXTS[e.state]), "      interrupted"),
     Column(
         translatable("Time left"), lambda e: fmt.duration(e.eta_s) if e.goes_on else "", "00 min 00 s", is_number=True
     ),
     Column(translatable("Started"), lambda e: fmt.moment(e.created_at), "28 Nov 2026 09:12"),
 )
-_STATE_COLUMN = 1
+_STATE_COLUMN = 2
 
 
 class SweepTableModel(FollowedTable[SweepEntry]):

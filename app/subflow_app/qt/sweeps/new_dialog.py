@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -28,7 +29,14 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr, translatable, trn
-from subflow_app.core.sweeps.sweep_draft import SEEDS, DraftCheck, DraftEstimate, SweepDraft, check_draft
+from subflow_app.core.sweeps.sweep_draft import (
+    SEEDS,
+    DraftCheck,
+    DraftEstimate,
+    SweepDraft,
+    check_draft,
+    suggested_name,
+)
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.qt.icons import icon
@@ -49,6 +57,7 @@ _PATIENCE_MS = 350
 _MOST_JOBS = 256
 _MOST_DRAWS = 1_000_000
 _SUGGESTED_SEEDS = "1..5"
+_MOST_ROWS = 4  # that are seen at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +139,7 @@ class NewSweepDialog(QDialog):
         if flow and chosen and key not in dict(axes):
             axes.append((key, ", ".join(chosen)))
         return SweepDraft(
-            name=self.name.text().strip(),
+            name=self.name.text().strip() or suggested_name(self._subject.title, [key for key, _values in axes]),
             axes=tuple(axes),
             seeds=self.seeds.text(),
             kind=KINDS[self.kind.currentIndex()],
@@ -202,6 +211,10 @@ class NewSweepDialog(QDialog):
         self.add = QToolButton(self)
         self.add.setObjectName("sweep_add_parameter")
         self.add.setText(tr("&Vary this parameter"))
+        self.hint = QLabel(self)
+        self.hint.setObjectName("sweep_hint")
+        self.hint.setWordWrap(True)
+        self.hint.setStyleSheet(f"color: {current_tokens().muted_text};")
         self._rows_widget = QWidget()
         self._rows_layout = QVBoxLayout(self._rows_widget)
         self._rows_layout.setContentsMargins(4, 4, 4, 4)
@@ -229,7 +242,6 @@ class NewSweepDialog(QDialog):
         self.traces.setChecked(True)
         self.name = QLineEdit(self)
         self.name.setObjectName("sweep_name")
-        self.name.setPlaceholderText(self._subject.title)
         self.estimate_text = QLabel(self)
         self.estimate_text.setObjectName("sweep_estimate")
         self.estimate_text.setWordWrap(True)
@@ -244,13 +256,16 @@ class NewSweepDialog(QDialog):
         left_layout.setContentsMargins(0, 0, 0, 0)
         left_layout.addWidget(self.parameters, 1)
         left_layout.addWidget(self.add)
-        scroll = QScrollArea(self)
+        scroll = self._scroll = _RowsArea(self)
         scroll.setObjectName("sweep_rows")
         scroll.setAccessibleName(tr("Parameters that vary"))
         scroll.setWidgetResizable(True)
+        scroll.setFrameShape(scroll.Shape.NoFrame)
         scroll.setWidget(self._rows_widget)
         varied = QGroupBox(tr("Parameters that vary"), self)
-        QVBoxLayout(varied).addWidget(scroll)
+        varied_layout = QVBoxLayout(varied)
+        varied_layout.addWidget(self.hint)
+        varied_layout.addWidget(scroll)
         contenders = QGroupBox(tr("Controllers"), self)
         contenders_layout = QFormLayout(contenders)
         contenders_layout.addRow(tr("Vary the controller &of"), self.flow)
@@ -262,7 +277,6 @@ class NewSweepDialog(QDialog):
         form.addRow(tr("S&eeds"), self.seeds)
         form.addRow(self.seeds_problem)
         form.addRow(tr("&At once"), self.jobs)
-        form.addRow(tr("&Name"), self.name)
         form.addRow(self.traces)
         self._form = form
         lower = QWidget(self)
@@ -273,8 +287,12 @@ class NewSweepDialog(QDialog):
         right = QWidget(self)
         right_layout = QVBoxLayout(right)
         right_layout.setContentsMargins(0, 0, 0, 0)
-        right_layout.addWidget(varied, 1)
+        # As high as its rows; the controllers have the rest.
+        right_layout.addWidget(varied)
         right_layout.addWidget(lower, 1)
+        named = QFormLayout()
+        named.addRow(tr("&Name"), self.name)
+        right_layout.addLayout(named)
         splitter = QSplitter(self)
         splitter.addWidget(left)
         splitter.addWidget(right)
@@ -285,6 +303,25 @@ class NewSweepDialog(QDialog):
         layout.addWidget(self.estimate_text)
         layout.addWidget(self.problem)
         layout.addWidget(self._buttons)
+
+        # As one reads: what there is, what varies, how often; then the buttons.
+        order = (
+            self.parameters.search,
+            self.parameters.table,
+            self.add,
+            scroll,
+            self.flow,
+            self.controllers,
+            self.kind,
+            self.draws,
+            self.seeds,
+            self.jobs,
+            self.traces,
+            self.name,
+            self.start,
+        )
+        for first, second in pairwise(order):
+            QWidget.setTabOrder(first, second)
 
     def _connect_parts(self) -> None:
         self.parameters.taken.connect(lambda parameter: self.add_parameter(parameter.key))
@@ -344,8 +381,24 @@ class NewSweepDialog(QDialog):
     def _show_controllers_enabled(self) -> None:
         self.controllers.setEnabled(bool(self.flow.currentData()))
 
+    def _show_rows(self) -> None:
+        """The rows, or how to get one; no more room than either needs."""
+        self.hint.setVisible(not self.rows)
+        self._scroll.setVisible(bool(self.rows))
+        example = next((p.key for p in self._subject.parameters if p.key.endswith(".loss")), "links.wifi.loss")
+        if self.chosen_controllers() and self.flow.currentData():
+            text = tr(
+                "Choose a parameter on the left, e.g. {key}, to vary it too. The controllers below vary already.",
+                key=example,
+            )
+        else:
+            text = tr("Choose a parameter on the left, e.g. {key}, to vary it, or controllers below.", key=example)
+        self.hint.setText(text)
+
     def _on_edited(self) -> None:
         draft = self.draft
+        self.name.setPlaceholderText(suggested_name(self._subject.title, [key for key, _values in draft.axes]))
+        self._show_rows()
         check = check_draft(draft)
         if draft == self._estimated and self._estimate is not None:
             self._show(check, self._estimate)
@@ -387,6 +440,29 @@ class NewSweepDialog(QDialog):
             text = ""
         self.estimate_text.setText(text)
         self.start.setEnabled(self.answer is not None)
+
+
+class _RowsArea(QScrollArea):
+    """As high as its rows, up to a limit from which on it scrolls."""
+
+    def sizeHint(self) -> QSize:
+        """What the rows need."""
+        return QSize(super().sizeHint().width(), self._height())
+
+    def minimumSizeHint(self) -> QSize:
+        """The same: other parts of the dialog can shrink."""
+        return QSize(super().minimumSizeHint().width(), self._height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Likewise: an area that scrolls is not told by its content."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def _height(self) -> int:
+        content = self.widget()
+        needed = content.sizeHint().height() if content is not None else 0
+        return min(needed, _MOST_ROWS * 3 * self.fontMetrics().height()) + 2 * self.frameWidth()
 
 
 class ValueRow(QWidget):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -32,7 +32,7 @@ from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
 from subflow_app.qt.workers import Workers
 
 _STEPS = 1000
-_LIST_WIDTH = 400
+_LIST_WIDTH, _LIST_SHARE, _LEAST_LIST = 400, 0.3, 170
 _BAR_HEIGHT = 6
 
 
@@ -71,7 +71,7 @@ class SweepPanel(QWidget):
         self.table.customContextMenuRequested.connect(
             lambda at: self.menu_requested.emit(self.table.viewport().mapToGlobal(at))
         )
-        self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self.selection_changed.emit())
+        self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())
         self._bar = QProgressBar(self)
         self._bar.setObjectName("sweeps_progress")
         self._bar.setAccessibleName(tr("Progress of the sweep"))
@@ -101,7 +101,8 @@ class SweepPanel(QWidget):
         self._splitter.addWidget(self.page)
         self._splitter.setStretchFactor(0, 0)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([_LIST_WIDTH, 3 * _LIST_WIDTH])
+        self._splitter.splitterMoved.connect(lambda _place, _index: self._note_moved())
+        self._has_moved = False  # a person has chosen how wide the list is
         self._empty = EmptyState(
             "sweeps",
             tr("No sweeps yet"),
@@ -112,6 +113,16 @@ class SweepPanel(QWidget):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._splitter)
         self.apply_tokens(current_tokens())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Gives the list what it needs, and never more than its share; one who has moved the border is left alone."""
+        super().resizeEvent(event)
+        if not self._has_moved:
+            width = min(_LIST_WIDTH, max(_LEAST_LIST, round(_LIST_SHARE * self.width())))
+            self._splitter.setSizes([width, self.width() - width])
+
+    def _note_moved(self) -> None:
+        self._has_moved = True
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:
         """Shows the sweeps as they are now; what is selected stays selected, else it is the newest."""
@@ -146,6 +157,10 @@ class SweepPanel(QWidget):
         self._empty.apply_tokens(tokens)
         self._model.refresh_icons()
         self.page.apply_tokens(tokens)
+
+    def _on_selected(self) -> None:
+        self._show_progress()
+        self.selection_changed.emit()
 
     def _show_progress(self) -> None:
         """How far those are that go on, else the selected one."""

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.learning.policies import app_catalog
-from subflow_app.core.running.run_queue import default_parallel
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import with_traces
+from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult, SweepState
 from subflow_app.core.sweeps.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
@@ -115,11 +115,11 @@ class SweepSession(QObject):
         flows = swept_controllers(doc)
         wish = window.dialogs.new_sweep(
             SweepSubject(
-                doc.title,
+                doc.scenario.name or doc.title,
                 sweep_parameters(doc),
                 flows,
                 {flow: _controllers_for(doc.scenario.flows[flow].kind) for flow in flows},
-                max(1, default_parallel()),
+                jobs_beside_window(),
                 interval_s,
                 estimate,
             ),
@@ -162,7 +162,7 @@ class SweepSession(QObject):
         store = self._store()
         if store is None or entry.id is None:
             return
-        sweep_id, jobs = entry.id, max(1, default_parallel())
+        sweep_id, jobs = entry.id, jobs_beside_window()
         # Reading its plan reads its scenario, and that may be large.
         self._window.workers.start(
             "open sweep",

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QHBoxLayout,
     QLabel,
     QStackedWidget,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.sweeps.plots.study_plot import Hit
 
 _PATIENCE_MS = 60
+_TOP_MARGINS = 24
+_NARROWEST = 240
 
 
 class StudyPage(QWidget):
@@ -68,11 +71,21 @@ class StudyPage(QWidget):
         self.tabs.setAccessibleName(tr("Views of the sweep"))
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
+        self.tabs.setUsesScrollButtons(False)
+        self.tabs.setMinimumWidth(1)  # they do not keep the page from becoming narrower: see resizeEvent
+        self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
+        # What tabs have no room for, a combo box has.
+        self.views = QComboBox(self)
+        self.views.setObjectName("sweep_views_combo")
+        self.views.setAccessibleName(tr("Views of the sweep"))
+        self.views.hide()
         for title in VIEWS.values():
             self.tabs.addTab(tr(title))
+            self.views.addItem(tr(title))
         self.choosers = Choosers(self)
         self.table = StudyTable(self)
         self.pages = QStackedWidget(self)
+        self.pages.setMinimumWidth(_NARROWEST)  # pages that are not shown do not widen the panel
         self._empty = EmptyState("sweeps", tr("No result yet"), tr("Figures show here as soon as a run has ended."))
         self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
@@ -88,9 +101,10 @@ class StudyPage(QWidget):
         top = QHBoxLayout()
         top.setContentsMargins(4, 2, 6, 0)
         top.addWidget(self.tabs)
+        top.addWidget(self.views)
         top.addStretch(1)
-        for action in actions:
-            button = QToolButton(self)
+        self._buttons = [QToolButton(self) for _action in actions]
+        for button, action in zip(self._buttons, actions, strict=True):
             button.setDefaultAction(action)
             button.setAutoRaise(True)
             top.addWidget(button)
@@ -103,11 +117,21 @@ class StudyPage(QWidget):
         layout.addWidget(self.pages, 1)
         layout.addWidget(self.words)
         self.tabs.currentChanged.connect(lambda index: self._choose(replace(self.choice, view=list(VIEWS)[index])))
+        self.tabs.currentChanged.connect(self.views.setCurrentIndex)
+        self.views.activated.connect(self.tabs.setCurrentIndex)
         self.choosers.changed.connect(self._choose)
         self.table.chosen.connect(self._on_points)
         self.table.opened.connect(self._on_points_opened)
         self.apply_tokens(current_tokens())
         self.show_study(None)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Chooses between tabs and combo box."""
+        super().resizeEvent(event)
+        buttons = sum(button.sizeHint().width() for button in self._buttons)
+        is_narrow = self.width() < self.tabs.sizeHint().width() + buttons + _TOP_MARGINS
+        self.tabs.setVisible(not is_narrow)
+        self.views.setVisible(is_narrow)
 
     # ---- what the owner uses ----
 

@@ -18,6 +18,7 @@ from subflow_app.qt.widgets.tables import set_up_table, set_widths
 Index = QModelIndex | QPersistentModelIndex
 
 _WIDEST = "00.00 ± 00.00"
+_MOST_MEASURED = 200
 
 
 class StudyTableModel(QAbstractTableModel):
@@ -86,6 +87,10 @@ class StudyTableModel(QAbstractTableModel):
         self._order()
         self.endResetModel()
 
+    def texts(self, most: int) -> list[list[str]]:
+        """The cells of the first rows."""
+        return self._texts[:most]
+
     def _order(self) -> None:
         if self._content is None:
             return
@@ -111,7 +116,7 @@ class StudyTableModel(QAbstractTableModel):
         if not math.isfinite(found.mean):
             return tr("no run yet")
         single = ", ".join(figure.text(value, with_unit=False) for value in found.values[:20])
-        return tr("{title} by seed: {values} {unit}", title=tr(figure.title), values=single, unit=figure.unit).rstrip()
+        return tr("{title} by seed: {values} {unit}", title=figure.name, values=single, unit=figure.unit).rstrip()
 
 
 class StudyTable(QTableView):
@@ -133,6 +138,7 @@ class StudyTable(QTableView):
         self.selectionModel().selectionChanged.connect(lambda _new, _old: self.chosen.emit(self.selected_points()))
         self.doubleClicked.connect(lambda _index: self.opened.emit(self.selected_points()))
         self._titles: list[str] = []
+        self._needed: list[int] = []  # widths of the columns that their texts ask for
         self.apply_tokens(current_tokens())
 
     def show_content(self, content: TableContent) -> None:
@@ -140,16 +146,23 @@ class StudyTable(QTableView):
         selected = set(self.selected_points())
         self.study_model.show_content(content)
         titles = headings(content.study, content.figures)
-        if titles != self._titles:
-            self._titles = titles
-            first = [row_texts(content.study, row, content.figures) for row in content.rows[:50]]
-            parameters, last = len(content.study.parameters), len(titles) - 1
-            columns = []
-            for column, title in enumerate(titles):
-                # Runs that are still to come have longer intervals than none.
-                usual = _WIDEST if parameters <= column < last else ""
-                columns.append((title, max((usual, *(texts[column] for texts in first)), key=len)))
-            set_widths(self, columns)
+        is_other = titles != self._titles
+        self._titles = titles
+        parameters, last = len(content.study.parameters), len(titles) - 1
+        texts = self.study_model.texts(_MOST_MEASURED)
+        columns = []
+        for column, title in enumerate(titles):
+            # Runs that are still to come have longer intervals than none.
+            usual = _WIDEST if parameters <= column < last else ""
+            columns.append((title, max((usual, *(row[column] for row in texts)), key=len)))
+        before = [self.columnWidth(column) for column in range(len(titles))]
+        set_widths(self, columns)
+        needed = [self.columnWidth(column) for column in range(len(titles))]
+        for column, width in enumerate([] if is_other else before):
+            # What a person has dragged stays, unless more has to fit now.
+            if needed[column] <= self._needed[column]:
+                self.setColumnWidth(column, width)
+        self._needed = needed
         for row, shown in enumerate(self.study_model.rows):
             if shown.point in selected:
                 self.selectionModel().select(

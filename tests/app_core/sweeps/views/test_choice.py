@@ -29,6 +29,24 @@ def test_what_is_not_chosen_is_chosen_sensibly():
     assert choice.figures == ("goodput_bps", "mean_rtt_s", "loss_ratio", "fairness.jain")
 
 
+def test_sweep_of_one_flow_among_others_shows_what_that_flow_gets():
+    key = "flows.mptcp.controller"
+    figures = {"goodput_bps": 10e6, "mean_rtt_s": 0.1, "flows.mptcp.goodput_bps": 4e6, "flows.mptcp.mean_rtt_s": 0.2}
+    figures["flows.tcp.goodput_bps"] = 6e6
+
+    def study(*keys: str) -> Study:
+        points = tuple(
+            StudyPoint((place,), (StudyRun(1, place, {key: figures[key] for key in keys}),)) for place in (0, 1)
+        )
+        return Study("", (make_parameter(key, ("lia", "olia")),), tuple(map(make_figure, keys)), points)
+
+    choice = settled(ViewChoice(), study(*figures))
+    assert (choice.figure, choice.other) == ("flows.mptcp.goodput_bps", "flows.mptcp.mean_rtt_s")
+    assert choice.figures == ("flows.mptcp.goodput_bps", "goodput_bps", "mean_rtt_s")
+    # Alone it has the total.
+    assert settled(ViewChoice(), study("goodput_bps", "mean_rtt_s", "flows.mptcp.goodput_bps")).figure == "goodput_bps"
+
+
 def test_what_another_sweep_does_not_have_is_not_chosen():
     chosen = ViewChoice(figure="fairness.jain", x=RATE, series="", fixed={RATE: 1, LOSS: 4})
     kept = settled(chosen, large_study(1))

@@ -1,8 +1,11 @@
 import math
 
+import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, large_study, small_study
 
+from subflow_agents.evaluation import Figure
+from subflow_app.core.sweeps.views.span import span_of, spread_texts
 from subflow_app.core.sweeps.views.study import make_figure, make_parameter, short_key
 
 
@@ -65,3 +68,25 @@ def test_a_key_is_told_in_full_where_its_last_part_is_not_enough():
     assert short_key(LOSS, study) == "loss"
     with pytest.raises(KeyError):
         study.figure("nothing")
+
+
+def test_mean_has_no_more_digits_than_its_interval_tells_nor_than_anybody_reads():
+    goodput = make_figure("goodput_bps")
+    assert goodput.interval_text(Figure(9.6518e6, 0.12e6, ())) == "9.65 ± 0.12 Mbit/s"
+    assert goodput.interval_text(Figure(9.65178e6, 520.0, ())) == "9.6518 ± 0.0005 Mbit/s"
+    assert goodput.interval_text(Figure(9.65178e6, 5.0, ())) == "9.6518 ± <0.0001 Mbit/s"
+    assert goodput.interval_text(Figure(0.0, 5.0, ())) == "0.000000 ± 0.000005 Mbit/s"
+
+
+def test_figures_of_flows_and_links_say_whose_they_are():
+    assert make_figure("flows.mptcp.goodput_bps").axis_title == "mptcp: Goodput (Mbit/s)"
+    assert make_figure("flows.download.3.mean_rtt_s").axis_title == "download.3: Mean RTT (ms)"
+    assert make_figure("links.top/forward.max_queue_pkts").axis_title == "top/forward: Longest queue (pkt)"
+    assert make_figure("goodput_bps").owner == ""
+    assert make_figure("flows.mptcp.novelty").name == "flows.mptcp.novelty"
+
+
+def test_numbers_of_a_colour_bar_differ():
+    assert spread_texts((9.6518, 9.6521, 9.6524)) == ["9.65180", "9.65210", "9.65240"]
+    assert spread_texts((0.0, 50.0, 100.0)) == ["0", "50", "100"]
+    assert span_of(np.array([1.0, 1.0 + 1e-15])) == pytest.approx((0.95, 1.05))

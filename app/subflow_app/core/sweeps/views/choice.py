@@ -23,7 +23,7 @@ VIEWS: Mapping[str, str] = {
     LINES: translatable("Lines"),
     BOXES: translatable("Boxes"),
     SCATTER: translatable("Scatter"),
-    PARALLEL: translatable("Parallel coordinates"),
+    PARALLEL: translatable("Parallel"),
 }
 
 # What each view can be told, in the order in which it is asked.
@@ -101,12 +101,25 @@ def varying(study: Study) -> list[str]:
     return found or [parameter.key for parameter in study.parameters]
 
 
+def flow_in_question(study: Study) -> str:
+    """The flow whose parameters alone are varied, if there are others beside it; empty if there is no such.
+
+    Its own figures are what such a sweep is made for: the total of a link that is full tells nothing.
+    """
+    varied = {key.split(".")[1] for key in varying(study) if key.startswith("flows.") and key.count(".") > 1}
+    flows = {figure.owner for figure in study.figures if figure.key.startswith("flows.")}
+    return next(iter(varied)) if len(varied) == 1 and varied < flows else ""
+
+
 def settled(choice: ViewChoice, study: Study) -> ViewChoice:
     """The choice with everything chosen, and nothing that the sweep does not have."""
     keys, figures = varying(study), [figure.key for figure in study.figures]
-    figure = choice.figure if choice.figure in figures else study.default_figure(*_USUAL)
-    other = choice.other if choice.other in figures else study.default_figure("mean_rtt_s", "p95_rtt_s")
-    usual = tuple(key for key in _USUAL if key in figures) or tuple(figures[:4])
+    flow = flow_in_question(study)
+    own = (f"flows.{flow}.goodput_bps",) if flow else ()
+    figure = choice.figure if choice.figure in figures else study.default_figure(*own, *_USUAL)
+    delay = (f"flows.{flow}.mean_rtt_s",) if flow else ()
+    other = choice.other if choice.other in figures else study.default_figure(*delay, "mean_rtt_s", "p95_rtt_s")
+    usual = tuple(key for key in (*own, *_USUAL) if key in figures) or tuple(figures[:4])
     chosen = tuple(key for key in figures if key in choice.figures) or usual
     series = choice.series
     if series is None or (series and series not in keys):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.sweeps.views.span import shade, span_of
+from subflow_app.core.sweeps.views.span import are_apart, shade, span_of
 from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure, short_key
 
 # More levels than these are told by round numbers, and roughly so many of them.
@@ -118,9 +118,13 @@ def _of_figure(study: Study, figure: StudyFigure) -> tuple[ParallelAxis, NDArray
     means = _means(study, figure)
     low, high = span_of(means)
     places = (means - low) / (high - low)
-    return ParallelAxis(
-        figure.key, figure.axis_title, figure.axis_title, _number_ticks(low, high), figure=figure
-    ), places
+    known = means[np.isfinite(means)]
+    if len(known) and not are_apart(float(known.min()), float(known.max())):
+        # All the same: its one value, and no scale of values that nothing has.
+        ticks: tuple[tuple[float, str], ...] = ((0.5, figure.text(float(known[0]) / figure.scale, with_unit=False)),)
+    else:
+        ticks = _number_ticks(low, high)
+    return ParallelAxis(figure.key, figure.axis_title, figure.axis_title, ticks, figure=figure), places
 
 
 def _means(study: Study, figure: StudyFigure) -> NDArray[np.float64]:

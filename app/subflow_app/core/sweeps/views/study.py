@@ -22,7 +22,7 @@ _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("%", 1e-2),),
 )
 # Of means: beyond these nobody reads.
-_MOST_DECIMALS = 6
+_MOST_DIGITS, _MOST_DECIMALS = 5, 6
 _SPELLINGS = {"µs": "us", "min": "s"}
 
 # Figures of which more is better, and of which less is; of others nothing is said.
@@ -42,6 +42,16 @@ _TITLES: Mapping[str, str] = {
     "wall_s": translatable("Wall time"),
     "packets": translatable("Packets"),
 }
+# Of single flows and links: they are told by these and the name of what has them.
+_PART_TITLES: Mapping[str, str] = {
+    **_TITLES,
+    "active_goodput_bps": translatable("Goodput while active"),
+    "mean_queue_pkts": translatable("Mean queue"),
+    "max_queue_pkts": translatable("Longest queue"),
+    "drops_queue": translatable("Dropped by the full queue"),
+    "drops_random": translatable("Lost at random"),
+}
+_PARTS = ("flows.", "links.")
 
 
 class Level(NamedTuple):
@@ -93,6 +103,7 @@ class StudyFigure:
         scale: what SI values are multiplied by to be in that unit.
         decimals: of its numbers; None for as many as are telling.
         better: 1 if more of it is better, -1 if less is, 0 if there is no saying.
+        owner: the flow, or the direction of a link, that has it; empty: the whole run.
     """
 
     key: str
@@ -101,11 +112,17 @@ class StudyFigure:
     scale: float = 1.0
     decimals: int | None = None
     better: int = 0
+    owner: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the language of the window, with what it is of: ``"mptcp: Goodput"``."""
+        return f"{self.owner}: {tr(self.title)}" if self.owner else tr(self.title)
 
     @property
     def axis_title(self) -> str:
         """What axes are called, in the language of the window, with the unit."""
-        return f"{tr(self.title)} ({self.unit})" if self.unit else tr(self.title)
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, value: float, *, with_unit: bool = True) -> str:
         """A value in words."""
@@ -121,9 +138,13 @@ class StudyFigure:
             return self.text(found.mean)
         half = found.ci95 * self.scale
         if half > 0:
-            # Two digits of the interval; digits of the mean beyond them mean nothing.
-            decimals = min(max(0, 1 - math.floor(math.log10(half))), _MOST_DECIMALS)
-            text = f"{found.mean * self.scale:.{decimals}f} ± {half:.{decimals}f}"
+            # Two digits of the interval; digits of the mean beyond them mean nothing. And nobody reads more than so
+            # many of the mean, however much alike all runs are.
+            mean = found.mean * self.scale
+            most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
+            decimals = min(max(0, 1 - _exponent(half)), most)
+            told = f"± {half:.{decimals}f}" if half >= 0.5 * 10.0**-decimals else f"± <{10.0**-decimals:.{decimals}f}"
+            text = f"{mean:.{decimals}f} {told}"
         else:
             text = f"{self.text(found.mean, with_unit=False)} ± 0"
         return f"{text} {self.unit}" if self.unit else text
@@ -271,8 +292,14 @@ def make_figure(key: str) -> StudyFigure:
     last = key.rpartition(".")[2].rpartition(":")[2]
     known = column(last)
     better = 1 if last.endswith(_MORE_IS_BETTER) else -1 if last.endswith(_LESS_IS_BETTER) else 0
-    title = _TITLES.get(key, key)
-    return StudyFigure(key, title, known.unit, known.scale, known.decimals, better)
+    title, owner = _TITLES.get(key, key), ""
+    if key.startswith(_PARTS) and last in _PART_TITLES:
+        title, owner = _PART_TITLES[last], key.partition(".")[2].rpartition(".")[0]
+    return StudyFigure(key, title, known.unit, known.scale, known.decimals, better, owner)
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(abs(value)))
 
 
 def _number(text: str) -> float:

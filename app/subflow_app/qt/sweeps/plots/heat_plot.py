@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.sweeps.views.heat_map import HeatCell, HeatMapContent
-from subflow_app.core.sweeps.views.span import shade
+from subflow_app.core.sweeps.views.span import shade, spread_texts
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import label_style
 from subflow_app.qt.sweeps.plots.study_plot import Hit, StudyPlot
@@ -105,7 +105,7 @@ class HeatPlot(StudyPlot):
         bar.setPen(make_pen(self._tokens.border))
         bar.setTickPen(make_pen(self._tokens.muted_text))
         bar.setTextPen(self._tokens.muted_text)
-        ends = [f"{value:.4g}" for value in (low, high, (low + high) / 2)]
+        ends = spread_texts((low, (low + high) / 2, high))
         bar.setWidth(max(map(metrics.horizontalAdvance, ends)) + metrics.height() + 30)
         self._draw_cells(content, low, high)
         self.strip.show_entries("", (), self._tokens.text)
@@ -150,7 +150,7 @@ class HeatPlot(StudyPlot):
         if math.isfinite(cell.ci95):
             half = figure.text(cell.ci95)
             value = tr("{value} ± {half} (95 % interval)", value=value, half=half)
-        lines.append(f"{tr(figure.title)}: {value}")
+        lines.append(f"{figure.name}: {value}")
         told = trn("{count} run", "{count} runs", cell.runs)
         if len(cell.points) > 1:
             told = tr("mean over {count} settings of the other parameters, {runs}", count=len(cell.points), runs=told)

@@ -81,5 +81,5 @@ class LineChart(StudyPlot):
         value = figure.text(point.mean)
         if math.isfinite(point.ci95):
             value = tr("{value} ± {half} (95 % interval)", value=value, half=figure.text(point.ci95))
-        parts += [f"{tr(figure.title)}: {value}", trn("{count} run", "{count} runs", point.runs)]
+        parts += [f"{figure.name}: {value}", trn("{count} run", "{count} runs", point.runs)]
         return "\n".join(parts)

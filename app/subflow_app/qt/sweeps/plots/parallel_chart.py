@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.sweeps.views.parallel import ParallelContent
+from subflow_app.core.sweeps.views.span import spread_texts
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.sweeps.plots.study_plot import Hit
@@ -223,14 +224,20 @@ class ParallelChart(QWidget):
             painter.setPen(QColor(self._tokens.text))
             painter.drawText(at, shown)
         painter.setPen(QColor(self._tokens.accent if has_focus else self._tokens.text))
-        painter.drawText(self._title_area(number, x), Qt.AlignmentFlag.AlignCenter, self._title(number))
+        lines = self._title(number)
+        room_of_title = self._title_area(number, x)
+        where = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+        painter.drawText(room_of_title, int(where), "\n".join(lines))
 
-    def _title(self, number: int) -> str:
+    def _title(self, number: int) -> list[str]:
+        """The title of an axis in one line, or in two where it has no room in one."""
         assert self.content is not None
         metrics = QFontMetricsF(self.font())
         axis, room = self.content.axes[number], max(30.0, self._spacing() - 8)
-        title = axis.title if metrics.horizontalAdvance(axis.title) <= room else axis.short
-        return metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room)
+        lines = _in_two_lines(axis.title, room, metrics)
+        if max(map(metrics.horizontalAdvance, lines)) > room:
+            lines = _in_two_lines(axis.short, room, metrics)
+        return [metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, room) for line in lines]
 
     def _draw_bar(self, painter: QPainter, content: ParallelContent) -> None:
         metrics = QFontMetricsF(self.font())
@@ -245,14 +252,14 @@ class ParallelChart(QWidget):
         painter.setPen(make_pen(self._tokens.border, width=self.line_width))
         painter.drawRect(bar)
         painter.setPen(QColor(self._tokens.text))
-        low, high = content.span
-        for y, value in ((area.bottom(), low), (area.center().y(), (low + high) / 2), (area.top(), high)):
-            painter.drawText(QPointF(bar.right() + 5, y + (metrics.ascent() - metrics.descent()) / 2), f"{value:.4g}")
+        for y, text in zip((area.bottom(), area.center().y(), area.top()), self._bar_texts(content), strict=True):
+            painter.drawText(QPointF(bar.right() + 5, y + (metrics.ascent() - metrics.descent()) / 2), text)
         painter.save()
         painter.translate(self.width() - 4 - metrics.height(), area.center().y())
         painter.rotate(-90)
         rect = QRectF(-area.height() / 2, 0, area.height(), metrics.height())
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, content.colour.axis_title)
+        title = metrics.elidedText(content.colour.axis_title, Qt.TextElideMode.ElideMiddle, area.height())
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, title)
         painter.restore()
 
     # ---- places ----
@@ -260,14 +267,20 @@ class ParallelChart(QWidget):
     def _plot_area(self) -> QRectF:
         metrics = QFontMetricsF(self.font())
         left = metrics.averageCharWidth() * 8 + 12
-        top = 2 * metrics.height() + 8
+        top = 2 * metrics.height() + 14
         return QRectF(
             left, top, max(20.0, self.width() - 2 * left - self._bar_room()), max(20.0, self.height() - top - 14)
         )
 
     def _bar_room(self) -> float:
         metrics = QFontMetricsF(self.font())
-        return _BAR_WIDTH + 24 + metrics.horizontalAdvance("0.0000") + metrics.height()
+        texts = ["0.000"] if self.content is None else self._bar_texts(self.content)
+        return _BAR_WIDTH + 28 + max(map(metrics.horizontalAdvance, texts)) + metrics.height()
+
+    @staticmethod
+    def _bar_texts(content: ParallelContent) -> list[str]:
+        low, high = content.span
+        return spread_texts((low, (low + high) / 2, high))
 
     def _spacing(self) -> float:
         count = len(self.content.axes) if self.content is not None else 1
@@ -288,9 +301,11 @@ class ParallelChart(QWidget):
         metrics = QFontMetricsF(self.font())
         middle = self._x(number) if x is None else x
         # At the ends a title may reach to the edge, not beyond it.
-        width = metrics.horizontalAdvance(self._title(number)) + 6
+        lines = self._title(number)
+        width = max(map(metrics.horizontalAdvance, lines)) + 6
         left = min(max(2.0, middle - width / 2), self.width() - width - 2)
-        return QRectF(left, 4, width, metrics.height() + 2)
+        height = len(lines) * metrics.height() + 2
+        return QRectF(left, self._plot_area().top() - 6 - height, width, height)
 
     def _line(self, content: ParallelContent, point: int) -> QPolygonF:
         line = QPolygonF()
@@ -357,7 +372,7 @@ class ParallelChart(QWidget):
                 lines.append(f"{axis.key}: {level.text}")
             elif axis.figure is not None:
                 found = study.mean([point], axis.key)
-                lines.append(f"{tr(axis.figure.title)}: {axis.figure.interval_text(found)}")
+                lines.append(f"{axis.figure.name}: {axis.figure.interval_text(found)}")
         runs = len(study.points[point].runs)
         return "\n".join([*lines, trn("{count} run", "{count} runs", runs)])
 
@@ -493,6 +508,19 @@ class ParallelChart(QWidget):
             super().keyPressEvent(event)
             return
         self.update()
+
+
+def _in_two_lines(title: str, room: float, metrics: QFontMetricsF) -> list[str]:
+    """A title as it is if it fits, else parted where its halves are most alike: at spaces, and after dots of keys."""
+    places = [number for number, letter in enumerate(title) if letter == " " or (letter == "." and number > 0)]
+    if metrics.horizontalAdvance(title) <= room or not places:
+        return [title]
+
+    def parts(place: int) -> list[str]:
+        end = place + 1 if title[place] == "." else place
+        return [title[:end], title[end:].lstrip()]
+
+    return min(map(parts, places), key=lambda lines: max(map(metrics.horizontalAdvance, lines)))
 
 
 def _within(start: float, end: float) -> tuple[float, float]:

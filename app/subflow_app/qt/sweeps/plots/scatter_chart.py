@@ -96,7 +96,7 @@ class ScatterChart(StudyPlot):
         series = content.series
         parts = [f"{series.key}: {series.levels[mark.series].text}"] if series is not None else []
         parts += [mark.label] if mark.label else []
-        parts += [f"{tr(f.title)}: {f.interval_text(v)}" for f, v in ((content.y, mark.y), (content.x, mark.x))]
+        parts += [f"{f.name}: {f.interval_text(v)}" for f, v in ((content.y, mark.y), (content.x, mark.x))]
         parts.append(trn("{count} run", "{count} runs", len(mark.x.values)))
         return Hit(mark.x.mean * content.x.scale, mark.y.mean * content.y.scale, "\n".join(parts), (mark.point,))
 

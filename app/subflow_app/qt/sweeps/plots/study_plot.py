@@ -18,6 +18,7 @@ from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.qt.plotting.view_box import PlotViewBox
 from subflow_app.qt.sweeps.plots.series_strip import SeriesStrip, StripEntry
+from subflow_app.qt.sweeps.plots.study_axis import StudyAxis
 from subflow_app.qt.theme import Tokens
 
 SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
@@ -72,7 +73,9 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._is_zoomed = False
         self.strip = SeriesStrip(self._font)
         self.view = PlotViewBox()
-        self.item: Any = make_plot_item(self.view, self._font, over_time=False)
+        self.item: Any = make_plot_item(self.view, self._font, over_time=False, axis=StudyAxis)
+        for side in ("left", "bottom"):
+            self.item.getAxis(side).tick_font = self._font
         show_bottom_axis(self.item, " ", self._font)
         self.addItem(self.strip, 0, 0)
         self.addItem(self.item, 1, 0)
@@ -86,6 +89,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.view.reset_requested.connect(self.fit)
         self.view.sigRangeChangedManually.connect(self._on_zoomed)
         self.view.sigResized.connect(self._on_resized)
+        self.view.sigRangeChanged.connect(lambda _view, _ranges: self._make_room())
 
     # ---- content ----
 
@@ -109,6 +113,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self._draw()
         # Titles get the colour that the numbers have when that is set.
         colour_axes(self.item, self._tokens, line_width=self.line_width)
+        self._make_room()
         self._mark()
 
     def fit(self) -> None:
@@ -118,12 +123,13 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def titles(self) -> tuple[str, str]:
         """What stands along the plot and up the plot, with units."""
-        return str(self.item.getAxis("bottom").labelText), str(self.item.getAxis("left").labelText)
+        return self.item.getAxis("bottom").title, self.item.getAxis("left").title
 
     def _on_resized(self, _view: object) -> None:
         # Marks have a size in pixels: how much room they take beside the values depends on how large the plot is.
         if self.content is not None and not self._is_zoomed:
             self.fit()
+        self._make_room()
 
     def _on_zoomed(self, _mouse_enabled: object) -> None:
         self._is_zoomed = True
@@ -154,6 +160,11 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         if shown._is_zoomed:
             self.view.setRange(rect=shown.view.viewRect(), padding=0.0)
 
+    def _make_room(self) -> None:
+        """Room for the numbers beside the title of each axis, and a starting value where they would be too long."""
+        for side, (low, high) in zip(("bottom", "left"), self.view.viewRange(), strict=True):
+            self.item.getAxis(side).show_range(low, high)
+
     # ---- for the kinds ----
 
     def _draw(self) -> None:
@@ -165,10 +176,12 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.item.addItem(item, ignoreBounds=not counts)
 
     def _label(self, side: str, title: str) -> None:
+        axis = self.item.getAxis(side)
+        axis.title, axis.start = title, 0.0
         if side == "bottom":
             show_bottom_axis(self.item, title, self._font)
         else:
-            self.item.getAxis(side).setLabel(title, **label_style(self._font))
+            axis.setLabel(title, **label_style(self._font))
 
     def _colour(self, series: int) -> QColor:
         return QColor(palette.hex_colour(ColourKey(series, 0), dark=self._tokens.is_dark))
