@@ -32,6 +32,9 @@ NUMBER_FIELDS = (
 )
 """Columns that hold numbers, in SI units."""
 
+FORK_FIELDS = ("parent_id", "forked_at_s")
+"""Columns of forks: number of the run that one branched off, and when, s. Other runs meet no condition on them."""
+
 STARTED = "started_at"
 """Field of the time of day at which a run began, compared with ISO 8601 text of UTC; ``:`` takes ``FROM..TO``."""
 
@@ -48,8 +51,8 @@ class Condition:
     """One thing that runs must meet.
 
     Attributes:
-        field: WORDS, TAG, STARTED, one of TEXT_FIELDS or NUMBER_FIELDS; or, with `is_recorded`, a key of recorded
-            values (see `matching_keys`): the condition is met if it is met by one of them.
+        field: WORDS, TAG, STARTED, one of TEXT_FIELDS, NUMBER_FIELDS or FORK_FIELDS; or, with `is_recorded`, a key of
+            recorded values (see `matching_keys`): the condition is met if it is met by one of them.
         operator: one of OPERATORS.
         value: what to compare with, numbers in SI units.
         is_negated: whether runs must not meet it.
@@ -117,6 +120,9 @@ def _sql(condition: Condition, keys: Mapping[str, int], status: str) -> tuple[st
         return f"started_at {_COMPARISONS.get(condition.operator, condition.operator)} ?", [value]
     if field in TEXT_FIELDS:
         return _text(status if field == "status" else field, condition)
+    if field in FORK_FIELDS:
+        text, parameters = _number(field, condition.operator, float(value))
+        return f"id IN (SELECT run_id FROM run_fork WHERE {text})", parameters
     if field not in NUMBER_FIELDS:
         raise ValueError(f"there is no field {field!r}")
     # Seeds are unsigned, and stored as the signed number of the same bits.

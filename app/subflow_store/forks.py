@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from subflow_store import schema
-from subflow_store.database import Database
+from subflow_store.database import Database, Reader
 from subflow_store.values import RunFork
 
 _SELECT = "SELECT run_id, parent_id, parent_name, forked_at_s, difference, changes FROM run_fork"
@@ -44,6 +44,12 @@ class ForkStore:
         with self._database.reading() as reader:
             rows = reader.raw.execute(query, (run_id,)).fetchall()
         return {row[0]: _fork(row) for row in rows}
+
+
+def forks_between(reader: Reader, first: int, last: int) -> dict[int, RunFork]:
+    """The forks among the runs of these numbers, deleted ones too."""
+    rows = reader.raw.execute(f"{_SELECT} WHERE run_id BETWEEN ? AND ?", (first, last)).fetchall()
+    return {row[0]: _fork(row) for row in rows}
 
 
 def insert_fork(connection: sa.Connection, run_id: int, fork: RunFork | None) -> None:

@@ -16,9 +16,10 @@ from subflow_store import schema
 from subflow_store.codec import codec
 from subflow_store.conditions import Condition, where
 from subflow_store.database import Reader
+from subflow_store.forks import forks_between
 from subflow_store.ingest import group
 from subflow_store.schema import PYRAMID_STEPS
-from subflow_store.values import PyramidData, RunRow, SeriesData, SeriesInfo
+from subflow_store.values import PyramidData, RunFork, RunRow, SeriesData, SeriesInfo
 
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
 _ROUNDING = 1e-6  # in samples
@@ -194,7 +195,7 @@ def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[floa
 
 
 def _run_rows(reader: Reader, rows: Sequence[Sequence[Any]], gone: frozenset[int]) -> list[RunRow]:
-    """Rows of `_SELECT_RUNS` with their tags, which are read in one go: asking for each run takes as long again."""
+    """Rows of `_SELECT_RUNS` with their tags and forks, read in one go: asking for each run takes as long again."""
     if not rows:
         return []
     # The rows are in order of their numbers, so one stretch of the tags' table holds those of all of them.
@@ -202,10 +203,11 @@ def _run_rows(reader: Reader, rows: Sequence[Sequence[Any]], gone: frozenset[int
     tags: dict[int, list[str]] = {}
     for run_id, tag in reader.raw.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds):
         tags.setdefault(run_id, []).append(tag)
-    return [_run_row(row, tags.get(row[0]), gone) for row in rows]
+    forks = forks_between(reader, *bounds)
+    return [_run_row(row, tags.get(row[0]), forks.get(row[0]), gone) for row in rows]
 
 
-def _run_row(row: Sequence[Any], tags: list[str] | None, gone: frozenset[int]) -> RunRow:
+def _run_row(row: Sequence[Any], tags: list[str] | None, fork: RunFork | None, gone: frozenset[int]) -> RunRow:
     values = list(row)
     values[_SEED] &= _UNSIGNED
     values[_STARTED_AT] = datetime.fromisoformat(values[_STARTED_AT])
@@ -213,6 +215,7 @@ def _run_row(row: Sequence[Any], tags: list[str] | None, gone: frozenset[int]) -
         values[_ENDED_AT] = datetime.fromisoformat(values[_ENDED_AT])
     values[_DELETED] = bool(values[_DELETED])
     values.append(tuple(sorted(tags)) if tags else ())
+    values.append(fork)
     if gone and values[0] in gone:
         values[_STATUS] = "interrupted"
     values += _NO_DOCUMENTS

@@ -121,6 +121,8 @@ class RunRow(NamedTuple):
     note: str
     deleted: bool
     tags: tuple[str, ...]
+    fork: RunFork | None
+    """Where it branched off another run; None: it has a beginning of its own."""
     scenario_text: str | None = None
     summary: Mapping[str, Any] | None = None
     machine: Mapping[str, str] | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
@@ -80,6 +81,8 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
 
     fork_row = window.history.runs()[0]
     store = window.database.store
+    tip = window.history.table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert f"Fork of run {original} at 1.2 s: wifi loss 1 % → 20 %" in tip
     assert store is not None
     origin = store.forks.origin_of(fork_row.id)
     assert origin is not None

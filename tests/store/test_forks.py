@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.store.examples import record, values_of
 
 from subflow_store import RunFork, open_store
+from subflow_store.conditions import Condition
 
 CHANGES = [{"link": "wifi", "loss": "5%"}]
 
@@ -57,3 +58,20 @@ def test_a_fork_of_a_run_that_is_not_stored_keeps_its_name(path: Path) -> None:
         origin = store.forks.origin_of(fork)
         assert origin is not None
         assert (origin.parent_id, origin.parent_name, origin.changes) == (None, "First", CHANGES)
+
+
+def test_the_list_tells_forks_and_finds_them(path: Path) -> None:
+    with open_store(path) as store:
+        origin = record(store)
+        fork = record(store, name="Fork", fork=fork_of(origin))
+        other = record(store, name="Fork of what is not stored", fork=fork_of(None))
+        assert {run.id: run.fork for run in store.runs()} == {origin: None, fork: fork_of(origin), other: fork_of(None)}
+        assert store.run(fork).fork == fork_of(origin)
+
+        def found(field: str, operator: str, value: float, *, is_negated: bool = False) -> list[int]:
+            return [run.id for run in store.runs([Condition(field, operator, value, is_negated)])]
+
+        assert found("parent_id", ":", origin) == [fork]
+        assert found("forked_at_s", ">=", 0.0) == [other, fork]
+        assert found("forked_at_s", "<", 12.0) == []
+        assert found("forked_at_s", ">=", 0.0, is_negated=True) == [origin]

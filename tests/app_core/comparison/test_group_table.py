@@ -22,7 +22,7 @@ from subflow_app.core.comparison.group_table import (
 )
 from subflow_app.core.comparison.significance import welch
 from subflow_app.core.errors import InputError
-from subflow_store import RunRow
+from subflow_store import RunFork, RunRow
 
 LIA = [4.0e6, 4.1e6, 4.3e6]
 OLIA = [5.0e6, 5.2e6, 5.1e6]
@@ -179,3 +179,12 @@ def test_the_files_have_all_numbers() -> None:
     assert not any(
         isinstance(value, float) and math.isnan(value) for value in document["figures"][1]["groups"][1].values()
     )
+
+
+def test_forks_are_named_by_what_was_changed() -> None:
+    changes = [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
+    runs = [
+        made(k, "lia", 1, 4e6, scenario_text=f"# {k}", fork=RunFork(1, "Demo", 12.5, "", changes) if k > 1 else None)
+        for k in (1, 2)
+    ]
+    assert [group.label for group in group_runs(runs).groups] == ["not forked", "from 12.5 s: wifi loss 2 % → 5 %"]

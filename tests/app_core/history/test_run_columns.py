@@ -10,7 +10,7 @@ import pytest
 
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, column, recorded_column, sorted_runs
 from subflow_app.core.history.run_groups import GROUPINGS, grouped, mean_interval
-from subflow_store import RunRow
+from subflow_store import RunFork, RunRow
 
 
 def run(number: int, **changes: Any) -> RunRow:
@@ -114,3 +114,13 @@ def test_mean_comes_with_its_interval() -> None:
     assert single is not None
     assert single.mean == 5.0
     assert math.isnan(single.half)
+
+
+def test_a_fork_tells_its_origin_its_time_and_what_differs() -> None:
+    changes = [{"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}]
+    shown = column("fork")
+    assert shown.of is not None
+    assert shown.text(shown.of(run(1))) == ""
+    forked = run(2, fork=RunFork(1, "Demo", 12.5, "in English", changes))
+    assert shown.of(forked) == "run 1 at 12.5 s: wifi loss 2 % → 5 %"
+    assert shown.of(run(3, fork=RunFork(None, "Demo", 2.0, "", changes))) == '"Demo" at 2 s: wifi loss 2 % → 5 %'

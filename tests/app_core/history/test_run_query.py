@@ -19,6 +19,7 @@ from subflow_app.core.history.run_query import (
     quoted,
 )
 from subflow_store.conditions import (
+    FORK_FIELDS,
     NUMBER_FIELDS,
     OPERATORS,
     STARTED,
@@ -133,7 +134,7 @@ def test_any_key_may_be_asked_for_where_keys_are_unknown() -> None:
 
 def test_fields_are_known_to_the_store() -> None:
     for field in FIELDS.values():
-        assert field.is_recorded or field.column in (TAG, STARTED, *TEXT_FIELDS, *NUMBER_FIELDS)
+        assert field.is_recorded or field.column in (TAG, STARTED, *TEXT_FIELDS, *NUMBER_FIELDS, *FORK_FIELDS)
 
 
 def understood(text: str) -> list[Condition] | QueryError:

@@ -10,6 +10,7 @@ from typing import Literal
 from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.history.run_comparison import run_parameters
 from subflow_app.core.language import tr, translatable, trn
+from subflow_app.core.replay.fork_words import fork_text
 from subflow_app.core.traces import stored_condition
 from subflow_store.values import RunRow
 
@@ -151,9 +152,18 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
     if len({each.controllers for each in firsts}) > 1 and run.controllers:
         parts.append(run.controllers)
     alike = [each for each in firsts if _first_told(each) == _first_told(run)]
-    if len(alike) > 1:
+    if len(alike) > 1 and any(each.fork is not None for each in alike):
+        parts.append(_fork_told(run))
+    elif len(alike) > 1:
         parts += _own_parameters(run, alike)
     return " · ".join(parts) or run.controllers or run.scenario_name
+
+
+def _fork_told(run: RunRow) -> str:
+    """Of a run among forks, what makes it another one; events of their scenarios say the same, but to nobody."""
+    if run.fork is None:
+        return tr("not forked")
+    return fork_text(run.fork.forked_at_s, run.fork.changes)
 
 
 def _first_told(run: RunRow) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ DIFFERENT = "\N{NOT EQUAL TO} "
 _CLOSE = 1e-9
 
 # Parameters that the list of runs has columns for, and what is asked about a run first.
-_LISTED = ("scenario", "controllers", "seed", "duration_s", "warmup_s", "profile", "version", "status")
+_LISTED = ("scenario", "fork", "controllers", "seed", "duration_s", "warmup_s", "profile", "version", "status")
 _LISTED_FIGURES = ("goodput_bps", "mean_rtt_s", "jain", "packets")
 # Of a summary, these tell what was in force rather than what came out.
 _SETTINGS = (

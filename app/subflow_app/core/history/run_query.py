@@ -80,6 +80,10 @@ FIELDS: Mapping[str, QueryField] = {
     "version": QueryField("version", _TEXT, "version of Subflow that ran it: version:0.1"),
     "signature": QueryField("signature", _TEXT, "signature of the run: signature:ed8c"),
     "run": QueryField("id", Dimension.COUNT, "number of the run: run>=100"),
+    "fork": QueryField("parent_id", Dimension.COUNT, "forks of the run of this number: fork:12"),
+    "forked": QueryField(
+        "forked_at_s", Dimension.TIME, "when it branched off another run: forked>10s, all forks: forked>=0s"
+    ),
 }
 """Short names; everything else recorded goes by its key, e.g. ``links.wifi.delay<20ms``."""
 
@@ -391,7 +395,7 @@ def _names(begun: str, start: int, end: int, keys: Sequence[str]) -> list[Comple
     found = []
     for name, field in FIELDS.items():
         if name.startswith(lowered):
-            sign = ":" if field.dimension in (_TEXT, Dimension.CHOICE, _DATE) or name == "seed" else ">"
+            sign = ":" if field.dimension in (_TEXT, Dimension.CHOICE, _DATE) or name in ("seed", "fork") else ">"
             found.append(Completion(f"{name}{sign}", field.tip, start, end))
     found += [
         Completion(key, "", start, end)

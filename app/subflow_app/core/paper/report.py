@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.history.run_columns import fork_of
 from subflow_app.core.paper.figure_plan import FigurePlan, kind_of_suffix, run_plan
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
 from subflow_app.core.paper.report_tables import (
@@ -226,6 +227,9 @@ def _overview(runs: Sequence[ReportRun]) -> Iterator[Block]:
             "several, its figures are the mean ± half the 95 % confidence interval over the runs (Student's t)."
         )
     for run in runs:
+        fork = fork_of(run.row)
+        if fork is not None:
+            yield Paragraph(f"Run {run.row.id} is a fork of {fork}.")
         if run.row.note:
             yield Paragraph(f"Note on run {run.row.id}: {run.row.note}")
         if run.row.tags:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
-from subflow_app.qt.forking.feature import ForkFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 
 def _one_selected(state: WindowState) -> bool:
@@ -18,6 +21,12 @@ def _one_writable(state: WindowState) -> bool:
 
 def _some_writable(state: WindowState) -> bool:
     return state.runs_selected >= 1 and state.can_write
+
+
+def _fork(window: MainWindow) -> None:
+    from subflow_app.qt.forking.feature import ForkFeature
+
+    window.features[ForkFeature].fork_selected()
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -67,7 +76,7 @@ def rows() -> Iterator[ActionSpec]:
         "Fork the selected run: change a link or a flow from a time on, and see the run as a ghost",
         "fork",
         ("Ctrl+Shift+Y",),
-        lambda w, _: w.features[ForkFeature].fork_selected(),
+        lambda w, _: _fork(w),
         _one_selected,
         Scope.HISTORY,
     )

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRange, QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QItemSelectionRange,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from subflow_app.core.history.run_columns import NOTE, STARTED
 from subflow_app.core.history.run_groups import RunGroup
@@ -14,6 +30,15 @@ from subflow_app.core.language import tr
 from subflow_app.qt.models.run_table import RunTable, heading
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 from subflow_store.values import RunRow
+
+
+class _Names(QStyledItemDelegate):
+    """Names that are too long keep beginning and end: those of a run and its forks differ at the end."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        """As usual, with the dots in the middle."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideMiddle  # type: ignore[attr-defined] # missing in the stubs
 
 
 class RunView(QTableView):
@@ -28,6 +53,7 @@ class RunView(QTableView):
         self._runs = model
         set_up_table(self, "history_table", tr("Stored runs"))
         self.setModel(model)
+        self.setItemDelegateForColumn(0, _Names(self))
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setIconSize(QSize(14, 14))

@@ -21,6 +21,7 @@ from subflow_app.core.history.run_columns import (
     RunColumn,
     Value,
     column,
+    fork_of,
     sorted_runs,
 )
 from subflow_app.core.history.run_groups import RunGroup, grouped, mean_interval
@@ -305,7 +306,10 @@ class RunTable(QAbstractTableModel):
             colours = {"finished": tokens.ok, "running": tokens.accent, "failed": tokens.error}
             return self._icon(_STATUS_ICONS[row.status], colours.get(row.status, tokens.muted_text))
         if shown.key == NAME:
-            return self._icon("plots", tokens.accent if row.id in self._shown else tokens.border)
+            # A fork is told from its original, whose name begins as its own does.
+            return self._icon(
+                "plots" if row.fork is None else "fork", tokens.accent if row.id in self._shown else tokens.border
+            )
         return None
 
     def _icon(self, name: str, colour: str) -> QIcon:
@@ -366,6 +370,9 @@ def _tip(row: RunRow) -> str:
     ]
     if row.packets is not None:
         lines.append(tr("{count} packets in {time}", count=fmt.count(row.packets), time=fmt.duration(row.wall_s)))
+    fork = fork_of(row)
+    if fork is not None:
+        lines.insert(1, tr("Fork of {fork}", fork=fork))
     if row.note:
         lines.append(tr("Note: {note}", note=row.note))
     return "\n".join(lines)
