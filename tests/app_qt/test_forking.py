@@ -200,10 +200,12 @@ def test_a_run_that_goes_on_is_forked_beside_it(qtbot: QtBot, window: MainWindow
     type_into(dialog.time, "0.05s")
     dialog.thing.setCurrentIndex(dialog.thing.findData("links.wifi"))
     type_into(dialog.field("rate"), "2Mbit/s")
-    with qtbot.waitSignal(window.queue_session.fork_ended):
+    with qtbot.waitSignal(window.queue_session.fork_began):
         dialog.start.click()
+    # It is there at once, and grows: the run that it branched off stands still.
     assert window.runs.is_paused
     assert window.shown.count == 2
+    qtbot.waitUntil(lambda: window.shown.id_of(0) == 2)
     shown = curves(window)
     assert shown[CurveId(0, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0)
     assert shown[CurveId(1, WIFI, "subflow")].is_ghost
@@ -211,6 +213,30 @@ def test_a_run_that_goes_on_is_forked_beside_it(qtbot: QtBot, window: MainWindow
         window.bar.trigger("run.toggle")
     qtbot.waitUntil(lambda: curves(window)[CurveId(1, WIFI, "subflow")].time_s[-1] == pytest.approx(30.0))
     assert [window.shown.id_of(run) for run in range(2)] == [2, 1]
+
+
+def test_the_controller_of_a_fork_has_options(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    dialog = dialog_of(qtbot, window)
+    dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
+    assert dialog.controller is not None
+    assert not dialog.options.isEnabled()  # lia has none
+    dialog.controller.setCurrentIndex(dialog.controller.findData("balia"))
+    assert dialog.options.placeholderText() == "kernel_int = false"
+    for wrong, said in (("kernel_int", "name = value"), ("kernel_int = 3", "true or false"), ("gamma = 1", "allowed: \"kernel_int\"")):
+        type_into(dialog.options, wrong)
+        assert said in text_of(dialog, "fork_options_problem")
+        assert not dialog.start.isEnabled()
+    type_into(dialog.options, "kernel_int = true")
+    assert text_of(dialog, "fork_options_problem") == ""
+    assert dialog.start.isEnabled()
+    with qtbot.waitSignal(window.runs.ended):
+        dialog.start.click()
+    store = window.database.store
+    assert store is not None
+    forked = store.run(window.history.runs()[0].id)
+    assert forked.fork is not None
+    assert forked.fork.changes[0]["controller"] == {"name": "balia", "kernel_int": True}
 
 
 def test_another_version_is_said_before(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:

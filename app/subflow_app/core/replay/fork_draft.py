@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
@@ -23,6 +26,9 @@ from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.parameter import Param
 
 BOTH = "both"
 LINKS = "links"
@@ -138,6 +144,30 @@ class ForkDraft:
         except ScenarioError as error:
             self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
 
+    def set_controller(self, target: Target, name: str, options: str) -> None:
+        """Have the flow another controller.
+
+        Args:
+            target: the flow.
+            name: of the controller.
+            options: as a scenario file has them: ``alpha = 1, beta = 3``; empty: those that it has by itself.
+        """
+        try:
+            told = tomllib.loads(f"options = {{{options.strip().rstrip(',')}}}")["options"]
+        except tomllib.TOMLDecodeError:
+            self._edits.pop((target, "controller"), None)
+            self._problems[target, "controller"] = tr(
+                "These are no options; write them as a scenario file does: name = value, texts and units in quotes."
+            )
+            return
+        self.set(target, "controller", {"name": name, **told} if told else name)
+
+    def options_hint(self, name: str) -> str:
+        """The options of a controller with the values that they have by themselves; empty if it has none."""
+        known = next((each for each in app_catalog().controllers if each.name == name), None)
+        options = () if known is None else known.options
+        return ", ".join(f"{each.key} = {_literal(each)}" for each in options if each.default is not None)
+
     def controllers(self, flow: str) -> list[str]:
         """The controllers that the flow can change to or has; none if it does what an agent says, to the end."""
         declared = self.origin.scenario.flows[flow]
@@ -178,6 +208,12 @@ class ForkDraft:
         if self.time_problem or self._problems:
             return tr("Something above is not possible yet.")
         return tr("Change a value: the fork goes on with it from {time} on.", time=self.time_text)
+
+
+def _literal(option: Param) -> str:
+    """The value that an option has by itself, as a scenario file would say it."""
+    text = option.format(option.default)
+    return text if isinstance(option.default, bool) or re.fullmatch(r"[-+.\deE]+", text) else f'"{text}"'
 
 
 def _problem(message: str, allowed: str) -> str:

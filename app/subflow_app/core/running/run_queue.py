@@ -170,6 +170,7 @@ class RunQueue:
         self._parallel = parallel or default_parallel()
         self._lock = threading.RLock()
         self._items: list[_Item] = []
+        self._begun: list[RunJob] = []
         self._ended: list[tuple[RunJob, RunResult]] = []
         self._threads: set[threading.Thread] = set()
         self._next_number = 1
@@ -221,6 +222,12 @@ class RunQueue:
                 eta_s = (whole_s - done_s) * per_s / max(1, min(self._parallel, left))
             done = sum(entry.state.is_over for entry in entries)
             return QueueProgress(done, len(items), done_s / whole_s if whole_s > 0 else 1.0, eta_s, self._is_paused)
+
+    def take_begun(self) -> list[RunJob]:
+        """The runs that have begun since the last call; they may have ended, too."""
+        with self._lock:
+            begun, self._begun = self._begun, []
+            return begun
 
     def take_ended(self) -> list[tuple[RunJob, RunResult]]:
         """The runs that have ended since the last call, as far as they were simulated at all."""
@@ -369,6 +376,7 @@ class RunQueue:
         job = maker(store)
         with self._lock:
             item.job = job
+            self._begun.append(job)
             if item.is_cancelled:
                 job.stop()
             elif self._is_paused:

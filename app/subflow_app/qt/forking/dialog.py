@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -200,13 +201,26 @@ class ForkDialog(QDialog):
             for name in controllers:
                 box.addItem(name, name)
             box.setCurrentIndex(box.findData(_name_of(present["controller"])))
-            box.currentIndexChanged.connect(lambda _index: self._set("controller", str(box.currentData())))
+            self.options = QLineEdit(_options_of(present["controller"]), part)
+            self.options.setObjectName("fork_options")
+            self.options.setAccessibleName(tr("Options of the controller"))
+            self._problems["controller"] = _problem_label("fork_options_problem", part)
+            # An option belongs to one controller: another one begins with its own.
+            box.currentIndexChanged.connect(lambda _index: self.options.clear())
+            box.currentIndexChanged.connect(lambda _index: self._set_controller())
+            self.options.textEdited.connect(lambda _text: self._set_controller())
             grid.addWidget(QLabel(tr("Controller"), part), 0, 0)
             grid.addWidget(box, 0, 1, 1, 2)
+            grid.addWidget(QLabel(tr("Options"), part), 1, 0)
+            grid.addWidget(self.options, 1, 1, 1, 2)
+            grid.addWidget(self._problems["controller"], 2, 0, 1, 3)
+            self._show_hint()
+        below = grid.rowCount()
         for ordinal, path in enumerate(flow.paths, start=1):
+            row = below + ordinal
             target = self._target(ordinal)
             states = self._draft.shown(target)
-            grid.addWidget(QLabel(tr("{ordinal}: {route}", ordinal=ordinal, route=" → ".join(path)), part), ordinal, 0)
+            grid.addWidget(QLabel(tr("{ordinal}: {route}", ordinal=ordinal, route=" → ".join(path)), part), row, 0)
             is_open = QCheckBox(tr("Open"), part)
             is_open.setObjectName(f"fork_open_{ordinal}")
             is_open.setAccessibleName(tr("Subflow {ordinal} open", ordinal=ordinal))
@@ -218,8 +232,22 @@ class ForkDialog(QDialog):
             backup.setChecked(states.get("backup") is True)
             backup.setEnabled(flow.kind == "mptcp")
             backup.clicked.connect(lambda on, which=ordinal: self._set("backup", on, subflow=which))
-            grid.addWidget(is_open, ordinal, 1)
-            grid.addWidget(backup, ordinal, 2)
+            grid.addWidget(is_open, row, 1)
+            grid.addWidget(backup, row, 2)
+
+    def _set_controller(self) -> None:
+        assert self.controller is not None
+        self._draft.set_controller(self._target(), str(self.controller.currentData()), self.options.text())
+        self._show_hint()
+        self._show_state()
+
+    def _show_hint(self) -> None:
+        """Says which options the controller has."""
+        assert self.controller is not None
+        hint = self._draft.options_hint(str(self.controller.currentData()))
+        self.options.setEnabled(bool(hint))
+        self.options.setPlaceholderText(hint or tr("none"))
+        self.options.setToolTip(hint)
 
     def _set(self, key: str, value: str | bool, *, subflow: int | None = None) -> None:
         self._draft.set(self._target(subflow), key, value)
@@ -267,6 +295,12 @@ def _say(label: QLabel, text: str) -> None:
 
 def _link_labels() -> dict[str, str]:
     return {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
+
+
+def _options_of(controller: object) -> str:
+    """The options as a person would type them."""
+    options = controller.items() if isinstance(controller, dict) else ()
+    return ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in options if key != "name")
 
 
 def _name_of(controller: object) -> str:

@@ -52,6 +52,8 @@ class ForkFeature(Feature):
         window.plots.runs_changed.connect(self._on_runs_changed)
         window.plots.time_clicked.connect(self._on_time_clicked)
         window.plots.menu_requested.connect(self._on_menu_requested)
+        window.queue_session.fork_began.connect(self._on_queued_fork_began)
+        window.queue_session.fork_ticked.connect(self._on_queued_fork_ticked)
         window.queue_session.fork_ended.connect(self._on_queued_fork_ended)
 
     def possible(self) -> frozenset[str]:
@@ -188,15 +190,28 @@ class ForkFeature(Feature):
             return plan.job(state, store=store, records_decisions=records_decisions)
 
         self.window.queue_session.add_run(QueuedRun(ScenarioSource(plan.scenario, plan.text), plan.name, make))
-        told = tr("The fork runs in the queue, beside the run that goes on.")
+        told = tr("The fork grows in the plots, beside the run that goes on; the queue says how far it is.")
         self.window.statusBar().showMessage(told, _MESSAGE_MS)
 
-    def _on_queued_fork_ended(self, job: RunJob, result: RunResult) -> None:
+    def _on_queued_fork_began(self, job: RunJob) -> None:
         assert job.past is not None
         # Whatever has come into the plots meanwhile stays there.
-        if any(traces is job.past.origin for traces in self.window.plots.runs):
+        if self._is_shown(job.past.origin) or job.past.fork.parent_id in self.window.shown.ids:
             self._keep(job)
-            self.window.shown.show_over_original(job, result.run_id)
+            self.window.shown.show_over_original(job, None)
+
+    def _on_queued_fork_ticked(self) -> None:
+        """Draws what forks of the queue have got; a run that goes on beside them may be paused, and draw nothing."""
+        if any(self._is_shown(job.traces) for job in self._jobs):
+            self.window.plots.refresh()
+
+    def _on_queued_fork_ended(self, job: RunJob, result: RunResult) -> None:
+        if self._is_shown(job.traces):
+            self.window.plots.refresh()
+            self.window.shown.job_stored(job, result.run_id)
+
+    def _is_shown(self, traces: Traces) -> bool:
+        return any(traces is each for each in self.window.plots.runs)
 
     def _on_started(self, job: RunJob) -> None:
         self._keep(job)

@@ -38,7 +38,7 @@ class _Names(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """As usual, with the dots in the middle."""
         super().initStyleOption(option, index)
-        option.textElideMode = Qt.TextElideMode.ElideMiddle  # type: ignore[attr-defined] # missing in the stubs
+        option.textElideMode = Qt.TextElideMode.ElideMiddle
 
 
 class RunView(QTableView):

@@ -21,6 +21,7 @@ from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_sim.scenario import Flow
 
 if TYPE_CHECKING:
+    from subflow_app.core.running.runs import RunJob
     from subflow_app.qt.action_bar import ActionBar
     from subflow_store import Store
 
@@ -32,6 +33,8 @@ class QueueSession(QObject):
 
     changed = Signal()  # what can be done is something else now
     stored = Signal()  # the list of stored runs may have changed
+    fork_began = Signal(object)  # RunJob that was forked off another one
+    fork_ticked = Signal()  # such runs may have more samples
     fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
 
     def __init__(
@@ -56,6 +59,7 @@ class QueueSession(QObject):
             self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
         )
         self._state: object = None
+        self._forks: list[RunJob] = []  # that go on
         self._timer = QTimer(self)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
@@ -199,12 +203,20 @@ class QueueSession(QObject):
         self.refresh()
 
     def _settle(self) -> None:
-        """Looks after the runs that have ended."""
-        ended = self.queue.take_ended()
+        """Looks after the runs that have begun and ended."""
+        # In this order: what has ended has begun, too.
+        ended, begun = self.queue.take_ended(), self.queue.take_begun()
+        for job in begun:
+            if job.past is not None:
+                self._forks.append(job)
+                self.fork_began.emit(job)
+        if self._forks:
+            self.fork_ticked.emit()
         for job, result in ended:
             if result.run_id is None:
                 self._unsaved.add(job, result)
             if job.past is not None:
+                self._forks.remove(job)
                 self.fork_ended.emit(job, result)
         if ended:
             self.stored.emit()
