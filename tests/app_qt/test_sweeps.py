@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+from tests.app_qt.conftest import close_window
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
+from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepWish
+from subflow_store import open_store
+from subflow_store.liveness import this_process
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"
@@ -125,3 +131,50 @@ def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, di
     assert window.isVisible()
     assert session.is_busy
     assert "can be taken up again" in dialogs.asked[-1][1][2]
+
+
+def test_another_database_ends_the_sweep_which_can_be_taken_up_again_in_its_own(
+    window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+):
+    dialogs.answer("new_sweep", wish((LOSS, "1%..9%/9"), seeds="1..9"))
+    session = window.features[SweepFeature].session
+    window.bar.trigger("sweep.new")
+    qtbot.waitUntil(lambda: session.entries()[0].finished >= 1, timeout=20_000)
+    assert window.database.path is not None
+    first, other = window.database.path, tmp_path / "other.db"
+    window.database.open(other)
+    qtbot.waitUntil(lambda: window.database.path == other and not window.workers.is_busy, timeout=20_000)
+    assert session.entries() == []
+    assert not session.is_busy
+    # Nothing was said to have gone wrong.
+    assert [window.banners.text(topic) for topic in window.banners.topics()] == []
+    window.database.open(first)
+    qtbot.waitUntil(lambda: window.database.path == first and bool(session.entries()), timeout=20_000)
+    entry = session.entries()[0]
+    assert (entry.state, entry.can_resume) == ("stopped", True)
+    assert 0 < entry.finished < 81
+
+
+def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+):
+    with open_store(tmp_path / "runs.db") as store:
+        job = SweepJob(wish((LOSS, "1%, 10%")).plan, store, jobs=1)
+        job.run()
+        assert job.sweep_id is not None
+        # As a crash leaves it: a run is missing, and whoever was at it is gone.
+        gone = replace(this_process(), started="another start")
+        store.sweeps.set_state(job.sweep_id, "running", process=gone)
+        store.delete([store.runs()[0].id])
+    window = make_window(qapp, tmp_path, dialogs=dialogs)
+    window.show()
+    window.load()
+    window.docks.set_open("sweeps", True)
+    qtbot.waitUntil(lambda: "sweep" in window.banners.topics(), timeout=20_000)
+    assert window.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs are there.'
+    session = window.features[SweepFeature].session
+    window.banners.press("sweep", "Make the missing runs")
+    qtbot.waitUntil(lambda: session.entries()[0].state == "finished", timeout=20_000)
+    assert session.entries()[0].finished == 4
+    assert "sweep" not in window.banners.topics()
+    close_window(qtbot, window)

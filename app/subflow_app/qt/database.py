@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ class DatabaseControl(QObject):
         self._wanted: Path | None = None
         self._is_opening = False
         self._is_closed = False
+        self._waits: list[Callable[[], object]] = []  # for whoever still writes to the store that is replaced
 
     @property
     def store(self) -> Store | None:
@@ -117,6 +119,14 @@ class DatabaseControl(QObject):
                 "purge database", store.purge_deleted, succeeded=self.purged.emit, failed=self._on_purge_failed
             )
 
+    def close_after(self, wait: Callable[[], object]) -> None:
+        """Keeps the store that is being replaced open until this returns; for those who hear `opened`.
+
+        Args:
+            wait: called in a worker thread.
+        """
+        self._waits.append(wait)
+
     def close(self) -> None:
         """Closes the store; one that is still being opened is closed when it arrives."""
         self._is_closed = True
@@ -134,10 +144,17 @@ class DatabaseControl(QObject):
         before, self._store = self._store, store
         self.opened.emit(store)
         # Views have let go of the old store only now.
+        waits, self._waits = self._waits, []
         if before is not None:
+
+            def close() -> None:
+                for wait in waits:
+                    wait()
+                before.close()
+
             # After the changes that were asked for, and not here: closing waits for what is still to be written.
             self._workers.start(
-                "close database", before.close, succeeded=lambda _none: None, failed=self._on_close_failed, in_turn=True
+                "close database", close, succeeded=lambda _none: None, failed=self._on_close_failed, in_turn=True
             )
 
     def _on_close_failed(self, error: Exception) -> None:

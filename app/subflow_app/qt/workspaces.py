@@ -90,7 +90,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("fairness", Side.TAB, "plots"),
         ),
         columns=(1,),
-        rows={"plots": (0.7, 0.3)},
+        rows={"history": (0.7, 0.3)},
         front=("sweeps",),
     ),
     "train": Arrangement(

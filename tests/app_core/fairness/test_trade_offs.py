@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from tests.app_core.fairness.test_lens import FAIR, MadeTraces, shipped
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.core.fairness.trade_offs import (
+    TRADE_OFFS,
+    KnownFigures,
     TradeOffError,
     TradeOffKind,
     friendliness,
@@ -19,10 +22,12 @@ from subflow_app.core.fairness.trade_offs import (
     multipath_goodput_bps,
     pareto_front,
     points_document,
+    short_titles,
     total_goodput_bps,
     trade_off_points,
     write_points,
 )
+from subflow_app.core.traces import Traces
 
 
 class RunOf(MadeTraces):
@@ -110,3 +115,34 @@ def test_points_as_documents(tmp_path: Path) -> None:
     assert row["goodput_bps_ci95"] == ""
     with pytest.raises(TradeOffError, match="cannot be written"):
         write_points(points, TradeOffKind.DELAY, tmp_path)
+
+
+def test_only_runs_that_have_grown_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+    runs = [RunOf("LIA", 3.0, 3.0), RunOf("OLIA", 3.2, 3.2)]
+
+    def counted(traces: Traces) -> float:
+        computed.append(traces.title)
+        return mean_delay_s(traces)
+
+    spec = TRADE_OFFS[TradeOffKind.DELAY]
+    changed = replace(spec, x=replace(spec.x, of_run=counted))
+    monkeypatch.setitem(TRADE_OFFS, TradeOffKind.DELAY, changed)
+    known = KnownFigures()
+    first = trade_off_points(runs, TradeOffKind.DELAY, known=known)
+    assert trade_off_points(runs, TradeOffKind.DELAY, known=known) == first
+    assert computed == ["LIA", "OLIA"]
+    runs[1].add_column("flow", "mptcp", "goodput_bps", [3.2e6] * 61)
+    trade_off_points(runs, TradeOffKind.DELAY, known=known)
+    assert computed == ["LIA", "OLIA", "OLIA"]
+    # A run that was there before with another beside it.
+    trade_off_points(runs[:1], TradeOffKind.DELAY, known=known)
+    assert computed == ["LIA", "OLIA", "OLIA"]
+
+
+def test_titles_leave_out_what_all_begin_with() -> None:
+    assert short_titles(["S: controller = lia", "S: controller = olia"]) == ["lia", "olia"]
+    assert short_titles(["T-10b", "T-10b: lia"]) == ["T-10b", "T-10b: lia"]
+    assert short_titles(["T-10b by loss", "T-10b by loss again"]) == ["T-10b by loss", "T-10b by loss again"]
+    assert short_titles(["alone"]) == ["alone"]
+    assert short_titles([]) == []

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -198,10 +199,44 @@ def axis_text(quantity: Quantity) -> str:
     return f"{label} ({quantity.unit})" if quantity.unit else label
 
 
+class KnownFigures:
+    """Figures of runs that were computed before, as long as the runs have no more samples than then.
+
+    For one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is known."""
+        self._known: WeakKeyDictionary[Traces, dict[TradeOffKind, tuple[float, tuple[float, float]]]] = (
+            WeakKeyDictionary()
+        )
+
+    def of(self, traces: Traces, kind: TradeOffKind) -> tuple[float, float]:
+        """The figures along both axes, SI.
+
+        Raises:
+            InputError: if the scenario of the run is not known, where friendliness is asked for.
+        """
+        spec, end_s = TRADE_OFFS[kind], end_of(traces)
+        known = self._known.setdefault(traces, {})
+        if kind not in known or known[kind][0] != end_s:
+            known[kind] = (end_s, (spec.x.of_run(traces), spec.y.of_run(traces)))
+        return known[kind][1]
+
+
 def trade_off_points(
-    runs: Sequence[Traces], kind: TradeOffKind, is_cancelled: Callable[[], bool] = lambda: False
+    runs: Sequence[Traces],
+    kind: TradeOffKind,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    known: KnownFigures | None = None,
 ) -> list[Point]:
     """The points of these runs, in their order; runs that lack one of the figures are left out.
+
+    Args:
+        runs: of which each may be shown or stored.
+        kind: what is weighed.
+        is_cancelled: tells whether the answer is not wanted any more.
+        known: figures from before; None: all are computed.
 
     Raises:
         InputError: if the scenario of a run is not known, where friendliness is asked for.
@@ -210,6 +245,7 @@ def trade_off_points(
     from subflow_agents.evaluation import Figure
 
     spec = TRADE_OFFS[kind]
+    known = known or KnownFigures()
     points = []
     positions = {id(traces): position for position, traces in enumerate(runs)}
     for group in repetitions(runs):
@@ -217,7 +253,7 @@ def trade_off_points(
         for traces in group.runs:
             if is_cancelled():
                 raise InterruptedError
-            x, y = spec.x.of_run(traces), spec.y.of_run(traces)
+            x, y = known.of(traces, kind)
             if math.isfinite(x) and math.isfinite(y):
                 figures.append((positions[id(traces)], x, y))
         if figures:
@@ -233,6 +269,23 @@ def trade_off_points(
         ]
     )
     return [Point(p.title, p.runs, p.x, p.y, is_best) for p, is_best in zip(points, best, strict=True)]
+
+
+def short_titles(titles: Sequence[str]) -> list[str]:
+    """Titles without the words with which all of them begin; as they are if one would be left without any.
+
+    >>> short_titles(["Sweep: controller = lia", "Sweep: controller = olia"])
+    ['lia', 'olia']
+    """
+    words = [title.split(" ") for title in titles]
+    same = 0
+    for beginning in zip(*words, strict=False):
+        if len(set(beginning)) > 1:
+            break
+        same += 1
+    if len(titles) < 2 or any(len(each) <= same for each in words):
+        return list(titles)
+    return [" ".join(each[same:]) for each in words]
 
 
 def pareto_front(values: Sequence[tuple[float, float]]) -> list[bool]:

@@ -18,7 +18,7 @@ from subflow_app.qt.theme import Tokens
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.lens_view import LensView
-    from subflow_app.core.fairness.trade_offs import Point, TradeOffKind
+    from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
     from subflow_app.qt.fairness.reader import LatestReader
     from subflow_app.qt.fairness.shares import SharesPage
     from subflow_app.qt.fairness.trade_offs import TradeOffPage
@@ -43,6 +43,7 @@ class FairnessFeature(Feature):
         self.shares: SharesPage | None = None
         self.trade_offs: TradeOffPage | None = None
         self.reader: LatestReader | None = None
+        self._known: KnownFigures | None = None
         self._marked_s: float | None = None
         self._is_stale = True  # something changed while nobody looked
 
@@ -188,12 +189,14 @@ class FairnessFeature(Feature):
         return None
 
     def _points_work(self, page: TradeOffPage) -> Callable[[Cancelled], Callable[[], None]] | None:
-        from subflow_app.core.fairness.trade_offs import trade_off_points
+        from subflow_app.core.fairness.trade_offs import KnownFigures, trade_off_points
 
         runs, kind = self.window.plots.runs, page.kind
+        # While one run grows, the others stay as they are.
+        known = self._known = self._known or KnownFigures()
 
         def work(is_cancelled: Cancelled) -> Callable[[], None]:
-            points = trade_off_points(runs, kind, is_cancelled)
+            points = trade_off_points(runs, kind, is_cancelled, known)
             return lambda: self._show_points(points, kind)
 
         return work if runs else None

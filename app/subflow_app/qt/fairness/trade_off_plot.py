@@ -29,7 +29,7 @@ from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, Quantity, TradeOffKind, axis_text
+from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, Quantity, TradeOffKind, axis_text, short_titles
 from subflow_app.core.language import tr
 from subflow_app.core.palette import ColourKey, hex_colour
 from subflow_app.qt import format as fmt
@@ -73,6 +73,7 @@ class TradeOffPicture:
     def __init__(self, points: Sequence[Point], kind: TradeOffKind, area: QRectF, metrics: QFontMetricsF) -> None:
         """Nothing is drawn yet."""
         self.points = tuple(points)
+        self.names = short_titles([point.title for point in points])
         self.spec = TRADE_OFFS[kind]
         line = metrics.height()
         left = metrics.horizontalAdvance("1,000.0") + line + 8
@@ -107,7 +108,7 @@ class TradeOffPicture:
             taken.append(QRectF(centre.x() - _RADIUS, centre.y() - _RADIUS, 2 * _RADIUS, 2 * _RADIUS))
         # Names of the best first: those that find no room are told by the table and when one points at them.
         for number in sorted(range(len(self.points)), key=lambda n: (n != chosen, not self.points[n].is_best)):
-            self._draw_name(painter, tokens, self.points[number], taken)
+            self._draw_name(painter, tokens, number, taken)
 
     def _draw_axes(self, painter: QPainter, tokens: Tokens) -> None:
         area, line = self.area, self._line
@@ -131,13 +132,19 @@ class TradeOffPicture:
         painter.drawRect(area)
         painter.setPen(QColor(tokens.text))
         below = QRectF(area.left(), area.bottom() + 1.3 * line, area.width(), 1.2 * line)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), axis_text(self.spec.x))
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), self._fitting(axis_text(self.spec.x), area.width()))
         painter.save()
         painter.translate(area.left() - self._metrics.horizontalAdvance("1,000.0") - line, area.center().y())
         painter.rotate(-90)
         beside = QRectF(-area.height() / 2, -line / 2, area.height(), 1.2 * line)
-        painter.drawText(beside, int(Qt.AlignmentFlag.AlignCenter), axis_text(self.spec.y))
+        painter.drawText(
+            beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(axis_text(self.spec.y), area.height())
+        )
         painter.restore()
+
+    def _fitting(self, title: str, room: float) -> str:
+        """A title that fits: its end has the unit, so the middle is left out."""
+        return self._metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room)
 
     def _draw_better(self, painter: QPainter, tokens: Tokens) -> None:
         """An arrow into the better corner, with the word."""
@@ -185,8 +192,9 @@ class TradeOffPicture:
         painter.setPen(QPen(QColor(tokens.accent) if is_chosen else colour, 3.0 if is_chosen else 1.6))
         painter.drawEllipse(centre, _RADIUS, _RADIUS)
 
-    def _draw_name(self, painter: QPainter, tokens: Tokens, point: Point, taken: list[QRectF]) -> None:
-        text = self._metrics.elidedText(point.title, Qt.TextElideMode.ElideMiddle, self.area.width() * 0.45)
+    def _draw_name(self, painter: QPainter, tokens: Tokens, number: int, taken: list[QRectF]) -> None:
+        point = self.points[number]
+        text = self._metrics.elidedText(self.names[number], Qt.TextElideMode.ElideMiddle, self.area.width() * 0.45)
         size = QSizeF(self._metrics.horizontalAdvance(text), self._line)
         centre = self.place(point)
         gap = _RADIUS + 1

@@ -27,6 +27,7 @@ from subflow_app.core.fairness.trade_offs import (
     Point,
     TradeOffKind,
     axis_text,
+    short_titles,
     write_points,
 )
 from subflow_app.core.language import tr, translatable, trn
@@ -51,12 +52,14 @@ class PointModel(QAbstractTableModel):
         """No rows."""
         super().__init__(parent)
         self.points: tuple[Point, ...] = ()
+        self._names: list[str] = []
         self._kind = TradeOffKind.DELAY
 
     def set_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
         """Shows these."""
         self.beginResetModel()
         self.points, self._kind = tuple(points), kind
+        self._names = short_titles([point.title for point in points])
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
@@ -85,7 +88,7 @@ class PointModel(QAbstractTableModel):
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         return (
-            point.title,
+            self._names[index.row()],
             str(len(point.runs)),
             figure_text(point.y.mean, point.y.ci95, spec.y),
             figure_text(point.x.mean, point.x.ci95, spec.x),
@@ -174,7 +177,8 @@ class TradeOffPage(QWidget):
         if not points:
             self.show_nothing()
             return
-        best = [point.title for point in points if point.is_best]
+        names = short_titles([point.title for point in points])
+        best = [name for name, point in zip(names, points, strict=True) if point.is_best]
         self.words.setText(
             trn(
                 "On the Pareto front: {names}. Nothing else is at least as good in both figures.",

@@ -277,7 +277,6 @@ class NewSweepDialog(QDialog):
         form.addRow(tr("S&eeds"), self.seeds)
         form.addRow(self.seeds_problem)
         form.addRow(tr("&At once"), self.jobs)
-        form.addRow(self.traces)
         self._form = form
         lower = QWidget(self)
         lower_layout = QHBoxLayout(lower)
@@ -291,6 +290,7 @@ class NewSweepDialog(QDialog):
         right_layout.addWidget(varied)
         right_layout.addWidget(lower, 1)
         named = QFormLayout()
+        named.addRow(self.traces)
         named.addRow(tr("&Name"), self.name)
         right_layout.addLayout(named)
         splitter = QSplitter(self)

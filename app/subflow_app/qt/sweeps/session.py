@@ -135,7 +135,7 @@ class SweepSession(QObject):
         self._here.append(sweep)
         self._window.workers.start(
             "sweep",
-            job.run,
+            sweep.run,
             succeeded=lambda result: self._on_ended(sweep, result),
             failed=lambda error: self._on_failed(sweep, error),
             cancel=job.stop,
@@ -292,10 +292,15 @@ class SweepSession(QObject):
 
     def _on_database_opened(self, _store: Store) -> None:
         for sweep in self._here:
-            # Its database is about to be closed; it can be taken up again there.
+            # It can be taken up again in its own database, which stays open until it has written its last run.
             sweep.job.stop()
+            self._window.database.close_after(sweep.ended.wait)
+        # Nothing of the old list is asked for in the new database.
+        self._records, self._here = [], []
+        self._ended.clear()
         self._study_of = None
         self._was_offered = False
+        self.refresh()
         self.panel.page.show_study(None)
         self.reload()
 
