@@ -223,7 +223,11 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, window: MainWindow, 
     assert not dialog.options.isEnabled()  # lia has none
     dialog.controller.setCurrentIndex(dialog.controller.findData("balia"))
     assert dialog.options.placeholderText() == "kernel_int = false"
-    for wrong, said in (("kernel_int", "name = value"), ("kernel_int = 3", "true or false"), ("gamma = 1", "allowed: \"kernel_int\"")):
+    for wrong, said in (
+        ("kernel_int", "name = value"),
+        ("kernel_int = 3", "true or false"),
+        ("gamma = 1", 'allowed: "kernel_int"'),
+    ):
         type_into(dialog.options, wrong)
         assert said in text_of(dialog, "fork_options_problem")
         assert not dialog.start.isEnabled()

@@ -86,9 +86,14 @@ def import_trace(
         print_note(notice)
     print_tables(_columns_table(table))
     print_line(
-        f'kept as run {run_id}: "{run.name}", {len(run.values)} samples of {len(run.targets)} traces,'
+        f'kept as run {run_id}: "{run.name}", {_counted(len(run.values), "sample")} of'
+        f" {_counted(len(run.targets), 'trace')},"
         f" every {run.interval_s:g} s"
     )
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _tell_columns(table: MeasuredTable, as_json: bool) -> None:

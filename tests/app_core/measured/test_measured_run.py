@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subflow_app.core.errors import InputError
 from subflow_app.core.measured.measured_run import keep_run, make_run
 from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
 from subflow_app.core.measured.reading import read_trace
@@ -65,3 +66,11 @@ def test_it_is_a_run_like_any_other(path: Path, tmp_path: Path) -> None:
         assert traces.labels["download/1"] == "download/1"
         # Without a scenario nobody knows whether two measurements repeat one another.
         assert traces.condition != StoredTraces(store, again).condition
+
+
+def test_columns_without_a_number_are_refused(path: Path) -> None:
+    empty = table([0.1, 0.2], (CWND, [np.nan, np.nan]))
+    with pytest.raises(InputError, match="no number in what would be kept of it: cwnd_pkts:download/1"):
+        make_run(empty, name="x", path=path)
+    some = table([0.1, 0.2], (CWND, [np.nan, np.nan]), (LOSSES, [1.0, 0.0]))
+    assert len(make_run(some, name="x", path=path).values) == 2

@@ -88,7 +88,7 @@ def test_of_a_file_that_is_cut_off_the_beginning_is_read(tmp_path: Path) -> None
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "trace.pcap"
     path.write_bytes(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-    with pytest.raises(InputError, match="none of its 0 packets carries TCP data"):
+    with pytest.raises(InputError, match="has no whole packet"):
         imported(path)
     path.write_bytes(struct.pack("<I", 0xA1B2C3D4))
     with pytest.raises(InputError, match="is no capture that can be read"):
@@ -101,3 +101,18 @@ def test_without_dpkt_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "dpkt", None)
     with pytest.raises(AppError, match=r"pip install 'subflow\[pcap\]'"):
         imported(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xd4\xc3\xb2", "is no capture that can be read"),
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1), "has no whole packet"),
+        (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"\x01\x02", "has no whole packet"),
+    ],
+)
+def test_captures_that_end_before_their_first_packet_are_told(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        read_trace(path, ReadingOptions())

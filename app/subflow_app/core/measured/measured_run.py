@@ -195,6 +195,9 @@ def make_run(
             f'nobody knows what the columns of {path.name} are: {titles}. Tell with --map "COLUMN=TRACE:OWNER", e.g.'
             f' --map "{table.columns[0].title}=cwnd_pkts:download/1"; traces are {", ".join(BY_NAME)}'
         )
+    if not any(np.isfinite(column.values).any() for column in chosen):
+        titles = ", ".join(column.title for column in chosen[:12])
+        raise InputError(f"{path.name}: there is no number in what would be kept of it: {titles}")
     notices = list(table.notices)
     mss = mss_bytes or table.mss_bytes or _MSS_BYTES
     usual_s = min((_usual_s(column.time_s) for column in chosen), default=math.nan)

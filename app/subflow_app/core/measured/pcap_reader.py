@@ -103,6 +103,8 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
             f"{foreign} of {packets} packets are no TCP of the first {_MOST_CONNECTIONS} connections: left out."
         )
     columns, mss = _columns(sides, last + 1, interval_s, first_s or 0.0, options.flow, notices)
+    if not packets:
+        raise InputError(f"{path.name} has no whole packet: it was cut off, or nothing was captured")
     if not columns:
         raise InputError(f"{path.name}: none of its {packets} packets carries TCP data")
     return MeasuredTable("pcap", tuple(columns), tuple(notices), mss)

@@ -15,6 +15,7 @@ from subflow_app.core.measured.ss_reader import looks_like_ss, read_ss
 
 FORMATS = ("auto", "csv", "ss", "pcap")
 _HEAD_BYTES = 16384
+_CAPTURES = (".pcap", ".pcapng")
 
 
 def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
@@ -88,7 +89,8 @@ def _format_of(path: Path) -> str:
         start = file.read(_HEAD_BYTES)
     if not start.strip():
         raise InputError(f"{path.name} is empty")
-    if looks_like_pcap(start):
+    # One that ends inside its first bytes is told as what it is.
+    if looks_like_pcap(start) or path.suffix.lower() in _CAPTURES:
         return "pcap"
     if start[:2] == b"\x1f\x8b":
         raise InputError(f"{path.name} is compressed: unpack it first (gunzip)")

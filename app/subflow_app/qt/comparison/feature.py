@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from subflow_store.values import RunRow
 
 T = TypeVar("T")
+
+_COMPARING = "compare runs"
 
 
 class CompareFeature(Feature):
@@ -48,7 +51,7 @@ class CompareFeature(Feature):
         self.panel.addWidget(self._empty)
         self._view: ComparisonView | None = None
         self._runs: tuple[RunRow, ...] = ()
-        self._asked = 0  # answers to older questions are dropped
+        self._asked = Counter[str]()  # answers to older questions of their kind are dropped
 
     # ---- what actions ask for ----
 
@@ -78,7 +81,7 @@ class CompareFeature(Feature):
                 self.view.choose_pair(*pair)
                 self.view.align()
 
-        self._start("compare runs", work, succeeded)
+        self._start(_COMPARING, work, succeeded)
 
     def ask_import(self) -> None:
         """Asks for a measured file and shows what it would become."""
@@ -138,7 +141,7 @@ class CompareFeature(Feature):
         from subflow_app.core.comparison.compared_runs import compare
 
         runs = self._runs
-        self._start("compare runs", lambda: compare(runs, choices), self._show)
+        self._start(_COMPARING, lambda: compare(runs, choices), self._show)
 
     def _show(self, compared: ComparedRuns) -> None:
         self._runs = compared.runs
@@ -164,11 +167,16 @@ class CompareFeature(Feature):
             self.window.shown.show_aligned(store, traces.reference, traces.other, traces.alignment)
 
     def _start(self, name: str, work: Callable[[], T], succeeded: Callable[[T], None]) -> None:
-        self._asked += 1
-        asked = self._asked
+        self._asked[name] += 1
+
+        def question() -> tuple[int, int]:
+            # Of other runs, an alignment is not wanted any more; it takes nothing from the runs themselves.
+            return self._asked[name], self._asked[_COMPARING]
+
+        asked = question()
 
         def on_success(result: T) -> None:
-            if asked == self._asked:
+            if asked == question():
                 succeeded(result)
 
         def on_failure(error: Exception) -> None:
