@@ -11,7 +11,7 @@ from subflow_sim.link_reader import LinkReading, read_limit, read_loss
 from subflow_sim.parameter import either, with_article
 from subflow_sim.params import SECTIONS
 from subflow_sim.report import Report
-from subflow_sim.scenario_model import Choice, Event, GilbertLoss, Scenario
+from subflow_sim.scenario_model import Event, GilbertLoss, Scenario
 from subflow_sim.section_reader import Context, Special, read_section
 from subflow_sim.toml_lines import Path
 
@@ -151,20 +151,15 @@ def _check_controller(context: Context, path: Path, values: Mapping[str, Any], r
     controller = values.get("controller")
     if controller is None or reading is None or reading.flow.sends_datagrams:
         return
-    known = context.algorithms.controllers
-    # `uncoupled` has the policies of its bases among its options, and is as its base is.
-    learners = [each.name for each in known if any(option.key == "policy" for option in each.options)]
-    others = either([each.name for each in known if each.name not in learners or each.name == "uncoupled"])
-
-    def learns(choice: Choice) -> bool:
-        return (choice.options.get("base", "") if choice.name == "uncoupled" else choice.name) in learners
-
+    known = context.algorithms
+    learners = known.learners
+    others = either([each.name for each in known.controllers if each.name not in learners])
     if values.get("subflow") is not None:
         context.report.add((*path, "subflow"), "a controller is that of all subflows of a flow", "leave it out")
-    if learns(controller):
+    if known.learns(controller):
         message = "it does what an agent says from the start of a run on, and cannot take over from another"
         context.report.add((*path, "controller"), message, others)
-    elif learns(reading.flow.controller):
+    elif known.learns(reading.flow.controller):
         start = reading.flow.controller.name
         message = f'"{reading.flow.name}" has {start}, which does what an agent says until the end of the run'
         context.report.add((*path, "controller"), message, f"a flow that starts with {others}")

@@ -99,6 +99,38 @@ class AlgorithmCatalog:
     schedulers: tuple[Algorithm, ...]
     policies: PolicyLibrary = field(default_factory=PolicyLibrary)
 
+    @property
+    def learners(self) -> frozenset[str]:
+        """Names of the controllers that do what an agent says; for `uncoupled`, its base tells."""
+        # `uncoupled` has the policies of its bases among its options.
+        return frozenset(
+            each.name
+            for each in self.controllers
+            if each.name != "uncoupled" and any(option.key == "policy" for option in each.options)
+        )
+
+    def learns(self, choice: Choice) -> bool:
+        """Whether this controller does what an agent says."""
+        return (choice.options.get("base", "") if choice.name == "uncoupled" else choice.name) in self.learners
+
+    def successors(self, controller: Choice, *, is_multipath: bool) -> tuple[str, ...]:
+        """The controllers that a flow can have during a run, the one that it starts with among them.
+
+        Args:
+            controller: with which the flow starts.
+            is_multipath: whether the flow has several paths; coupled controllers belong to those.
+
+        Returns:
+            Their names, in the order of lists; none where an agent decides, which it does to the end of the run.
+        """
+        if self.learns(controller):
+            return ()
+        return tuple(
+            each.name
+            for each in self.controllers
+            if each.name == controller.name or (each.is_coupled == is_multipath and each.name not in self.learners)
+        )
+
 
 _SCENARIO = (
     Param(

@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
@@ -15,7 +15,7 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 
-Widget = TypeVar("Widget", QCheckBox, QLineEdit)
+Widget = TypeVar("Widget", QCheckBox, QComboBox, QLineEdit)
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
 
 
@@ -89,6 +89,34 @@ def test_subflows_are_closed_and_made_backups(qtbot: QtBot, window: MainWindow) 
     assert not part(window, QCheckBox, "live_open_2").isChecked()
     signature, replayed = finish(qtbot, window)
     assert signature == replayed
+
+
+def test_another_controller_takes_over(qtbot: QtBot, window: MainWindow) -> None:
+    start_and_hold(qtbot, window, "flows.download")
+    box = part(window, QComboBox, "live_controller")
+    assert box.currentText() == "lia"
+    assert box.findText("drl-cc") == -1
+    with qtbot.waitSignal(window.runs.live_changed):
+        QTest.keyClicks(box, "olia")
+        QTest.keyClick(box, Qt.Key.Key_Return)
+    window.live.refresh()
+    assert box.currentText() == "olia"
+    signature, replayed = finish(qtbot, window)
+    assert signature == replayed
+    store = window.database.store
+    assert store is not None
+    assert 'controller = "olia"' in (store.run(window.history.runs()[0].id).scenario_text or "")
+
+
+def test_where_an_agent_decides_no_other_controller_is_offered(qtbot: QtBot, window: MainWindow) -> None:
+    window.documents.open_text(LONG.replace('"lia"', '"drl-cc"'), "long")
+    window.inspector.show_key("flows.download")
+    window.bar.trigger("run.step_sample")
+    held_at(qtbot, window, 0.1)
+    box = part(window, QComboBox, "live_controller")
+    assert not box.isEnabled()
+    assert (box.count(), box.currentText()) == (1, "drl-cc")
+    assert "agent" in box.toolTip()
 
 
 def test_a_refused_change_is_told_and_the_field_shows_what_is(qtbot: QtBot, window: MainWindow) -> None:

@@ -9,18 +9,15 @@ import pytest
 from tests.helpers.combinations import multipath_choices, single_path_choices, storm
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
-from subflow_sim import DecisionLimits, ScenarioError, Simulation, SimulationError, controllers, parse_scenario
+from subflow_sim import DecisionLimits, ScenarioError, Simulation, SimulationError, parse_scenario
+from subflow_sim.catalog import catalog
 from subflow_sim.event_reader import read_change
 from subflow_sim.scenario_model import Choice, Event, Scenario
 from subflow_sim.vec_env import learner_spec
 
-LEARNERS = {each.name for each in controllers() if any(option.key == "policy" for option in each.options)} - {
-    "uncoupled"
-}
-
 
 def without_agents(choices: dict[str, Choice]) -> dict[str, Choice]:
-    return {name: each for name, each in choices.items() if not LEARNERS & {each.name, each.options.get("base")}}
+    return {name: each for name, each in choices.items() if not catalog().learns(each)}
 
 
 SINGLE = without_agents(single_path_choices())
@@ -54,16 +51,34 @@ def assert_holds(running: Scenario) -> None:
     assert whole.values(goodput)[6:].mean() > 100e3
 
 
-@pytest.mark.parametrize("then", MULTI)
+def followers(choices: dict[str, Choice], start: str, request: pytest.FixtureRequest) -> list[Choice]:
+    """All of them with --full; else two, such that each follows two others."""
+    every = list(choices.values())
+    if request.config.getoption("--full"):
+        return every
+    at = list(choices).index(start)
+    return [every[(at + step) % len(every)] for step in (1, len(every) // 2)]
+
+
 @pytest.mark.parametrize("start", MULTI)
-def test_each_multipath_controller_takes_over_from_each(start: str, then: str) -> None:
-    assert_holds(changed(MULTI[start], MULTI[then]))
+def test_each_multipath_controller_takes_over_from_each(start: str, request: pytest.FixtureRequest) -> None:
+    for then in followers(MULTI, start, request):
+        assert_holds(changed(MULTI[start], then))
 
 
-@pytest.mark.parametrize("then", SINGLE)
 @pytest.mark.parametrize("start", SINGLE)
-def test_each_single_path_controller_takes_over_from_each(start: str, then: str) -> None:
-    assert_holds(changed(SINGLE[start], SINGLE[then]))
+def test_each_single_path_controller_takes_over_from_each(start: str, request: pytest.FixtureRequest) -> None:
+    for then in followers(SINGLE, start, request):
+        assert_holds(changed(SINGLE[start], then))
+
+
+def test_what_can_take_over_is_told() -> None:
+    told = catalog().successors(Choice("lia"), is_multipath=True)
+    assert {"lia", "olia", "uncoupled"} <= set(told)
+    assert not {"newreno", "drl-cc"} & set(told)
+    assert "newreno" in catalog().successors(Choice("cubic"), is_multipath=False)
+    for choice in (Choice("drl-cc"), Choice("uncoupled", {"base": "rl-explore"})):
+        assert catalog().successors(choice, is_multipath=True) == ()
 
 
 def steady(controller: str, duration_s: float = 20.0) -> Scenario:

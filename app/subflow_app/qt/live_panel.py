@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -18,10 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr
-from subflow_app.core.running.live_state import LiveLink, live_link, live_subflows
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.running.live_state import LiveLink, live_controller, live_link, live_subflows
 from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.form import FieldOption
+from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.theme import Tokens, current_tokens
-from subflow_sim.scenario import QueueSpec
+from subflow_sim.scenario import Flow, QueueSpec
 from subflow_sim.units import Dimension, format_quantity
 
 _DIRECTIONS = ("both", "forward", "reverse")
@@ -150,7 +153,7 @@ class LivePanel(QWidget):
         if has_link or has_flow:
             self._title.setText(tr("{name} in the run that goes on", name=name))
         if flow is not None and has_flow:
-            self._make_rows(len(flow.paths), is_multipath=flow.kind == "mptcp")
+            self._make_rows(flow)
         self._shown = section if has_link or has_flow else ""
         self.setVisible(bool(self._shown))
         self.refresh()
@@ -170,15 +173,17 @@ class LivePanel(QWidget):
             if field.text() != text and not (field.hasFocus() and field.isModified()):
                 field.setText(text)
 
-    def _make_rows(self, count: int, *, is_multipath: bool) -> None:
-        """A row per subflow; those of the flow before go."""
+    def _make_rows(self, flow: Flow) -> None:
+        """The controller, then a row per subflow; those of the flow before go."""
         while (item := self._flow_grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
-                widget.hide()
+                widget.setParent(None)  # gone at once for whoever looks for one by its name
                 widget.deleteLater()
+        is_multipath = flow.kind == "mptcp"
+        self._make_controller(flow)
         self._switches: list[tuple[QLabel, QCheckBox, QCheckBox]] = []
-        for ordinal in range(1, count + 1):
+        for ordinal in range(1, len(flow.paths) + 1):
             name = QLabel(self._flow_part)
             is_open = QCheckBox(tr("Open"), self._flow_part)
             is_open.setObjectName(f"live_open_{ordinal}")
@@ -191,9 +196,45 @@ class LivePanel(QWidget):
                 self._flow_grid.addWidget(widget, ordinal, column)
             self._switches.append((name, is_open, backup))
 
+    def _make_controller(self, flow: Flow) -> None:
+        """What can take over from the controller that the flow starts with; nothing where an agent decides."""
+        own, catalog = flow.controller.name, app_catalog()
+        names = catalog.successors(flow.controller, is_multipath=flow.kind == "mptcp")
+        self._controllers = tuple(
+            FieldOption(each.name, each.name, tr(each.summary))
+            for each in catalog.controllers
+            if each.name in (names or (own,))
+        )
+        self._controller = box = ChoiceEditor(self._flow_part)
+        box.setObjectName("live_controller")
+        label = QLabel(tr("Controller"), self._flow_part)
+        label.setBuddy(box)
+        box.setAccessibleName(label.text())
+        box.show_options(self._controllers, own)
+        box.setEnabled(bool(names))
+        box.setToolTip(
+            tr("Another controller takes over with the window, the RTT and the packets under way as they are")
+            if names
+            else tr("{controller} does what an agent says, until the end of the run", controller=own)
+        )
+        # Also of letters that are typed, which do not "activate" what they find.
+        box.currentIndexChanged.connect(self._on_controller)
+        self._flow_grid.addWidget(label, 0, 0)
+        self._flow_grid.addWidget(box, 0, 1, 1, 2)
+
+    def _on_controller(self) -> None:
+        chosen, name = self._controller.currentText(), self._key.removeprefix("flows.")
+        if chosen != self._controller_now:
+            self.change_wanted.emit({"flow": name, "controller": chosen})
+
     def _show_flow(self, now_s: float) -> None:
         assert self._job is not None
         name = self._key.removeprefix("flows.")
+        controller = live_controller(self._job.scenario, self._job.live_changes, name, now_s)
+        self._controller_now = controller.name if controller is not None else ""
+        if not self._controller.view().isVisible():  # not while one chooses
+            with QSignalBlocker(self._controller):
+                self._controller.setCurrentText(self._controller_now)
         states = live_subflows(self._job.scenario, self._job.live_changes, name, now_s)
         for state, (label, is_open, backup) in zip(states, self._switches, strict=True):
             route = " → ".join(state.path)

@@ -26,7 +26,7 @@ from subflow_app.core.paper.report import (
     render_report,
     report_kind,
 )
-from subflow_app.core.paper.report_tables import interval_cell
+from subflow_app.core.paper.report_tables import events_table, interval_cell
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.topology_sketch import sketch_of
 from subflow_app.core.summary_text import TextTable
@@ -139,6 +139,11 @@ def test_runs_that_differ_in_their_seed_are_one_experiment_with_an_interval(stor
 
 def test_events_are_told_with_their_units(store: Store) -> None:
     assert tables(report_on(store, 6))["Events"].rows == (("1 s", "wifi", "link down, rate 1 Mbit/s"),)
+
+
+def test_an_event_that_changes_the_controller_is_told() -> None:
+    changed = parse_scenario(TWO_PATHS + '\n[[events]]\nat = "1s"\nflow = "download"\ncontroller = "olia"\n')
+    assert events_table(changed.events).rows == (("1 s", "download", "controller olia"),)
 
 
 def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.core.running.live_changes import LiveChange
-from subflow_app.core.running.live_state import live_link, live_subflows
+from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
 from subflow_app.core.running.stepping import (
     MOST_SPEED_STEPS,
     StepSize,
@@ -88,3 +90,27 @@ def test_subflows_are_what_events_have_made_of_them() -> None:
     assert [each.is_open for each in live_subflows(PLANNED, [], "download", 1.0)] == [True, True]
     assert [each.is_open for each in live_subflows(PLANNED, changes, "download", 10.0)] == [True, False]
     assert live_subflows(PLANNED, [], "nothing", 1.0) == ()
+
+
+def test_the_controller_is_the_one_that_an_event_or_a_live_change_gave() -> None:
+    planned = parse_scenario(TWO_PATHS + '[[events]]\nat = "2s"\nflow = "download"\ncontroller = "olia"\n')
+    values: dict[str, TomlValue] = {"flow": "download", "controller": {"name": "uncoupled", "base": "cubic"}}
+    changes = [LiveChange(read_change(planned, {"at": "6s", **values}), values)]
+
+    def at(time_s: float, made: Sequence[LiveChange] = (), name: str = "download") -> tuple[str, object]:
+        controller = live_controller(planned, made, name, time_s)
+        assert controller is not None
+        return controller.name, controller.options.get("base")
+
+    assert at(1.0) == ("lia", None)
+    assert at(2.0) == ("olia", None)
+    assert at(7.0, changes) == ("uncoupled", "cubic")
+    assert at(2.0, name="download.1") == ("olia", None)
+    assert live_controller(planned, changes, "nothing", 7.0) is None
+
+
+def test_one_copy_of_a_flow_can_have_a_controller_of_its_own() -> None:
+    text = TWO_PATHS.replace('kind = "mptcp"', 'kind = "mptcp"\ncount = 2')
+    planned = parse_scenario(text + '[[events]]\nat = "2s"\nflow = "download.2"\ncontroller = "olia"\n')
+    found = [live_controller(planned, (), name, 3.0) for name in ("download", "download.1", "download.2")]
+    assert [each.name for each in found if each is not None] == ["lia", "lia", "olia"]

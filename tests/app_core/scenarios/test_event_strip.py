@@ -9,7 +9,7 @@ import pytest
 from subflow_app.core.scenarios import event_strip as strip
 from subflow_app.core.scenarios.event_strip import StripBar, StripMark, strip_rows
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.core.scenarios.toml_edit import read_toml, render
 
 HEAD = """\
 format = 1
@@ -106,6 +106,14 @@ def test_subflows_that_close_and_open_are_bars_of_their_flow() -> None:
     )
     assert bars(text, "flows.download") == [(5.0, 9.0, "2", True), (7.0, 9.0, "", True)]
     assert only_mark(text, "flows.download").changes == (("backup", "true"),)
+
+
+def test_another_controller_is_a_mark_with_its_name() -> None:
+    for controller in ("olia", {"name": "olia"}):
+        text = HEAD + '[[events]]\nat = "5s"\nflow = "download.2"\n' + f"controller = {render(controller)}\n"
+        mark = only_mark(text, "flows.download")
+        assert (mark.time_s, mark.changes) == (5.0, (("controller", "olia"),))
+        assert mark.values == ()  # one drags its time, and nothing of what it says
 
 
 def test_values_that_change_are_marks_with_their_text() -> None:

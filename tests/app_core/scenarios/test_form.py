@@ -156,6 +156,38 @@ def test_an_event_can_be_given_one_copy_of_a_flow(doc: ScenarioDoc) -> None:
     assert doc.problems == ()
 
 
+def test_an_event_offers_the_controllers_that_can_take_over_with_their_options(doc: ScenarioDoc) -> None:
+    doc.add_event({"at": "5s", "flow": "download", "controller": "olia"})
+    chosen = field(doc, "events.1.controller")
+    assert chosen.text == "olia"
+    offered = {option.value for option in chosen.options}
+    assert {"lia", "olia", "uncoupled"} <= offered
+    assert "drl-cc" not in offered
+    assert form(doc, "events.1").subtitle == "controller olia"
+
+    doc.set_value("events.1.controller", "uncoupled")
+    bases = {option.value for option in field(doc, "events.1.controller.base").options}
+    assert "cubic" in bases
+    assert "rl-explore" not in bases
+    doc.set_value("events.1.controller.base", "vegas")
+    assert field(doc, "events.1.controller").text == "uncoupled"
+    doc.set_value("events.1.controller.alpha", 3)
+    assert field(doc, "events.1.controller.alpha").text == "3"
+    assert doc.problems == ()
+    controller = parse_scenario(doc.text).events[0].controller  # sorted by time
+    assert controller is not None
+    assert (controller.name, controller.options["base"], controller.options["alpha"]) == ("uncoupled", "vegas", 3)
+
+
+def test_an_event_without_a_controller_has_no_options_of_one(doc: ScenarioDoc) -> None:
+    doc.add_event({"at": "5s", "flow": "download", "open": False})
+    assert [group.title for group in form(doc, "events.1").groups] == ["", "What changes"]
+    assert field(doc, "events.1.controller").placeholder == ""
+    doc.set_value("events.1.controller", "drl-cc")
+    (problem,) = field(doc, "events.1.controller").problems
+    assert "cannot take over" in problem.message
+
+
 def test_coupled_controllers_are_not_offered_to_tcp(doc: ScenarioDoc) -> None:
     names = {option.value for option in field(doc, "flows.download.controller").options}
     assert {"lia", "uncoupled", "newreno"} <= names

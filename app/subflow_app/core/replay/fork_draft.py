@@ -171,18 +171,7 @@ class ForkDraft:
     def controllers(self, flow: str) -> list[str]:
         """The controllers that the flow can change to or has; none if it does what an agent says, to the end."""
         declared = self.origin.scenario.flows[flow]
-        known = app_catalog().controllers
-        learners = {each.name for each in known if any(option.key == "policy" for option in each.options)}
-        learners.discard("uncoupled")  # it has the options of its bases
-        own = declared.controller.name
-        if own in learners:
-            return []
-        is_multipath = declared.kind == "mptcp"
-        return [
-            each.name
-            for each in known
-            if each.name == own or (each.is_coupled == is_multipath and each.name not in learners)
-        ]
+        return list(app_catalog().successors(declared.controller, is_multipath=declared.kind == "mptcp"))
 
     @property
     def changes(self) -> Sequence[Values]:

@@ -13,7 +13,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.replay.fork_origin import ForkOrigin, ForkState, state_at, with_events
 from subflow_app.core.replay.fork_words import BEFORE, difference_text
 from subflow_app.core.running.live_changes import LiveChange, with_change
-from subflow_app.core.running.live_state import live_link, live_subflows
+from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
 from subflow_app.core.running.run_recorder import RunPast
 from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.scenarios.toml_edit import TomlValue
@@ -198,10 +198,9 @@ def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float)
     chosen = [state for state in states if subflow in (None, state.ordinal)]
     known: dict[str, TomlValue] = {}
     if subflow is None and not scenario.flows[base].sends_datagrams:
-        known["controller"] = scenario.flows[base].controller.name
-        for event in scenario.events:
-            if event.controller is not None and event.flow in (flow, base) and event.at_s <= at_s:
-                known["controller"] = event.controller.name
+        controller = live_controller(scenario, (), flow, at_s)
+        assert controller is not None
+        known["controller"] = controller.name
     for key, found in (("open", {s.is_open for s in chosen}), ("backup", {s.is_backup for s in chosen})):
         if len(found) == 1:
             known[key] = found.pop()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from subflow_app.core.running.live_changes import LiveChange
-from subflow_sim.scenario import Event, Flow, LinkDirection, Scenario
+from subflow_sim.scenario import Choice, Event, Flow, LinkDirection, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,26 @@ def live_subflows(
         return ()
     events = [event for event in _until(scenario, changes, now_s) if event.flow == name]
     return tuple(_live_subflow(flow, ordinal, events) for ordinal in range(1, len(flow.paths) + 1))
+
+
+def live_controller(scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float) -> Choice | None:
+    """The controller in force at that time; None of a flow of datagrams, or of a name that nothing has.
+
+    Args:
+        scenario: as it was started.
+        changes: made live until then.
+        name: of a flow, or of one of its copies, to which what is done to the flow is done as well.
+        now_s: the time.
+    """
+    base = name.partition(".")[0]
+    flow = scenario.flows.get(base)
+    if flow is None or flow.sends_datagrams:
+        return None
+    controller = flow.controller
+    for event in _until(scenario, changes, now_s):
+        if event.controller is not None and event.flow in (name, base):
+            controller = event.controller
+    return controller
 
 
 def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubflow:

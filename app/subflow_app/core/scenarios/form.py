@@ -6,7 +6,7 @@ controllers and schedulers), so that a new key or algorithm appears in the windo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from subflow_app.core.language import tr, trn
@@ -227,10 +227,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
         # An algorithm has up to a dozen options: between controller and scheduler they would hide the one or the other.
         for field in fields:
             if field.param.key in ("controller", "scheduler"):
-                options = tuple(_option_fields(doc, field, catalog))
-                if options:
-                    title = f"{field.label}: {field.text or field.placeholder}"
-                    built.append(FormGroup(title, options, _policy_hint(options, catalog)))
+                built += _option_groups(doc, field, catalog)
     built.append(_arrivals_group(doc, key))
     source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
     return Form(key, tr("Flow"), name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
@@ -276,6 +273,9 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
                 field = _later_controller(doc, field, text_of(doc.value(f"{key}.flow")), catalog)
             fields.append(field)
         built.append(FormGroup(group.title, tuple(fields), group.hint))
+        for field in fields:
+            if field.param.key == "controller" and field.text:
+                built += _option_groups(doc, field, catalog, catalog.learners)
     title, subtitle = event_texts(doc, name)
     return Form(key, tr("Event"), title, subtitle, tuple(built), _own_problems(doc, key))
 
@@ -283,11 +283,7 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
 def _later_controller(doc: ScenarioDoc, field: FormField, flow: str, catalog: AlgorithmCatalog) -> FormField:
     """The controllers that can take over a flow: none that does what an agent says."""
     kind = text_of(doc.value(f"flows.{flow.partition('.')[0]}.kind"))
-    learners = {each.name for each in catalog.controllers if any(option.key == "policy" for option in each.options)} - {
-        "uncoupled"
-    }
-    filled = _flow_field(doc, field, kind, catalog)
-    return replace(filled, placeholder="", options=tuple(each for each in filled.options if each.value not in learners))
+    return replace(_without(_flow_field(doc, field, kind, catalog), catalog.learners), placeholder="")
 
 
 def _link_names(doc: ScenarioDoc) -> list[str]:
@@ -360,12 +356,13 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
         algorithms = tuple(each for each in algorithms if not each.is_coupled)
     default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
     options = tuple(FieldOption(each.name, each.name, tr(each.summary), _details(each, catalog)) for each in algorithms)
+    own = (split_key(field.key), split_key(f"{field.key}.name"))
     return replace(
         field,
         text=text_of(doc.value(f"{field.key}.name")),
         placeholder=default,
         options=options,
-        problems=tuple(p for p in doc.problems_at(field.key) if p.key in (field.key, f"{field.key}.name")),
+        problems=tuple(p for p in doc.problems_at(field.key) if split_key(p.key) in own),
     )
 
 
@@ -390,6 +387,26 @@ def _queue_fields(doc: ScenarioDoc, field: FormField) -> list[FormField]:
             unknown = Param(each, Dimension.TEXT, tr("A queue has no such option."))
             fields.append(_field(doc, f"{key}.{each}", unknown))
     return fields
+
+
+def _option_groups(
+    doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog, refused: Collection[str] = ()
+) -> list[FormGroup]:
+    """The options of the algorithm that is chosen, in a group of their own; no group if it has none.
+
+    Args:
+        doc: the scenario.
+        field: which chooses it.
+        catalog: has its options.
+        refused: what none of them offers.
+    """
+    options = tuple(_without(each, refused) for each in _option_fields(doc, field, catalog))
+    title = f"{field.label}: {field.text or field.placeholder}"
+    return [FormGroup(title, options, _policy_hint(options, catalog))] if options else []
+
+
+def _without(field: FormField, refused: Collection[str]) -> FormField:
+    return replace(field, options=tuple(each for each in field.options if each.value not in refused))
 
 
 def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog) -> Iterator[FormField]:
