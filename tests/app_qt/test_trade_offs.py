@@ -101,7 +101,7 @@ def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
     for suffix in ("png", "svg", "pdf", "csv"):
         page.write(tmp_path / f"figure.{suffix}")
     picture = QImage(str(tmp_path / "figure.png"))
-    assert (picture.width(), picture.height()) == (2160, 1440)
+    assert (picture.width(), picture.height()) == (2009, 1359)
     assert b"<svg" in (tmp_path / "figure.svg").read_bytes()
     assert b"quick" in (tmp_path / "figure.svg").read_bytes()
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")

@@ -11,38 +11,30 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMarginsF, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFontMetricsF,
     QHelpEvent,
-    QImage,
     QMouseEvent,
-    QPageLayout,
-    QPageSize,
     QPainter,
     QPaintEvent,
-    QPdfWriter,
     QPen,
 )
-from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, Quantity, TradeOffKind, axis_text, short_titles
 from subflow_app.core.language import tr
 from subflow_app.core.palette import ColourKey, hex_colour
+from subflow_app.core.paper.figure_plan import figure_kind
+from subflow_app.core.paper.figures import write_figure
 from subflow_app.qt import format as fmt
+from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
 
-FILE_SIZE = QSizeF(720, 480)
+FILE_SIZE = FigureSize(170.0, 115.0)
 _RADIUS, _REACH = 5.0, 12.0
-_PNG_SCALE = 3.0
 _MOST_TICKS = 8
-
-
-class TradeOffFileError(AppError):
-    """A figure could not be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,46 +284,30 @@ class TradeOffPlot(QWidget):
         """Writes the plot as PNG, SVG or PDF, by the suffix.
 
         Raises:
-            TradeOffFileError: if it cannot be written.
+            InputError: if the suffix is none of these.
+            ExportError: if it cannot be written.
         """
-        device: QImage | QSvgGenerator | QPdfWriter
-        scale = 1.0
-        suffix = path.suffix.lower()
-        if suffix not in (".png", ".svg", ".pdf"):
-            raise TradeOffFileError(tr("{file}: trade-offs are written as .png, .svg, .pdf or .csv", file=path))
-        try:
-            with path.open("ab"):
-                pass
-        except OSError as error:
-            reason = error.strerror or error
-            raise TradeOffFileError(tr("{file} cannot be written: {reason}", file=path, reason=reason)) from error
-        if suffix == ".svg":
-            device = QSvgGenerator()
-            device.setFileName(str(path))
-            device.setResolution(self.logicalDpiX())
-            device.setSize(FILE_SIZE.toSize())
-            device.setViewBox(QRectF(QPointF(0, 0), FILE_SIZE))
-        elif suffix == ".pdf":
-            device = QPdfWriter(str(path))
-            # Points of 1/72 inch, while fonts are measured at the resolution of the screen.
-            points = FILE_SIZE * 72 / self.logicalDpiX()
-            device.setResolution(self.logicalDpiX())
-            page = QPageSize(points, QPageSize.Unit.Point)
-            device.setPageLayout(QPageLayout(page, QPageLayout.Orientation.Portrait, QMarginsF(0, 0, 0, 0)))
-        else:
-            scale = _PNG_SCALE
-            device = QImage((FILE_SIZE * scale).toSize(), QImage.Format.Format_ARGB32)
-        painter = QPainter(device)
-        painter.scale(scale, scale)
-        painter.setFont(self.font())
-        area = QRectF(QPointF(0, 0), FILE_SIZE)
+        kind = figure_kind(path)
+        write_figure(path, picture_content(_Figure(self._points, self._kind), kind, FILE_SIZE))
+
+
+class _Figure:
+    """The plot for a file: in light colours and the font of figures."""
+
+    def __init__(self, points: Sequence[Point], kind: TradeOffKind) -> None:
+        self._points, self._kind = points, kind
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        layout = FILE_SIZE.layout_size()
+        area = QRectF(0, 0, layout.width(), layout.height())
+        font = paper_font()
+        painter.scale(target.width() / area.width(), target.height() / area.height())
+        painter.setFont(font)
         painter.fillRect(area, QColor(LIGHT.base))
-        TradeOffPicture(self._points, self._kind, area, QFontMetricsF(self.font())).draw(painter, LIGHT)
-        painter.end()
-        if isinstance(device, QImage) and not device.save(str(path)):
-            raise TradeOffFileError(
-                tr("{file} cannot be written: {reason}", file=path, reason=tr("choose another place"))
-            )
+        TradeOffPicture(self._points, self._kind, area, QFontMetricsF(font)).draw(painter, LIGHT)
+
+    def set_line_width(self, width: float) -> None:
+        """Nothing: lines are scaled with the rest."""
 
 
 def figure_text(mean: float, half: float, quantity: Quantity) -> str:
