@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -9,15 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QImage, QPainter, QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionGraphicsItem, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_scenario
 from tests.helpers.instants import P, make_instant
 from tests.helpers.window import TWO_PATHS
 
+from subflow_app.core.replay.packet_places import PacketPlaces
 from subflow_app.core.replay.run_events import RunEvents
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.traces import TraceMark
@@ -25,6 +27,7 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.playhead.canvas_show import CanvasShow
 from subflow_app.qt.playhead.events_panel import EventsPanel
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.playhead.packet_item import ACK, DATA, DATAGRAM, PacketItem
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import TransportStrip
@@ -49,6 +52,8 @@ class FakeReplay:
 
     def __init__(self) -> None:
         self.sought: list[float] = []
+        self.may_answer = threading.Event()
+        self.may_answer.set()
 
     def prepare(self, _is_cancelled: Callable[[], bool], progress: Callable[[float], None]) -> bool:
         progress(1.0)
@@ -56,6 +61,7 @@ class FakeReplay:
 
     def seek(self, t_s: float, _is_cancelled: Callable[[], bool]) -> Any:
         self.sought.append(t_s)
+        assert self.may_answer.wait(20)
         queue = [P("lte/forward", "download/2", 0, 0.0, place) for place in range(int(t_s))]
         return make_instant(t_s, [P("wifi/forward", "download/1", 0, t_s / 10), *queue], LINKS, SUBFLOWS)
 
@@ -324,6 +330,70 @@ def test_gauges_tell_windows_and_states(stage: Stage, qtbot: QtBot) -> None:
         ("download · lte", 10.0, 5.0),
     ]
     assert "cwnd 10 pkt, ssthresh 5 pkt, in flight 9 pkt" in gauges.accessibleDescription()
+
+
+def test_packets_have_the_picture_to_themselves_while_a_run_is_scrubbed(stage: Stage, qtbot: QtBot) -> None:
+    view = stage.view
+    view.resize(260, 330)
+    QApplication.processEvents()
+    labels = view.scene._labels.values()
+    before = view.canvas.zoom, view.canvas.height(), view.scene.content_rect()
+    assert before[0] < 0.8  # labels are enlarged
+    assert not all(label.is_crowded_out for label in labels)
+    stage.playhead.seek(5.0)
+    settled(qtbot, stage)
+    qtbot.waitUntil(lambda: view._zoom_bar.isVisible() and not view.legend.isVisible())
+    assert all(label.is_crowded_out for label in labels)
+    assert not view.strip.isVisible()
+    assert view.canvas.height() > before[1]
+    assert view.canvas.zoom >= before[0]
+    assert view.scene.content_rect().height() < before[2].height()
+    # A gauge stands for an entry of the legend: a click chooses its flow.
+    QTest.mouseClick(stage.canvas._gauges, Qt.MouseButton.LeftButton, pos=QPoint(20, 10))
+    assert view.selected == "flows.download"
+    stage.playhead.leave()
+    qtbot.waitUntil(lambda: view.canvas.height() == before[1])
+    assert view.legend.isVisible()
+    assert view.strip.isVisible()
+    assert view.scene.content_rect() == before[2]
+
+
+def test_packets_of_another_moment_are_faint_while_the_right_ones_are_long_in_coming(
+    stage: Stage, qtbot: QtBot
+) -> None:
+    stage.playhead.seek(2.0)
+    settled(qtbot, stage)
+    item = stage.canvas._item
+    assert item is not None
+    assert item.opacity() == 1.0
+    stage.replay.may_answer.clear()
+    stage.playhead.seek(8.0)
+    assert item.opacity() == 1.0
+    qtbot.waitUntil(lambda: item.opacity() < 0.5)
+    stage.replay.may_answer.set()
+    settled(qtbot, stage)
+    assert stands_at(stage.playhead, 8.0)
+    assert item.opacity() == 1.0
+
+
+@pytest.mark.parametrize("zoom", [0.1, 0.4, 1.0, 3.0])
+def test_packets_of_every_kind_can_be_seen_at_every_zoom(zoom: float, qtbot: QtBot) -> None:
+    for kind in (DATA, ACK, DATAGRAM):
+        item = PacketItem("#ffffff", "#000000")
+        none = np.zeros(1)
+        places = PacketPlaces(
+            none, none, none, none + 1, np.array([kind], np.uint8), np.array([0], np.int32), none > 0, 0
+        )
+        item.show_places(places, {0: "#ff0000"})
+        picture = QImage(64, 64, QImage.Format.Format_RGB32)
+        picture.fill(Qt.GlobalColor.white)
+        painter = QPainter(picture)
+        painter.translate(32.5, 32.5)
+        painter.scale(zoom, zoom)
+        item.paint(painter, QStyleOptionGraphicsItem())
+        painter.end()
+        column = [picture.pixelColor(32, y).green() for y in range(64)]
+        assert sum(255 - green for green in column) / 255 >= 2.5  # px high, counted as ink
 
 
 def test_the_line_in_the_plots_can_be_dragged(stage: Stage, qtbot: QtBot) -> None:

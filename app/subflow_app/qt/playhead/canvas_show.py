@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
@@ -16,13 +15,13 @@ from subflow_app.plots.spec import transport_colours
 from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.qt.playhead.tracks import track_of
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.theme import Tokens, current_tokens
-from subflow_app.qt.topology.items import LANE_PITCH, LinkItem, node_reach
 from subflow_app.qt.topology.view import TopologyView
 
-# How far packets keep to the right of the middle of their lane, in shares of the distance of lanes.
-_SIDE_SHARE = 0.18
+# Packets of the moment before are faint once the state that is wanted takes so long to come.
+_STALE_MS, _STALE_OPACITY = 100, 0.25
 
 
 class CanvasShow(QObject):
@@ -36,14 +35,19 @@ class CanvasShow(QObject):
         self._plots = plots
         self._item: PacketItem | None = None
         self._gauges = Gauges(view)
-        view.add_below(self._gauges)
+        view.set_stand_in(self._gauges)
+        self._gauges.chosen.connect(lambda flow: view.select(f"flows.{flow}"))
         self._tracks: Mapping[str, Track] | None = None
         self._matching: frozenset[str] | None = None
         self._colours: dict[str, str] | None = None
         self._is_shown = False
+        self._stale = QTimer(self)
+        self._stale.setSingleShot(True)
+        self._stale.setInterval(_STALE_MS)
+        self._stale.timeout.connect(self._fade)
         view.scene.laid_out.connect(self._forget_picture)
         playhead.moved.connect(self._on_moved)
-        playhead.arrived.connect(self._draw)
+        playhead.arrived.connect(self._on_arrived)
         playhead.left.connect(self._clear)
         playhead.events_changed.connect(self._forget_run)
 
@@ -88,6 +92,19 @@ class CanvasShow(QObject):
         self._draw_links()
         if self._playhead.instant is None:
             self._draw_gauges()
+        elif not self._stale.isActive():
+            self._stale.start()
+
+    def _on_arrived(self) -> None:
+        self._stale.stop()
+        if self._item is not None:
+            self._item.setOpacity(1.0)
+        self._draw()
+
+    def _fade(self) -> None:
+        """Shows that the packets are still those of another moment."""
+        if self._item is not None and self._playhead.is_waiting:
+            self._item.setOpacity(_STALE_OPACITY)
 
     def _draw(self) -> None:
         if self._playhead.time_s is None:
@@ -126,7 +143,7 @@ class CanvasShow(QObject):
         matched = self._matched(run.traces)
         if self._tracks is None:
             self._tracks = {name: track_of(item) for name, item in scene.link_items().items() if item.curve is not None}
-            scene.set_lanes_quiet(True)
+            self._view.set_quiet(True)
         tracks = {name: track for name, track in self._tracks.items() if name in matched}
         colours = self._subflow_colours(run.traces)
         self._item.show_places(
@@ -156,22 +173,24 @@ class CanvasShow(QObject):
         else:
             told = samples.gauges_at(time_s)
         colours = self._subflow_colours(run.traces)
+        owners = [each.owner for each in told]
         self._gauges.show_gauges(
             [
-                Gauge(run.traces.labels.get(each.owner, each.owner), colours.get(each.owner, "#808080"), each)
+                Gauge(_name_of(each.owner, owners, run.traces.labels), colours.get(each.owner, "#808080"), each)
                 for each in told
             ],
             samples.largest_cwnd_pkts,
         )
-        self._view.leave_room(self._gauges.sizeHint().height())
+        self._view.show_stand_in(bool(told))
 
     def _clear(self) -> None:
+        self._stale.stop()
         if self._item is not None:
+            self._item.setOpacity(1.0)
             self._item.show_places(None, {})
-        self._gauges.hide()
-        self._view.leave_room(0)
+        self._view.show_stand_in(False)
         self._tracks = None
-        self._view.scene.set_lanes_quiet(False)
+        self._view.set_quiet(False)
         if self._is_shown:
             self._is_shown = False
             self._view.clear_link_states()
@@ -216,24 +235,8 @@ class CanvasShow(QObject):
         return self._colours
 
 
-def track_of(item: LinkItem) -> Track:
-    """The line of a drawn link, with the lanes on it."""
-    curve = item.curve
-    assert curve is not None
-    points = np.array([(point.x(), point.y()) for point in curve.points])
-    normals = np.array([(normal.x(), normal.y()) for normal in curve.normals])
-    first, second = item.router_ends
-    return Track(
-        points,
-        normals,
-        item.lane_offsets,
-        item.half_width,
-        _reach(normals[0], is_router=first),
-        _reach(normals[-1], is_router=second),
-        _SIDE_SHARE * min(LANE_PITCH, 2 * item.half_width),
-    )
-
-
-def _reach(normal: np.ndarray[tuple[int], np.dtype[np.float64]], *, is_router: bool) -> float:
-    # The way is the normal turned by a right angle.
-    return node_reach(float(normal[1]), float(normal[0]), is_router=is_router)
+def _name_of(owner: str, owners: Sequence[str], labels: Mapping[str, str]) -> str:
+    """What a subflow is called where there is little room: as its flow, if it is the only one of that."""
+    flow = owner.partition("/")[0]
+    is_only = sum(each.partition("/")[0] == flow for each in owners) == 1
+    return labels.get(flow, flow) if is_only else labels.get(owner, owner)

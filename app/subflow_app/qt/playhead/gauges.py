@@ -6,16 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.palette import split_owner
 from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 
-_LEAST_WIDTH, _MOST_ROWS = 300, 4
+_LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
 _STATES = {
     "closed": translatable("closed"),
     "joining": translatable("joining"),
@@ -36,8 +37,10 @@ class Gauge:
 class Gauges(QWidget):
     """Of each subflow a bar as long as its window: filled by what is in flight, with a mark at ssthresh."""
 
+    chosen = Signal(str)  # name of a flow that was clicked
+
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Hidden until there is something to show."""
+        """Without a subflow."""
         super().__init__(parent)
         self.setObjectName("playhead_gauges")
         self.setAccessibleName(tr("Windows of the subflows"))
@@ -45,7 +48,6 @@ class Gauges(QWidget):
         self._gauges: tuple[Gauge, ...] = ()
         self._full_pkts = 1.0
         self._tokens = current_tokens()
-        self.hide()
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
@@ -60,7 +62,6 @@ class Gauges(QWidget):
         self.setAccessibleDescription("\n".join(f"{each.label}: {_words(each.window)}" for each in gauges[:20]))
         if len(gauges) != had:
             self.updateGeometry()
-        self.setVisible(bool(gauges))
         self.update()
 
     def apply_tokens(self, tokens: Tokens) -> None:
@@ -93,23 +94,33 @@ class Gauges(QWidget):
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Chooses the flow of a gauge, as an entry of the legend does."""
+        gauge = self._gauge_at(event.position().toPoint())
+        if gauge is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(split_owner(gauge.window.owner)[0])
+
+    def _gauge_at(self, at: QPoint) -> Gauge | None:
+        row, column = (at.y() - _TOP) // self._row_height, at.x() * self._columns // max(self.width(), 1)
+        number = row * self._columns + column
+        return self._gauges[number] if row >= 0 and number < len(self._shown()) else None
+
+    def _shown(self) -> tuple[Gauge, ...]:
+        room = self._columns * _MOST_ROWS
+        return self._gauges if len(self._gauges) <= room else self._gauges[: room - 1]
+
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draws them row by row."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(self._tokens.base))
-        painter.setPen(QColor(self._tokens.border))
-        painter.drawLine(0, 0, self.width(), 0)
-        columns = self._columns
-        room = columns * _MOST_ROWS
-        shown = self._gauges if len(self._gauges) <= room else self._gauges[: room - 1]
+        columns, shown = self._columns, self._shown()
         width = self.width() // columns
         for number, gauge in enumerate(shown):
             row, column = divmod(number, columns)
-            area = QRect(column * width + 8, row * self._row_height + 4, width - 16, self._row_height)
+            area = QRect(column * width + 8, row * self._row_height + _TOP, width - 16, self._row_height)
             self._paint_gauge(painter, area, gauge)
         if len(shown) < len(self._gauges):
-            area = QRect((columns - 1) * width + 8, (_MOST_ROWS - 1) * self._row_height + 4, width, self._row_height)
+            area = QRect((columns - 1) * width + 8, (_MOST_ROWS - 1) * self._row_height + _TOP, width, self._row_height)
             painter.setPen(QColor(self._tokens.muted_text))
             more = tr("and {count} more", count=len(self._gauges) - len(shown))
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, more)

@@ -19,22 +19,29 @@ _Z = 12.0  # over links, under nodes
 # Sizes in scene units, and no smaller than so many pixels.
 _DOT, _LEAST_DOT_PX = 4.8, 3.2
 _SQUARE = 4.2
-_TICK, _TICK_WIDTH = 4.4, 1.5
+_TICK, _TICK_WIDTH, _LEAST_TICK_PX = 4.4, 1.5, 3.6
 _HALO = 1.5
 _MOST_WITH_EDGES = 600
 _REACH = 12.0
-_TEXT_ZOOM = 0.55
+_TEXT_ZOOM, _TEXT, _LEAST_TEXT_PX = 0.3, 9.5, 8.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Packets that look alike: dots and squares at points, ACKs as ticks across their way."""
+    """Packets that look alike: dots and squares at points, ACKs as ticks across their way, of length 1."""
 
     kind: int
     colour: QColor
     x: Floats
     y: Floats
-    ticks: tuple[QLineF, ...]
+    across_x: Floats
+    across_y: Floats
+
+    def ticks(self, length: float) -> list[QLineF]:
+        """Them as lines."""
+        dx, dy = self.across_x * length / 2, self.across_y * length / 2
+        columns = ((self.x - dx).tolist(), (self.y - dy).tolist(), (self.x + dx).tolist(), (self.y + dy).tolist())
+        return [QLineF(*ends) for ends in zip(*columns, strict=True)]
 
 
 class PacketItem(QGraphicsItem):
@@ -47,6 +54,8 @@ class PacketItem(QGraphicsItem):
         self._groups: tuple[_Group, ...] = ()
         self._counts: tuple[tuple[QPointF, str], ...] = ()
         self._bounds = QRectF()
+        self._tick_length = 0.0
+        self._tick_lines: dict[int, list[QLineF]] = {}  # by group
         self.places: PacketPlaces | None = None
         self.setZValue(_Z)
 
@@ -65,6 +74,7 @@ class PacketItem(QGraphicsItem):
         self.prepareGeometryChange()
         self.places = places
         self._groups = () if places is None else tuple(_groups(places, colours))
+        self._tick_lines = {}
         self._counts = (
             ()
             if places is None
@@ -85,20 +95,32 @@ class PacketItem(QGraphicsItem):
         """Draws all of them."""
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         grown = max(1.0, _LEAST_DOT_PX / (_DOT * zoom))
-        for group in self._groups:
+        for number, group in enumerate(self._groups):
             if group.kind == ACK:
                 pen = QPen(group.colour, grown * _TICK_WIDTH)
                 pen.setCapStyle(Qt.PenCapStyle.FlatCap)
                 painter.setPen(pen)
-                painter.drawLines(group.ticks)
+                painter.drawLines(self._ticks(number, max(_TICK, _LEAST_TICK_PX / zoom)))
         self._paint_dots(painter, zoom, grown)
         if zoom >= _TEXT_ZOOM:
             painter.setPen(self._text)
             font = painter.font()
-            font.setPointSizeF(7.0)
+            size = max(_TEXT, _LEAST_TEXT_PX / zoom)
+            font.setPixelSize(round(size))
             painter.setFont(font)
             for at, text in self._counts:
-                painter.drawText(QRectF(at.x() - 20, at.y() - 8, 40, 16), Qt.AlignmentFlag.AlignCenter, text)
+                # Begins where it would at its own size, so that an enlarged one does not cover the queue.
+                where = QRectF(at.x() - 0.32 * _TEXT * len(text), at.y() - size, 6 * size, 2 * size)
+                painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+    def _ticks(self, number: int, length: float) -> list[QLineF]:
+        """Of a group; they are made once for every zoom."""
+        if length != self._tick_length:
+            self._tick_length = length
+            self._tick_lines = {}
+        if number not in self._tick_lines:
+            self._tick_lines[number] = self._groups[number].ticks(length)
+        return self._tick_lines[number]
 
     def _paint_dots(self, painter: QPainter, zoom: float, grown: float) -> None:
         """Stamps data and datagrams: each kind is painted once and copied, which takes half as long as points."""
@@ -150,13 +172,8 @@ def _groups(places: PacketPlaces, colours: Mapping[int, str]) -> list[_Group]:
     for key in np.unique(keys).tolist():
         rows = np.flatnonzero(keys == key)
         kind, colour = key % 4, QColor(colours.get(key // 4, "#808080"))
-        x, y = places.x[rows], places.y[rows]
-        ticks: tuple[QLineF, ...] = ()
-        if kind == ACK:
-            dx, dy = places.across_x[rows] * _TICK / 2, places.across_y[rows] * _TICK / 2
-            ends = zip((x - dx).tolist(), (y - dy).tolist(), (x + dx).tolist(), (y + dy).tolist(), strict=True)
-            ticks = tuple(QLineF(*each) for each in ends)
-        groups.append(_Group(kind, colour, x, y, ticks))
+        columns = (places.x, places.y, places.across_x, places.across_y)
+        groups.append(_Group(kind, colour, *(column[rows] for column in columns)))
     return groups
 
 
@@ -165,4 +182,6 @@ def _bounds(places: PacketPlaces | None) -> QRectF:
         return QRectF()
     left, top = float(places.x.min()), float(places.y.min())
     rect = QRectF(left, top, float(places.x.max()) - left, float(places.y.max()) - top)
-    return rect.adjusted(-_REACH - 20, -_REACH - 10, _REACH + 20, _REACH + 10)
+    # With room for the number of a queue, enlarged as in the least zoom that has numbers.
+    height = _LEAST_TEXT_PX / _TEXT_ZOOM
+    return rect.adjusted(-_REACH - 20, -_REACH - height, _REACH + 2 * height, _REACH + height)

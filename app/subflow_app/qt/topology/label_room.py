@@ -41,6 +41,7 @@ class LabelRoom:
         self._view = QRectF()
         self._waiting: set[str] = set()
         self._is_paused = False
+        self.is_quiet = False  # packets move on the links: enlarged labels would cover them
 
     @property
     def is_large(self) -> bool:
@@ -145,7 +146,7 @@ class LabelRoom:
         full, full_is_free = best(compact=False)
         short, short_is_free = (full, True) if full_is_free else best(compact=True)
         # At full size a label may cover something rather than be missing; seen from afar it would cover too much.
-        crowded_out = not short_is_free and scale > 1
+        crowded_out = scale > 1 and (self.is_quiet or not short_is_free)
         compact = short_is_free and not full_is_free
         place = short if compact else full
         # Whole units keep the frame on pixels.

@@ -118,10 +118,17 @@ class TopologyScene(QGraphicsScene):
         """Return the drawn links by name, for whoever draws on them."""
         return self._links
 
-    def set_lanes_quiet(self, is_quiet: bool) -> None:
-        """Draw the lanes of all links faintly, because packets are drawn on them, or as ever."""
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Leave the picture to packets, or draw it as ever.
+
+        Lanes are faint then, and labels of links that would have to be enlarged to be read are drawn only while their
+        link is selected or pointed at.
+        """
         for link in self._links.values():
             link.set_quiet(is_quiet)
+        if is_quiet != self._room.is_quiet:
+            self._room.is_quiet = is_quiet
+            self._place_labels(self._links)
 
     def link_ends(self) -> list[tuple[QPointF, QPointF]]:
         """Return the two ends of every link."""
@@ -158,12 +165,13 @@ class TopologyScene(QGraphicsScene):
         """Return the rectangle around everything that is drawn; empty if nothing is.
 
         That of a large picture is the same at every zoom: labels, placed only where they are in view, do not count.
+        Nor do they in a quiet one, which would else be fitted by what is not drawn at the zoom that comes of it.
         """
         rect = QRectF()
         zoom = 1.0 if self.is_large else self._zoom
         for node in self._nodes.values():
             rect = rect.united(node.obstacle(zoom))
-        for label in () if self.is_large else self._labels.values():
+        for label in () if self.is_large or self._room.is_quiet else self._labels.values():
             if label.isVisible() and not label.is_crowded_out:
                 rect = rect.united(label.sceneBoundingRect())
         for link in self._links.values():

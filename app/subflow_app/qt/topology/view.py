@@ -63,6 +63,7 @@ class TopologyView(QWidget):
         self._is_selecting = False
         self._is_read_only = False
         self._taken = 0
+        self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         self.setObjectName("topologyView")
         self.setAccessibleName(tr("Topology panel"))
@@ -208,18 +209,28 @@ class TopologyView(QWidget):
         self._zoom_bar.show_locked(is_locked)
         self.lock_changed.emit()
 
-    def leave_room(self, height: int) -> None:
-        """Let what was added below have so much; in a low panel the timeline gives way, not the picture."""
-        taken = height * _ROOM_FACTOR
+    def set_stand_in(self, widget: QWidget) -> None:
+        """Add a widget that can take the place of the legend; it is hidden until then."""
+        layout = self._footer.layout()
+        assert isinstance(layout, QHBoxLayout)
+        layout.insertWidget(0, widget, 1)
+        widget.hide()
+        self._stand_in = widget
+
+    def show_stand_in(self, is_shown: bool) -> None:
+        """Show what was set to stand in for the legend, and the timeline only in a panel that has room for it too."""
+        assert self._stand_in is not None
+        self._legend.setVisible(not is_shown)
+        self._stand_in.setVisible(is_shown)
+        taken = self._stand_in.sizeHint().height() * _ROOM_FACTOR if is_shown else 0
         if taken != self._taken:
             self._taken = taken
             self._strip.fit_into(self.height() - taken)
 
-    def add_below(self, widget: QWidget) -> None:
-        """Put a widget between the canvas and the timeline."""
-        layout = self.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(1, widget)
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Leave the picture to packets, fitted anew if the person has not chosen a view, or draw it as ever."""
+        self._scene.set_quiet(is_quiet)
+        self._canvas.content_changed()
 
     def fit(self) -> None:
         """Show everything."""
