@@ -64,6 +64,15 @@ def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtB
     with qtbot.waitSignal(swept.shown.changed, timeout=20_000):
         swept.bar.trigger("sweep.show_runs")
     assert swept.shown.ids == frozenset(page.run_ids())
+    # Whatever stands in front of the plots makes way for the runs that a person wants to see in them.
+    assert swept.plots.isVisible()
+    for place, action in enumerate(("history.open", "history.overlay", "run.toggle")):
+        swept.docks.raise_panel("sweeps")
+        assert not swept.plots.isVisible()
+        swept.history.select([swept.history.runs()[place].id])
+        swept.bar.trigger(action)
+        qtbot.waitUntil(swept.plots.isVisible)
+    qtbot.waitUntil(lambda: not swept.runs.is_running)
 
 
 def test_views_of_a_sweep_are_drawn_and_exported(

@@ -36,6 +36,7 @@ class ShownRuns(QObject):
     """
 
     changed = Signal()
+    wanted = Signal()  # a person wants to see other runs in the plots, at once or when they are read
     failed = Signal(object)  # StoreError or AppError: stored runs cannot be read; what was shown stays
 
     def __init__(self, plots: PlotView, workers: Workers, parent: QObject) -> None:
@@ -64,14 +65,17 @@ class ShownRuns(QObject):
     def show_job(self, job: RunJob) -> None:
         """Shows a run that starts now, and nothing else."""
         self._show([(job.traces, None)])
+        self.wanted.emit()
 
     def add_job(self, job: RunJob) -> None:
         """Lays a run that starts now over those that are shown."""
         self._show([*self._runs, (job.traces, None)])
+        self.wanted.emit()
 
     def show_fork(self, job: RunJob) -> None:
         """Lays a fork over its original, which is shown with it; other runs leave."""
         self.show_over_original(job, None)
+        self.wanted.emit()
 
     def show_over_original(self, job: RunJob, run_id: int | None) -> None:
         """Shows a fork, perhaps stored already, with its original."""
@@ -132,6 +136,7 @@ class ShownRuns(QObject):
         self, store: Store, run_ids: Sequence[int], show: Callable[[list[tuple[Traces, int | None]]], None]
     ) -> None:
         specs = self._plots.wanted
+        self.wanted.emit()
 
         def read(is_given_up: Callable[[], bool]) -> list[tuple[Traces, int | None]]:
             runs: list[tuple[Traces, int | None]] = []

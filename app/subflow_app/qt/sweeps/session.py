@@ -212,7 +212,6 @@ class SweepSession(QObject):
             told = tr("The first {most} of {count} runs are shown.", most=_MOST_PLOTTED, count=len(ids))
             window.statusBar().showMessage(told, _MESSAGE_MS)
         window.shown.show_stored(window.database.store, ids[:_MOST_PLOTTED])
-        window.docks.raise_panel("plots")
 
     def may_close(self) -> bool:
         """Asks whether to end what goes on, if anything does."""
