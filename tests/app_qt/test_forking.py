@@ -20,6 +20,7 @@ from subflow_app.qt.figure_source import shown_plan
 from subflow_app.qt.forking.dialog import ForkDialog
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
@@ -109,6 +110,26 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
     assert not pens[0].dashPattern()
     assert items[CurveId(1, WIFI, "subflow")].zValue() < items[CurveId(0, WIFI, "subflow")].zValue()
     assert window.plots.stack.forks.texts == [(1.2, "wifi loss 1 % → 20 %")]
+
+
+def test_the_time_of_the_playhead_comes_before_clicks_and_crosshair(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    run_once()
+    feature, stack = window.features[ForkFeature], window.plots.stack
+    playhead = window.features[PlayheadFeature].playhead
+    window.plots.set_pin(0.4)
+    stack.set_cursor(None)
+    assert feature._time_s() == 0.4
+    stack.set_cursor(0.8)
+    assert feature._time_s() == 0.8
+    window.plots.time_clicked.emit(1.0)
+    assert feature._time_s() == 1.0
+    playhead.seek(1.6)
+    assert feature._time_s() == 1.6
+    playhead.leave()
+    assert feature._time_s() == 1.0
+    qtbot.waitUntil(lambda: not playhead.is_waiting)
 
 
 def test_ghosts_can_be_hidden_and_figures_have_what_is_shown(

@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
+from subflow_app.core.replay.origin import StoredOrigin
+from subflow_app.core.replay.replay import Replay
+from subflow_app.core.settings import Settings, save_settings
 from subflow_sim.scenario import load_scenario
 from subflow_sim.simulation import Simulation
+from subflow_store import Store
 
 
 def test_the_state_at_a_time_is_that_of_the_run(
@@ -74,3 +78,24 @@ def test_another_versions_run_says_whether_it_is_repeated(
     assert answer.code == 0
     assert answer.document["notice"] == answer.err.strip()
     assert "Version 0.0.1 made run 1; this one, " in answer.err
+
+
+@pytest.mark.parametrize("command", [("replay", 1), ("explain", 1, "download/1")])
+def test_the_memory_is_that_of_the_settings(
+    subflow: Subflow,
+    stored_run: dict[str, object],
+    database: Path,
+    command: tuple[str | int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert stored_run["run_id"] == 1
+    budgets: list[int] = []
+
+    def stored(store: Store, run_id: int, *, budget_bytes: int) -> Replay:
+        budgets.append(budget_bytes)
+        return Replay(StoredOrigin.read(store, run_id), budget_bytes=budget_bytes)
+
+    monkeypatch.setattr(Replay, "stored", stored)
+    save_settings(Settings(replay_budget_mb=64))
+    assert subflow(*command, "--at", "6.25s", "--db", database).code == 0
+    assert budgets == [64 << 20]

@@ -48,6 +48,7 @@ def explain(
         agent_lines,
     )
     from subflow_app.core.replay.explained import explained
+    from subflow_app.core.settings import load_settings
 
     at_s = time_option("--at", at)
     documents: list[dict[str, Any]]
@@ -65,7 +66,8 @@ def explain(
         elif owner is None:
             raise InputError("whose decision? give a subflow (download/1), a flow (download), or --agent")
         else:
-            found, notice = explained(store, number, owner, at_s, **counts)
+            budget_bytes = load_settings().replay_budget_bytes
+            found, notice = explained(store, number, owner, at_s, **counts, budget_bytes=budget_bytes)
             is_resimulated = found.is_resimulated
             count = len(found.before)
             documents, texts = [], []

@@ -28,13 +28,14 @@ def replay(
     from subflow_app.core.errors import InputError
     from subflow_app.core.replay.instant_text import instant_document, instant_tables
     from subflow_app.core.replay.replay import Replay
+    from subflow_app.core.settings import load_settings
 
     at_s = time_option("--at", at)
     if packets and not as_json:
         raise InputError("--packets goes with --json")
     with opened_store(database, read_only=True) as store:
         number = run_number(store, run)
-        replayed = Replay.stored(store, number)
+        replayed = Replay.stored(store, number, budget_bytes=load_settings().replay_budget_bytes)
         replayed.check_time(at_s)
         instant = replayed.seek(at_s)
         # Whether it is the same run is known at its end alone; there is nobody waiting for a jump who could be spared.

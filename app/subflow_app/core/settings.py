@@ -71,6 +71,11 @@ class Settings:
     saved_searches: Mapping[str, str] = field(default_factory=dict)
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def replay_budget_bytes(self) -> int:
+        """`replay_budget_mb` in bytes."""
+        return self.replay_budget_mb << 20
+
     def with_recent_file(self, path: str | Path) -> Settings:
         """The settings with this file as the latest of the recent ones."""
         latest = str(Path(path).resolve())

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
+import subflow_app
 from subflow_app.core.errors import InputError
+from subflow_app.core.replay.fork_origin import ForkOrigin
 from subflow_app.core.replay.kept_states import FIRST_SPACING
 from subflow_app.core.replay.replay import Replay, ReplayCancelledError
 from subflow_app.core.resources import find_scenario
@@ -21,7 +23,7 @@ from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.instant import Instant
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
-from subflow_store import Store, open_store
+from subflow_store import ColumnSpec, RunStart, Store, open_store
 
 DEADLINE_S = 30.0
 # One that is busy enough for states to be kept, with losses, an outage and a change of rate.
@@ -199,11 +201,22 @@ def test_what_cannot_be_simulated_again_is_refused(store: Store, text: str, mess
         Replay.stored(store, 1)
 
 
-def test_a_run_of_a_kernel_is_refused(store: Store) -> None:
-    store.add_tag(stored(store, TWO_PATHS), "kernel")
+@pytest.mark.parametrize("mark", ["kernel", "measured"])
+@pytest.mark.parametrize("is_tag", [True, False])
+def test_a_run_that_was_measured_is_neither_replayed_nor_forked(store: Store, mark: str, is_tag: bool) -> None:
+    if is_tag:
+        store.add_tag(stored(store, TWO_PATHS), mark)
+    else:
+        # A person has taken the tag away.
+        start = RunStart("Other", "Other", TWO_PATHS, 1, 9.0, version=subflow_app.__version__)
+        writer = store.start_run(start, [ColumnSpec("flow", "download", "goodput_bps", "bit/s")])
+        writer.append(0, np.zeros((9, 1), np.float32))
+        writer.finish("finished", {mark: {}}, "0123456789abcdef")
 
-    with pytest.raises(InputError, match="run 1 was measured, not simulated"):
+    with pytest.raises(InputError, match="run 1 was measured, not simulated: it cannot be replayed"):
         Replay.stored(store, 1)
+    with pytest.raises(InputError, match="run 1 was measured, not simulated: it cannot be forked"):
+        ForkOrigin.stored(store, 1)
 
 
 class Live:

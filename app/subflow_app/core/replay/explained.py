@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from subflow_app.core.errors import InputError
 from subflow_app.core.explanations import decisions_around
 from subflow_app.core.replay.origin import recorded_by
-from subflow_app.core.replay.replay import Replay
+from subflow_app.core.replay.replay import DEFAULT_BUDGET_BYTES, Replay
 from subflow_app.core.replay.told_decisions import ToldDecisions, recorded_decisions
 
 if TYPE_CHECKING:
@@ -15,7 +15,14 @@ if TYPE_CHECKING:
 
 
 def explained(
-    store: Store, run_id: int, owner: str, at_s: float, *, before: int = 1, after: int = 0
+    store: Store,
+    run_id: int,
+    owner: str,
+    at_s: float,
+    *,
+    before: int = 1,
+    after: int = 0,
+    budget_bytes: int = DEFAULT_BUDGET_BYTES,
 ) -> tuple[ToldDecisions, str]:
     """Decisions next to a time, from the records of the run or else by simulating it again.
 
@@ -26,6 +33,7 @@ def explained(
         at_s: the time.
         before: how many at or before it, one at least.
         after: how many after it.
+        budget_bytes: memory for going through the run again.
 
     Returns:
         The decisions, and what a person has to know of where they are from; empty for records of the run.
@@ -42,7 +50,7 @@ def explained(
     if told is not None and at_s <= max(store.run(run_id).simulated_s, told.current.time_s):
         return told, ""
     try:
-        replay = Replay.stored(store, run_id)
+        replay = Replay.stored(store, run_id, budget_bytes=budget_bytes)
     except InputError:
         if recorded is None:
             raise

@@ -18,6 +18,7 @@ import subflow_app
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.language import tr
+from subflow_app.core.replay.origin import is_measured
 from subflow_app.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
 from subflow_store.values import EventTable
 
@@ -79,8 +80,7 @@ class ForkOrigin:
         row = store.run(run_id)
         title = tr("run {number}", number=run_id)
         text = row.scenario_text or ""
-        is_measured = "kernel" in (row.summary or {}) or bool({"kernel", "measured"} & set(row.tags))
-        if is_measured or (row.status == "finished" and not row.signature):
+        if is_measured(row) or (row.status == "finished" and not row.signature):
             raise InputError(tr("{run} was measured, not simulated: it cannot be forked", run=title))
         simulated_s = (row.summary or {}).get("simulated_s")
         return cls(

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
     from subflow_store import RunRow, Store
 
-# Tags of runs that no simulator made: those of a kernel, and traces that were measured elsewhere.
-_MEASURED_TAGS = ("kernel", "measured")
+# What runs have that no simulator made: those of a kernel, and traces that were measured elsewhere. Tags can be taken
+# away; the part of the summary with this name stays.
+_MEASURED = frozenset({"kernel", "measured"})
 
 
 class Origin(Protocol):
@@ -167,6 +168,11 @@ class LiveOrigin:
         return None
 
 
+def is_measured(row: RunRow) -> bool:
+    """Whether a run was measured, not simulated, so that it cannot be gone through again nor forked."""
+    return not _MEASURED.isdisjoint({*(row.summary or {}), *row.tags})
+
+
 def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
     """Decisions of an owner next to a time as a stored run kept them; None: it kept none of this owner.
 
@@ -188,7 +194,7 @@ def _scenario(row: RunRow, title: str) -> Scenario:
     from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 
-    if "kernel" in (row.summary or {}) or set(row.tags) & set(_MEASURED_TAGS):
+    if is_measured(row):
         raise InputError(f"{title} was measured, not simulated: it cannot be replayed")
     if not (row.scenario_text or "").strip():
         raise InputError(f"{title} cannot be replayed: the text of its scenario was not kept")

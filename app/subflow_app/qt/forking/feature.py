@@ -96,9 +96,9 @@ class ForkFeature(Feature):
     # ---- inside ----
 
     def _time_s(self) -> float | None:
-        """The time that the person looks at: under the mouse, or clicked, or marked."""
+        """The time that the person looks at: of the playhead, or clicked, under the mouse, or marked."""
         stack = self.window.plots.stack
-        marked = (self._clicked_s, stack.cursor_s, self._playhead.time_s, stack.pin_s)
+        marked = (self._playhead.time_s, self._clicked_s, stack.cursor_s, stack.pin_s)
         return next((time_s for time_s in marked if time_s is not None), None)
 
     @property

@@ -114,7 +114,7 @@ class PlayheadFeature(Feature):
     def _scrubbed(self, place: int, traces: Traces) -> ScrubbedRun:
         job, run_id = self._jobs.get(id(traces)), self.window.shown.id_of(place)
         store = self.window.database.store
-        budget_bytes = self.window.preferences.settings.replay_budget_mb << 20
+        budget_bytes = self.window.preferences.settings.replay_budget_bytes
         if job is not None:
             goes_on = self.window.runs.job is job
             return ScrubbedRun(
