@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -167,7 +168,7 @@ def test_other_runs_take_the_decision_away(window: MainWindow, qtbot: QtBot) -> 
     show_run(window, qtbot)
 
     assert feature.panel.point is None
-    assert feature.possible() == frozenset()
+    assert feature.possible() == {"explain.here"}
 
 
 def test_a_source_opens_where_it_can_be_read(window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,3 +194,68 @@ def test_who_decides_at_a_curve() -> None:
     assert deciding_owner(traces, "download", "flow") == "download"
     assert deciding_owner(traces, "cross", "flow") == "cross/1"
     assert deciding_owner(traces, "noise", "flow") is None
+
+
+def test_a_closed_panel_says_how_to_explain_the_point(window: MainWindow, qtbot: QtBot) -> None:
+    run_id = show_run(window, qtbot)
+    store = window.database.store
+    assert isinstance(store, Store)
+    window.docks.set_open("explain", False)
+    click(window, "download/1", "subflow", 1.5)
+    feature = window.features[ExplainFeature]
+    assert feature.panel.point is None
+    assert "1.500 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
+    window.bar["explain.here"].trigger()
+    assert window.docks.is_open("explain")
+    point = explained(window, qtbot).panel.point
+    assert point is not None
+    (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.5)
+    assert repr(point.told) == repr(expected)
+
+    # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.
+    window.plots.time_clicked.emit(1.0)
+    stack = window.plots.stack
+    stack.set_cursor(1.0)
+    window.plots.curve_clicked.emit(CurveId(0, "download/2", "subflow"))
+    window.plots.menu_requested.emit(QPoint())
+    window.bar["explain.here"].trigger()
+    point = explained(window, qtbot).panel.point
+    assert point is not None
+    assert (point.told.owner, point.told.time_s <= 1.0) == ("download/2", True)
+
+
+def test_the_way_to_a_decision_is_told_in_per_cent(window: MainWindow, qtbot: QtBot) -> None:
+    run_id = show_run(window, qtbot)
+    assert window.database.store is not None
+    replay = Replay.stored(window.database.store, run_id)
+    shares: list[float] = []
+    replay.explain("download/1", 1.9, progress=shares.append)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert any(0.0 < share < 1.0 for share in shares)
+    panel = window.features[ExplainFeature].panel
+    panel.set_waiting(True, 0.42)
+    assert panel.progress.text() == "42%"
+    assert panel.progress.isVisibleTo(panel)
+    panel.set_waiting(True, 1.0)
+    assert not panel.progress.isTextVisible()
+    panel.set_waiting(False)
+    assert not panel.progress.isVisibleTo(panel)
+
+
+def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot) -> None:
+    show_run(window, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
+    click(window, "download/1", "subflow", 1.5)
+    feature = explained(window, qtbot)
+    point = feature.panel.point
+    assert point is not None
+    assert point.told.cause == "action"
+    assert point.agent is not None
+    window.docks.set_open("agent", True)
+    window.docks.raise_panel("explain")
+    qtbot.waitUntil(lambda: feature.panel.agent.isVisible())
+    feature.panel.agent.click()
+    qtbot.waitUntil(window.agent.isVisible)
+    replay = window.agent.replay
+    assert replay is not None
+    assert replay.decision == point.agent

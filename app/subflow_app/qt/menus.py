@@ -156,6 +156,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "playhead.leave",
         "-",
         "fork.new",
+        "explain.here",
         "explain.previous",
         "explain.next",
     ),
@@ -234,6 +235,7 @@ TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",
     "-",
+    "explain.here",
     "fork.new",
     "-",
     "view.legend",

@@ -223,7 +223,14 @@ class Replay:
         return self._simulation.fork()
 
     def explain(
-        self, owner: str, t_s: float, *, before: int = 1, after: int = 0, is_cancelled: Callable[[], bool] = never
+        self,
+        owner: str,
+        t_s: float,
+        *,
+        before: int = 1,
+        after: int = 0,
+        is_cancelled: Callable[[], bool] = never,
+        progress: Callable[[float], None] = lambda _fraction: None,
     ) -> ToldDecisions:
         """Why something was decided: from records of the run, else by simulating it again with records on.
 
@@ -233,6 +240,7 @@ class Replay:
             before: how many decisions at or before it, one at least; fewer at the beginning.
             after: how many after it; fewer at the end.
             is_cancelled: whether to give up.
+            progress: is told the share of the way to that time, 0 to 1, while it is simulated again.
 
         Raises:
             InputError: if there is no such owner, none of its decisions is so early, or the time is no number.
@@ -247,6 +255,16 @@ class Replay:
             told = recorded_decisions(recorded, owner, time_ns / NANOSECONDS, before, after)
             if told is not None:
                 return told
+        if self._states.last.now_ns < time_ns:
+            # Without records, which take longer and from which no state may be kept: later jumps are short then.
+            first_ns = self._states.last.now_ns
+
+            def gives_up() -> bool:
+                progress(max(0.0, (self._now_ns - first_ns) / (time_ns - first_ns)))
+                return is_cancelled()
+
+            self._go_to(time_ns, gives_up)
+            progress(1.0)
         return self._explain_again(owner, time_ns, before, after, is_cancelled)
 
     def decisions(

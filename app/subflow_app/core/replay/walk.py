@@ -52,8 +52,14 @@ class DecisionWalk:
         self._position = 0
         self._is_resimulated = False
 
-    def go_to(self, owner: str, t_s: float, is_cancelled: Callable[[], bool] = never) -> ExplainedPoint:
-        """The owner's last decision at or before a time.
+    def go_to(
+        self,
+        owner: str,
+        t_s: float,
+        is_cancelled: Callable[[], bool] = never,
+        progress: Callable[[float], None] = lambda _fraction: None,
+    ) -> ExplainedPoint:
+        """The owner's last decision at or before a time; ``progress`` is told the share of simulating again, 0 to 1.
 
         Raises:
             InputError: if there is no such owner, or none of its decisions is so early.
@@ -61,7 +67,7 @@ class DecisionWalk:
             SimulationError: if the run fails before that time.
             StoreError: if the database cannot be read.
         """
-        self._fetch(owner, t_s, is_cancelled)
+        self._fetch(owner, t_s, is_cancelled, progress=progress)
         return self._point()
 
     def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedPoint:
@@ -78,9 +84,18 @@ class DecisionWalk:
             self._fetch_around(is_cancelled)
         return self._point()
 
-    def _fetch(self, owner: str, t_s: float, is_cancelled: Callable[[], bool], before: int = 0) -> None:
+    def _fetch(
+        self,
+        owner: str,
+        t_s: float,
+        is_cancelled: Callable[[], bool],
+        before: int = 0,
+        progress: Callable[[float], None] = lambda _fraction: None,
+    ) -> None:
         before, after = before or _FETCHED, _FETCHED
-        found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)
+        found = self._replay.explain(
+            owner, t_s, before=before, after=after, is_cancelled=is_cancelled, progress=progress
+        )
         while len(found.after) == after and found.after[0].time_s == found.after[-1].time_s:
             after *= 4
             found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)

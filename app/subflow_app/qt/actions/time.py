@@ -114,6 +114,15 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: _fork(w),
         lambda s: "fork.new" in s.features,
     )
+    yield ActionSpec(
+        "explain.here",
+        "E&xplain this point",
+        "Tell the decision behind the point of a curve that was clicked, or at the marked time of the chosen curve",
+        "explain",
+        ("Alt+Shift+Up",),
+        lambda w, _: _explain(w).explain_here(),
+        lambda s: "explain.here" in s.features,
+    )
     for step, by, text, key in (
         ("previous", -1, "Earlier &decision", "Alt+Shift+Left"),
         ("next", 1, "L&ater decision", "Alt+Shift+Right"),

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtGui import QKeySequence
 
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
@@ -15,6 +16,7 @@ from subflow_app.core.replay.walk import DecisionWalk, ExplainedPoint
 from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.qt.explain.panel import ExplainPanel
 from subflow_app.qt.features import Feature
+from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
 
 # What is quick is shown in one go; what is not never holds up the window.
 _PATIENCE_MS = 40
+
+_PROGRESS_MS = 100
+_MESSAGE_MS = 10_000
 
 _Work = Callable[[Callable[[], bool]], ExplainedPoint]
 
@@ -40,6 +45,11 @@ class ExplainFeature(Feature):
         self.panel: ExplainPanel = ExplainPanel([window.bar[f"explain.{step}"] for step in ("previous", "next")])
         self._walks: dict[int, DecisionWalk] = {}  # by position among the runs shown
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well
+        self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
+        self._progress = 0.0  # of simulating again, 0 to 1
+        self._progress_timer = QTimer(self)
+        self._progress_timer.setInterval(_PROGRESS_MS)
+        self._progress_timer.timeout.connect(lambda: self.panel.set_waiting(self.is_busy, self._progress))
         self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
         self._given_up: threading.Event | None = None  # of what is being looked for
         self._wanted: tuple[int, str, _Work] | None = None  # what is looked for next
@@ -51,17 +61,19 @@ class ExplainFeature(Feature):
         # A click is told as the curve that it hit, if any, and then as its time.
         plots.curve_clicked.connect(self._remember_curve)
         plots.time_clicked.connect(self._on_time_clicked)
+        plots.menu_requested.connect(self._on_menu_requested)
         self.window.runs.ended.connect(lambda _job, _result: self._forget_walks())
         self.panel.agent_wanted.connect(self._show_agent)
         self.panel.given_up.connect(self._give_up)
 
     def possible(self) -> frozenset[str]:
-        """Going to the decision before and after the one that is shown."""
+        """Explaining points of runs that are shown, and going to the decision before and after the one that is told."""
+        here = frozenset({"explain.here"}) if self.window.plots.runs else frozenset[str]()
         point = self.panel.point
         if point is None or self.is_busy:
-            return frozenset()
+            return here
         steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
-        return frozenset(step for step, is_there in steps.items() if is_there)
+        return here | {step for step, is_there in steps.items() if is_there}
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the panel."""
@@ -80,9 +92,21 @@ class ExplainFeature(Feature):
         """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs."""
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedPoint:
-            return self._walk(run).go_to(owner, time_s, is_cancelled)
+            return self._walk(run).go_to(owner, time_s, is_cancelled, self._take_progress)
 
         self._ask(run, owner, work)
+
+    def explain_here(self) -> None:
+        """Opens the panel with the point that was clicked or, of the chosen curve, with the time that is marked."""
+        point = self._here or self._marked()
+        owner = self._owner_of(point[0]) if point is not None else None
+        if point is None or owner is None:
+            told = tr("Click a point of a window or rate curve first: links and constant rates decide nothing.")
+            self.window.statusBar().showMessage(told, _MESSAGE_MS)
+            return
+        self.window.docks.set_open("explain", True)
+        self.window.docks.raise_panel("explain")
+        self.explain(point[0].run, owner, point[1])
 
     def step(self, by: int) -> None:
         """Goes to the decision before (-1) or after (1) the one that is shown."""
@@ -107,14 +131,37 @@ class ExplainFeature(Feature):
 
     def _on_time_clicked(self, time_s: float) -> None:
         curve, self._curve = self._curve, None
-        if not self.window.docks.is_open("explain"):
-            return  # nobody would see it
-        if curve is None or curve.kind == "link" or not 0 <= curve.run < len(self.window.plots.runs):
+        owner = self._owner_of(curve) if curve is not None else None
+        self._here = (curve, time_s) if curve is not None and owner is not None else None
+        if curve is None or owner is None:
             return
-        owner = deciding_owner(self.window.plots.runs[curve.run], curve.owner, curve.kind)
-        if owner is not None:
-            self.window.docks.raise_panel("explain")
-            self.explain(curve.run, owner, time_s)
+        if not self.window.docks.is_open("explain"):
+            # Nobody would see it: say how to.
+            label, _title = self.window.plots.names_of(curve)
+            keys = self.window.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
+            self.window.statusBar().showMessage(told, _MESSAGE_MS)
+            return
+        self.window.docks.raise_panel("explain")
+        self.explain(curve.run, owner, time_s)
+
+    def _on_menu_requested(self, _position: QPoint) -> None:
+        # With the menu the mouse leaves the plots, and takes the crosshair along.
+        curve, time_s = self._curve, self.window.plots.stack.cursor_s
+        self._here = (curve, time_s) if curve is not None and time_s is not None else None
+
+    def _marked(self) -> tuple[CurveId, float] | None:
+        curve, stack = self.window.plots.current_curve, self.window.plots.stack
+        marked = (self.window.features[PlayheadFeature].playhead.time_s, stack.cursor_s, stack.pin_s)
+        time_s = next((each for each in marked if each is not None), None)
+        return None if curve is None or time_s is None else (curve, time_s)
+
+    def _owner_of(self, curve: CurveId) -> str | None:
+        """Whose decisions are behind a curve; None: nobody's."""
+        runs = self.window.plots.runs
+        if curve.kind == "link" or not 0 <= curve.run < len(runs):
+            return None
+        return deciding_owner(runs[curve.run], curve.owner, curve.kind)
 
     # ---- finding ----
 
@@ -126,7 +173,7 @@ class ExplainFeature(Feature):
         return walk
 
     def _replay(self, run: int) -> Replay:
-        budget_bytes = self.window.preferences.settings.replay_budget_mb << 20
+        budget_bytes = self.window.preferences.settings.replay_budget_bytes
         job = self.window.runs.job
         if job is not None and job.traces is self.window.plots.runs[run]:
             return Replay.live(job, budget_bytes=budget_bytes)
@@ -148,6 +195,7 @@ class ExplainFeature(Feature):
         if self._wanted is None:
             return
         (run, owner, work), self._wanted = self._wanted, None
+        self._progress = 0.0
         given_up = self._given_up = threading.Event()
 
         def on_found(point: ExplainedPoint) -> None:
@@ -174,10 +222,17 @@ class ExplainFeature(Feature):
             patience_ms=_PATIENCE_MS,
         )
         self.panel.set_waiting(self.is_busy)
+        if self.is_busy:
+            self._progress_timer.start()
         self.changed.emit()
+
+    def _take_progress(self, share: float) -> None:
+        """Called in a worker; the window looks at it now and then."""
+        self._progress = share
 
     def _end(self) -> None:
         self._given_up = None
+        self._progress_timer.stop()
         self.panel.set_waiting(False)
         self._start()
 
@@ -204,7 +259,7 @@ class ExplainFeature(Feature):
 
     def _forget_runs(self) -> None:
         self._forget_walks()
-        self._shown = self._curve = None
+        self._shown = self._curve = self._here = None
         self.panel.show_nothing()
         self.changed.emit()
 

@@ -108,9 +108,8 @@ class ExplainPanel(QWidget):
     def _waiting_row(self) -> QWidget:
         row = QWidget(self)
         row.setObjectName("explain_waiting")
-        bar = QProgressBar(row)
-        bar.setRange(0, 0)
-        bar.setTextVisible(False)
+        bar = self.progress = QProgressBar(row)
+        bar.setObjectName("explain_progress")
         bar.setAccessibleName(tr("Simulating again to find the decision"))
         text = QLabel(tr("Simulating again to find the decision …"), row)
         cancel = QPushButton(tr("Cancel"), row)
@@ -185,8 +184,15 @@ class ExplainPanel(QWidget):
         self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
         self._pages.setCurrentIndex(0)
 
-    def set_waiting(self, is_waiting: bool) -> None:
-        """Says that a decision is on its way, which can be given up."""
+    def set_waiting(self, is_waiting: bool, share: float = 0.0) -> None:
+        """Says that a decision is on its way, which can be given up, and how much of the way is simulated, 0 to 1.
+
+        Before the first of it and after the last it is not known how much is to be done.
+        """
+        is_known = 0.0 < share < 1.0
+        self.progress.setRange(0, 100 if is_known else 0)
+        self.progress.setValue(round(100 * share))
+        self.progress.setTextVisible(is_known)
         self._waiting.setVisible(is_waiting)
 
     def apply_tokens(self, tokens: Tokens) -> None:
