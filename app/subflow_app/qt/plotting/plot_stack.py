@@ -20,7 +20,8 @@ from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_looks import CurveLooks
 from subflow_app.qt.plotting.fork_lines import ForkLines
 from subflow_app.qt.plotting.legend_strip import LegendStrip
-from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, PAPER_WIDTH
+from subflow_app.qt.plotting.plot_grid import PlotGrid
+from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.readout import readout
 from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
@@ -38,10 +39,6 @@ _Plot = TypeVar("_Plot", TimePlot, XYPlot)
 _HIT_PX = 8.0  # how far from a curve a click still means it
 # Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
 _KEY_STEP = 0.01
-# Room for half of the last number of the time axis.
-_RIGHT_MARGIN = 16
-_TOP_MARGIN = 2
-_BOTTOM_MARGIN = 4
 
 
 class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
@@ -81,6 +78,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._paper = paper
         self._plot_font = font or QFont(self.font())
         self._head: LegendStrip | None = None
+        self._grid = PlotGrid(self, paper=paper)
         self._tokens = tokens
         self._runs: tuple[Traces, ...] = ()
         self._hidden: frozenset[CurveId] = frozenset()
@@ -144,7 +142,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             if spec.kind != TIME
         ]
         self.plots = [*self.time_plots, *self._others]
-        self._place()
+        self._grid.place(self.time_plots, self._others)
         for plot in self.plots:
             plot.set_line_width(self._line_width)
             plot.set_log(self._log)
@@ -169,29 +167,6 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.fit()
         else:
             self.set_time_range(*time_range)
-
-    def _place(self) -> None:
-        """Plots over time as wide as the stack, the others in pairs below them; a title above each."""
-        for number, plot in enumerate(self.plots):
-            row, column, columns = self._cell(number)
-            if not self._paper:
-                self.addItem(plot.title, row=2 * row, col=column, colspan=columns)
-            self.addItem(plot.item, row=2 * row + 1, col=column, colspan=columns)
-        layout = self.ci.layout
-        layout.setSpacing(0)
-        layout.setContentsMargins(4, _TOP_MARGIN, _RIGHT_MARGIN, _BOTTOM_MARGIN)
-        for column in range(2 if len(self._others) > 1 else 1):
-            layout.setColumnStretchFactor(column, 1)
-            layout.setColumnPreferredWidth(column, 100)
-
-    def _cell(self, number: int) -> tuple[int, int, int]:
-        """Row, column and number of columns of a plot."""
-        if len(self._others) < 2:
-            return number, 0, 1
-        other = number - len(self.time_plots)
-        if other < 0 or (other == len(self._others) - 1 and other % 2 == 0):
-            return len(self.time_plots) + other // 2 if other >= 0 else number, 0, 2
-        return len(self.time_plots) + other // 2, other % 2, 1
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
@@ -237,9 +212,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def set_head(self, head: LegendStrip) -> None:
         """Puts the legend of a paper figure above its plots."""
         self._head = head
-        # Row 0 is where the title of the first plot would be.
-        self.addItem(head, row=0, col=0, colspan=self._cell(0)[2] if self.time_plots else min(2, len(self._others)))
-        self._share_height()
+        self._grid.set_head(head)
 
     def set_line_width(self, width: float) -> None:
         """Draws everything with wider lines, px, for a picture of more pixels."""
@@ -536,21 +509,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return found[0] if found is not None and found[1] <= _HIT_PX else None
 
     def _share_height(self) -> None:
-        if not self.plots:
-            return
-        # The grid layout would give every row the same height, and those with an axis have to pay it from that.
-        layout = self.ci.layout
-        cells = [self._cell(number)[0] for number in range(len(self.plots))]
-        rows = max(cells) + 1
-        titles = 0.0 if self._paper else rows * self.plots[0].title.minimumHeight()
-        titles += self._head.maximumHeight() if self._head is not None else 0.0
-        axis = self.plots[-1].time_axis_height - INNER_AXIS_HEIGHT
-        # Every row of the others has an axis of its own; of those over time the lowest.
-        with_axis = {row for row, plot in zip(cells, self.plots, strict=True) if plot not in self.time_plots[:-1]}
-        left = self.height() - titles - _TOP_MARGIN - _BOTTOM_MARGIN - axis * len(with_axis)
-        height = max(20.0, left / rows)
-        for row in range(rows):
-            layout.setRowFixedHeight(2 * row + 1, height + (axis if row in with_axis else 0.0))
+        self._grid.share_height()
         for plot in self._others:
             if isinstance(plot, BarPlot):
                 plot.take_room()
