@@ -187,8 +187,18 @@ class Exports(QObject):
     # ---- inside ----
 
     def _write_data(self, path: Path) -> None:
-        plots = self._plots.stack.plots
-        export_shown([(plot.spec, plot.shown_curves(), plot.shown_bars()) for plot in plots], path)
+        shown = self._plots.stack.plots_by_spec()
+        export_shown(
+            [
+                (
+                    spec,
+                    [each for p in plots for each in p.shown_curves()],
+                    [each for p in plots for each in p.shown_bars()],
+                )
+                for spec, plots in shown
+            ],
+            path,
+        )
 
     def _write(self, path: Path, write: Callable[[], object]) -> None:
         try:

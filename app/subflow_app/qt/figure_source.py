@@ -57,9 +57,12 @@ def shown_plan(shown: PlotStack) -> FigurePlan:
     """What the plots of the window show: the visible curves, the range of time, and of values where it was set."""
     plots = tuple(
         plot_data(
-            plot.spec, plot.shown_curves(), plot.shown_bars(), value_range=_value_range(plot, is_log=shown.is_log)
+            spec,
+            [curve for plot in plots for curve in plot.shown_curves()],
+            [bar for plot in plots for bar in plot.shown_bars()],
+            value_range=_value_range(plots[0], is_log=shown.is_log),
         )
-        for plot in shown.plots
+        for spec, plots in shown.plots_by_spec()
     )
     low_s, high_s = shown.time_range
     # The window can show a bit of nothing before the start and after the end.

@@ -107,6 +107,7 @@ GLYPHS: dict[str, str] = {
     "log": "ph.chart-line-up",
     "marks": "ph.map-pin",
     "ghost": "ph.ghost",
+    "side_by_side": "ph.columns",
     "fork": "ph.git-branch",
     "theme": "ph.circle-half",
     "theme_light": "ph.sun",

@@ -11,6 +11,8 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
 } | {
     "Reading plots": (
+        "view.side_by_side",
+        "-",
         "view.cursor_a",
         "view.cursor_b",
         "view.clear_cursors",

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QW
 
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, PlotSpec
+from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -64,6 +64,7 @@ class PlotView(QWidget):
         self._crosshair_shown = True
         self._marks_shown = True
         self._ghosts_shown = True
+        self._is_side_by_side = False
         self._log = False
         self._empty = EmptyState(
             "plots",
@@ -111,6 +112,7 @@ class PlotView(QWidget):
         if self._stack is not None:
             return
         from subflow_app.qt.plotting.legend import Legend
+        from subflow_app.qt.plotting.plot_scroll import PlotScroll
         from subflow_app.qt.plotting.plot_stack import PlotStack
 
         stack = PlotStack(self._specs, current_tokens(), self)
@@ -118,6 +120,7 @@ class PlotView(QWidget):
         stack.set_log(self._log)
         stack.set_marks_shown(self._marks_shown)
         stack.set_ghosts_shown(self._ghosts_shown)
+        stack.set_side_by_side(self._is_side_by_side)
         stack.set_crosshair_shown(self._crosshair_shown)
         stack.set_readout_shown(not self._legend_shown)
         legend.setVisible(self._legend_shown)
@@ -135,7 +138,7 @@ class PlotView(QWidget):
         plots = QSplitter(Qt.Orientation.Vertical)
         plots.setObjectName("span_splitter")
         plots.setChildrenCollapsible(False)
-        plots.addWidget(stack)
+        plots.addWidget(PlotScroll(stack))
         plots.addWidget(self._span)
         plots.setStretchFactor(0, 1)
         plots.setStretchFactor(1, 0)
@@ -336,6 +339,12 @@ class PlotView(QWidget):
         for stack in self._stacks:
             stack.set_ghosts_shown(is_shown)
 
+    def set_side_by_side(self, is_on: bool) -> None:
+        """Gives each run a column of its own, or lays all over each other."""
+        self._is_side_by_side = is_on
+        for stack in self._stacks:
+            stack.set_side_by_side(is_on)
+
     def set_log(self, is_log: bool) -> None:
         """Logarithmic or linear values."""
         self._log = is_log
@@ -481,7 +490,7 @@ class PlotView(QWidget):
         stack = self._loaded()
         curves = {key: curve for each in reversed(self._stacks) for key, curve in each.curves.items()}
         in_order = {key: curves[key] for each in self._stacks for key in each.curves}
-        self._model.set_lines(in_order, [plot.spec for each in self._stacks for plot in each.time_plots])
+        self._model.set_lines(in_order, [spec for each in self._stacks for spec in each.specs if spec.kind == TIME])
         if stack.cursor_s is None:
             self._update_latest()
         else:

@@ -184,6 +184,16 @@ def rows() -> Iterator[ActionSpec]:
         is_on=True,
     )
     yield ActionSpec(
+        "view.side_by_side",
+        translatable("Runs &side by side"),
+        translatable("Give each run a column of its own, with the same axes, instead of laying all over each other"),
+        "side_by_side",
+        ("J",),
+        lambda w, on: w.plots.set_side_by_side(on),
+        scope=Scope.PLOTS,
+        checkable=True,
+    )
+    yield ActionSpec(
         "view.fit",
         "&Fit plots",
         "Show the whole run in the plots; a double-click does the same",

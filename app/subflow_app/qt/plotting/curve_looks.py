@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from subflow_app.core.history.plot_columns import PlotColumn, plot_columns
+from subflow_app.core.history.run_names import run_names
 from subflow_app.core.language import tr
 from subflow_app.core.replay.ghosts import Ghost, find_ghosts, ghost_title
 from subflow_app.core.traces import TraceMark, Traces
@@ -45,6 +47,16 @@ class CurveLooks:
         self._runs = tuple(runs)
         self._ghosts = find_ghosts(runs)
 
+    def columns(self) -> list[PlotColumn]:
+        """The runs side by side; nothing where there is only one column."""
+        names = run_names(self._runs)
+        forks = {ghost.fork: ghost for ghost in self._ghosts.values()}
+        if len(forks) == 1:
+            (ghost,) = forks.values()
+            names[ghost.fork] = _fork_title(ghost)
+        columns = plot_columns(names, {ghost.original: ghost.fork for ghost in self._ghosts.values()})
+        return columns if len(columns) > 1 else []
+
     def curves(self, spec: PlotSpec) -> list[Curve]:
         """The curves of a plot as they are to be drawn."""
         curves = [self._coloured(curve) for curve in spec.overlay(self._runs)]
@@ -64,7 +76,7 @@ class CurveLooks:
                 if spec.kind == TIME and fork is not None:
                     curve = _from_fork_on(curve, fork, ghost.at_s)
             elif curve.run in forks and len(forks) == 1:
-                curve = replace(curve, run_title=tr("Fork: {difference}", difference=forks[curve.run].text))
+                curve = replace(curve, run_title=_fork_title(forks[curve.run]))
             drawn.append(curve)
         return drawn
 
@@ -84,6 +96,10 @@ class CurveLooks:
     def _coloured_bar(self, bar: Bar) -> Bar:
         chosen = self.chosen.get((bar.owner, line_kind(bar.kind)))
         return bar if chosen is None else replace(bar, colour=bar.colour._replace(chosen=chosen))
+
+
+def _fork_title(ghost: Ghost) -> str:
+    return tr("Fork: {difference}", difference=ghost.text)
 
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:

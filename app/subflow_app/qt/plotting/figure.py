@@ -69,7 +69,7 @@ class _Stack:
 
 
 def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
-    figure = PlotStack([plot.spec for plot in shown.plots], LIGHT, paper=True, font=paper_font())
+    figure = PlotStack(shown.specs, LIGHT, paper=True, font=paper_font())
     width, height = size.layout_size().toTuple()
     # Laid out like a widget on screen, without ever being one.
     figure.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)

@@ -29,7 +29,7 @@ class ForkLines:
         self._ghosts: tuple[Ghost, ...] = ()
         # Made once and hidden when there is nothing to show: Qt crashes when a line goes that a label hangs on.
         self._lines: list[list[Any]] = []  # of each fork, one in every plot
-        self._labels: list[Any] = []  # of each fork
+        self._labels: list[list[Any]] = []  # of each fork, in the plot at the top; side by side in each column
         self._tokens: Tokens | None = None
 
     @property
@@ -55,35 +55,38 @@ class ForkLines:
         for lines in self._lines:
             for line in lines:
                 line.setPen(make_pen(tokens.accent, _DASH))
-        for label in self._labels:
-            label.fill = pg.mkBrush(tokens.base)
-            label.setColor(tokens.accent)
+        for labels in self._labels:
+            for label in labels:
+                label.fill = pg.mkBrush(tokens.base)
+                label.setColor(tokens.accent)
 
     def _draw(self) -> None:
         while self._plots and len(self._lines) < len(self._ghosts):
             self._add()
         for number, lines in enumerate(self._lines):
-            is_shown = number < len(self._ghosts)
-            for line in lines:
-                line.setVisible(is_shown)
-                if is_shown:
-                    line.setValue(self._ghosts[number].at_s)
-            if is_shown:
-                self._labels[number].setFormat(_text(self._ghosts[number]))
+            ghost = self._ghosts[number] if number < len(self._ghosts) else None
+            for plot, line in zip(self._plots, lines, strict=True):
+                line.setVisible(ghost is not None and plot.has_run(ghost.fork))
+                if ghost is not None:
+                    line.setValue(ghost.at_s)
+            if ghost is not None:
+                for label in self._labels[number]:
+                    label.setFormat(_text(ghost))
 
     def _add(self) -> None:
         """A line in every plot for one more fork."""
-        lines = []
+        lines, labels = [], []
         for plot in self._plots:
             line = pg.InfiniteLine(angle=90, movable=False)
             line.setZValue(_Z)
-            if plot is self._plots[0]:
+            if plot.spec is self._plots[0].spec:
                 # To the right of the line while there is room: that is where the change shows.
                 height = _LABEL_HEIGHT - _LABEL_STEP * len(self._lines)
-                self._labels.append(pg.InfLineLabel(line, "", position=height, anchors=[(0.0, 0.5), (1.0, 0.5)]))
+                labels.append(pg.InfLineLabel(line, "", position=height, anchors=[(0.0, 0.5), (1.0, 0.5)]))
             plot.item.addItem(line, ignoreBounds=True)
             lines.append(line)
         self._lines.append(lines)
+        self._labels.append(labels)
         if self._tokens is not None:
             self.apply_tokens(self._tokens)
 

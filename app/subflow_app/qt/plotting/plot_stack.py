@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QKeyEvent, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
+from subflow_app.core.history.plot_columns import PlotColumn
 from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
 from subflow_app.plots import BARS, TIME, Curve, PlotSpec
@@ -27,7 +28,7 @@ from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
 from subflow_app.qt.plotting.span_table import span_rows
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
-from subflow_app.qt.plotting.time_plot import TimePlot
+from subflow_app.qt.plotting.time_plot import TimePlot, plot_row
 from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import Tokens
 
@@ -78,13 +79,15 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._paper = paper
         self._plot_font = font or QFont(self.font())
         self._head: LegendStrip | None = None
-        self._grid = PlotGrid(self, paper=paper)
+        self._grid = PlotGrid(self, self._plot_font, paper=paper)
         self._tokens = tokens
         self._runs: tuple[Traces, ...] = ()
         self._hidden: frozenset[CurveId] = frozenset()
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
         self._looks = CurveLooks()
+        self._is_side_by_side = False  # in columns
+        self._columns: list[PlotColumn] = []  # none: runs are laid over each other
         self.forks = ForkLines()
         self._marks_shown = True
         self._crosshair_shown = True
@@ -96,8 +99,10 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._pointed = ""
         self._handle: QWindow | None = None
         self._duration_s = 1.0
+        self._specs: tuple[PlotSpec, ...] = ()
         self.plots: list[StackedPlot] = []
-        self.time_plots: list[TimePlot] = []
+        self.time_plots: list[TimePlot] = []  # row by row
+        self._rows: list[list[TimePlot]] = []  # by quantity; of each one plot, or one for each column
         self._others: list[XYPlot | BarPlot] = []
         # What is not over time is made anew from all samples: a few times a second is often enough.
         self.cursors = SpanCursors(self)
@@ -134,15 +139,37 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def set_specs(self, specs: Sequence[PlotSpec]) -> None:
         """Shows these plots, those over time first; time range and hidden lines stay."""
         time_range = self.time_range if self.time_plots else None
+        self._make_plots(specs)
+        self._feed()
+        self.curves_changed.emit()
+        if time_range is None:
+            self.fit()
+        else:
+            self.set_time_range(*time_range)
+
+    def plots_by_spec(self) -> list[tuple[PlotSpec, list[StackedPlot]]]:
+        """The plots, those of the same quantity together."""
+        return [(row[0].spec, list[StackedPlot](row)) for row in self._rows] + [(p.spec, [p]) for p in self._others]
+
+    @property
+    def specs(self) -> list[PlotSpec]:
+        """What is shown, from top to bottom."""
+        return [spec for spec, _plots in self.plots_by_spec()]
+
+    def _make_plots(self, specs: Sequence[PlotSpec]) -> None:
+        self._specs = tuple(specs)
+        self._columns = self._looks.columns() if self._is_side_by_side else []
         self.clear()
-        self.time_plots = [TimePlot(spec, self._plot_font, paper=self._paper) for spec in specs if spec.kind == TIME]
+        runs = [column.runs for column in self._columns]
+        self._rows = [plot_row(spec, runs, self._plot_font, paper=self._paper) for spec in specs if spec.kind == TIME]
+        self.time_plots = [plot for row in self._rows for plot in row]
         self._others = [
             (BarPlot if spec.kind == BARS else XYPlot)(spec, self._plot_font, paper=self._paper)
             for spec in specs
             if spec.kind != TIME
         ]
         self.plots = [*self.time_plots, *self._others]
-        self._grid.place(self.time_plots, self._others)
+        self._grid.place(self._rows, self._others, self._columns)
         for plot in self.plots:
             plot.set_line_width(self._line_width)
             plot.set_log(self._log)
@@ -150,7 +177,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             plot.view.menu_requested.connect(self._on_menu_requested)
             plot.view.reset_requested.connect(self.fit if isinstance(plot, TimePlot) else plot.fit_values)
         for time_plot in self.time_plots:
-            time_plot.show_time_axis(time_plot is self.time_plots[-1])
+            time_plot.show_time_axis(time_plot in self._rows[-1])
             time_plot.set_duration(self._duration_s)
             time_plot.set_pin(self._pin_s)
             if time_plot is not self.time_plots[0]:
@@ -161,12 +188,6 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.time_plots[0].view.sigXRangeChanged.connect(lambda *_: self.time_range_changed.emit(*self.time_range))
         self._share_height()
         self.apply_tokens(self._tokens)
-        self._feed()
-        self.curves_changed.emit()
-        if time_range is None:
-            self.fit()
-        else:
-            self.set_time_range(*time_range)
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
@@ -176,6 +197,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._looks.set_runs(runs)
         self.forks.show(self._looks.ghosts)
         self._duration_s = max((run.duration_s for run in runs), default=1.0)
+        if self._is_side_by_side and self._columns != self._looks.columns():
+            self._make_plots(self._specs)
         for plot in self.time_plots:
             plot.set_duration(self._duration_s)
         self.cursors.set_duration(self._duration_s)
@@ -205,6 +228,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def take_switches(self, other: PlotStack) -> None:
         """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
         self._marks_shown = other._marks_shown
+        self._is_side_by_side = other._is_side_by_side
         self._looks.take(other._looks)
         self._crosshair_shown = other._crosshair_shown
         self.set_log(other._log)
@@ -245,8 +269,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.curves_changed.emit()
 
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
-        """Per plot over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
-        return [plot.values_at(time_s) for plot in self.time_plots]
+        """Per quantity over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
+        return [{key: value for plot in row for key, value in plot.values_at(time_s).items()} for row in self._rows]
 
     @property
     def latest_time_s(self) -> float:
@@ -291,7 +315,10 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             yield from plot.painting()
         for plot in self.time_plots:
             # One plot at a time: what lies over it and beside it belongs to it.
-            band = self.mapFromScene(plot.title.sceneBoundingRect().united(plot.item.sceneBoundingRect()))
+            area = plot.item.sceneBoundingRect()
+            if plot.title.scene() is not None:
+                area = area.united(plot.title.sceneBoundingRect())
+            band = self.mapFromScene(area)
             self.viewport().update(band.boundingRect())
             yield END_OF_SLICE
 
@@ -306,10 +333,14 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _note_curves(self, plots: Sequence[_Plot]) -> list[tuple[_Plot, Curve]]:
         """The curves of plots, which the legend gets to know."""
         fed = []
+        of_spec: tuple[PlotSpec | None, list[Curve]] = (None, [])
         for plot in plots:
-            overlaid = self._looks.curves(plot.spec)
-            fed += [(plot, curve) for curve in overlaid]
-            for curve in overlaid:
+            if plot.spec is not of_spec[0]:
+                # The plots of one row share what is worked out for all runs.
+                of_spec = plot.spec, self._looks.curves(plot.spec)
+            shown = [curve for curve in of_spec[1] if plot.has_run(curve.run)]
+            fed += [(plot, curve) for curve in shown]
+            for curve in shown:
                 key = curve_id(curve)
                 # The curve over time is the line to the legend; another stands in where there is none.
                 if key not in self._curves or isinstance(plot, TimePlot):
@@ -337,6 +368,12 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for plot in self.plots:
             plot.set_log(is_log)
         self._draw_cursor()
+
+    def set_side_by_side(self, is_on: bool) -> None:
+        """Gives each run a column of its own, or lays all over each other."""
+        self._is_side_by_side = is_on
+        if self._columns != (self._looks.columns() if is_on else []):
+            self.set_specs(self._specs)
 
     def set_marks_shown(self, is_shown: bool) -> None:
         """Shows or hides losses, timeouts, actions of agents and link changes."""
@@ -468,9 +505,10 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def _draw_cursor(self) -> None:
         for plot in self.plots:
             plot.set_cursor(self._cursor_s)
-        for plot in self.time_plots:
-            at_s = self._cursor_s if self._readout_shown else None
-            plot.set_readout(readout(plot, at_s, self._curves, self._hidden, self._tokens))
+        at_s = self._cursor_s if self._readout_shown else None
+        values = self.values_at(at_s) if at_s is not None else [{} for _ in self._rows]
+        for row, at_time in zip(self._rows, values, strict=True):
+            row[0].set_readout(readout(at_time, at_s, self._curves, self._hidden, self._tokens))
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
@@ -509,7 +547,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return found[0] if found is not None and found[1] <= _HIT_PX else None
 
     def _share_height(self) -> None:
-        self._grid.share_height()
+        self._grid.share_room()
         for plot in self._others:
             if isinstance(plot, BarPlot):
                 plot.take_room()
@@ -554,6 +592,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.setBackground(tokens.base)
         for plot in self.plots:
             plot.apply_tokens(tokens)
+        self._grid.apply_tokens(tokens)
         self.cursors.apply_tokens(tokens)
         self.forks.apply_tokens(tokens)
         self._draw_cursor()

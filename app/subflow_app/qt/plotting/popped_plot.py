@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.plots import PlotSpec
+from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import Tokens
 
@@ -30,7 +31,7 @@ class PoppedPlot(QWidget):
         self.stack.setAccessibleName(tr("{plot} plot", plot=tr(spec.title)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.stack)
+        layout.addWidget(PlotScroll(self.stack, self))
         self.resize(_SIZE)
         self.stack.take_switches(origin)
         self.stack.show_runs(origin.runs)

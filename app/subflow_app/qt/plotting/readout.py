@@ -10,22 +10,25 @@ from subflow_app.core.language import tr
 from subflow_app.plots import Curve
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.theme import Tokens
 
 
 def readout(
-    plot: TimePlot, time_s: float | None, curves: Mapping[CurveId, Curve], hidden: frozenset[CurveId], tokens: Tokens
+    at_time: Mapping[CurveId, float],
+    time_s: float | None,
+    curves: Mapping[CurveId, Curve],
+    hidden: frozenset[CurveId],
+    tokens: Tokens,
 ) -> list[Span]:
-    """The values of the visible curves of a plot at a time, s; nothing for None."""
+    """The values of the visible curves of a plot at a time, s, in its unit; nothing for None."""
     if time_s is None:
         return []
     spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]
     # The same line of several runs stands together: "wifi 3.5 / 3.7".
     values: dict[tuple[str, str], list[str]] = {}
     lines: dict[tuple[str, str], Curve] = {}
-    for key, value in plot.values_at(time_s).items():
+    for key, value in at_time.items():
         if key not in hidden and math.isfinite(value):
             values.setdefault((key.owner, key.kind), []).append(fmt.number(value))
             lines.setdefault((key.owner, key.kind), curves[key])

@@ -72,10 +72,10 @@ class SpanCursors(QObject):
         """Draws the cursors in these plots, and in no others any more."""
         for name in NAMES:
             self._lines[name] = []
-            for number, plot in enumerate(plots):
+            for plot in plots:
                 line = pg.InfiniteLine(angle=90, movable=True, bounds=(0.0, self._end_s))
-                if number == 0:
-                    # Named once, in the plot at the top.
+                if plot.spec is plots[0].spec:
+                    # Named once, in the plot at the top; side by side in each column.
                     pg.InfLineLabel(line, name, position=_LABEL_HEIGHT[name], movable=False)
                 line.setCursor(Qt.CursorShape.SizeHorCursor)
                 line.setZValue(30)

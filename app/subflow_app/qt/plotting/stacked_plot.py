@@ -37,6 +37,7 @@ class StackedPlot:
         """
         self.spec = spec
         self.view = view
+        self.runs: frozenset[int] | None = None  # positions of those it shows; None: of all
         self.item: Any = make_plot_item(view, font, over_time=over_time)
         self.title = TitleItem(font)
         self._font = QFont(font)
@@ -52,6 +53,10 @@ class StackedPlot:
         left.setWidth(metrics.horizontalAdvance("0000.0") + 12 + (metrics.height() + 4 if paper else 0))
         if paper:
             left.setLabel(spec.axis_text, **label_style(font))
+
+    def has_run(self, run: int) -> bool:
+        """Whether the run at this position has its place here."""
+        return self.runs is None or run in self.runs
 
     # ---- curves ----
 

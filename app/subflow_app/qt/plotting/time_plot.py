@@ -16,7 +16,7 @@ from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve, make_pen
 from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
-from subflow_app.qt.plotting.plot_item import show_bottom_axis
+from subflow_app.qt.plotting.plot_item import INNER_AXIS_WIDTH, show_bottom_axis
 from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.view_box import TimeViewBox
@@ -57,6 +57,14 @@ class TimePlot(StackedPlot):
         # To the view itself: the plot item would take it for a curve.
         self.view.addItem(self._reach)
         self._limit_values(is_log=False)
+
+    def stand_beside(self, leader: TimePlot) -> None:
+        """Shares the value axis of the plot to the left, where its numbers stand."""
+        self.view.share_values(leader.view)
+        axis = self.item.getAxis("left")
+        axis.showLabel(False)
+        axis.setStyle(showValues=False)
+        axis.setWidth(INNER_AXIS_WIDTH)
 
     def show_time_axis(self, is_shown: bool) -> None:
         """Numbers and title along the bottom; only the lowest plot has them."""
@@ -116,7 +124,7 @@ class TimePlot(StackedPlot):
             ticks.setVisible(key not in hidden)
         # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
         if self.view.is_fitting_values:
-            self.view.updateAutoRange()
+            self.view.fit_now()
 
     def shown_curves(self) -> list[Curve]:
         """The curves that are visible, with the samples they were drawn from."""
@@ -164,7 +172,7 @@ class TimePlot(StackedPlot):
         self.item.setLogMode(False, is_log)
         for item in self.curves.values():
             item.set_log(is_log)
-        self.view.enableAutoRange(y=True)
+        self.fit_values()
 
     def _limit_values(self, *, is_log: bool) -> None:
         # Zero is the floor of a linear axis; on a logarithmic one it lies infinitely far down.
@@ -173,7 +181,7 @@ class TimePlot(StackedPlot):
 
     def fit_values(self) -> None:
         """Lets the value axis follow the curves again."""
-        self.view.enableAutoRange(y=True)
+        self.view.fit_values()
 
     # ---- marks ----
 
@@ -198,6 +206,8 @@ class TimePlot(StackedPlot):
         new: dict[tuple[CurveId, str], list[float]] = {}
         line_times: set[float] = set()
         for run, marks in enumerate(marks_by_run):
+            if not self.has_run(run):
+                continue
             for mark in marks[self._mark_counts[run] :]:
                 if mark.kind in LINE_KINDS:
                     line_times.add(mark.time_s)
@@ -302,6 +312,16 @@ class TimePlot(StackedPlot):
             line.setPen(self._line_pen())
         self._crosshair.setPen(make_pen(tokens.muted_text))
         self._pin.setPen(make_pen(tokens.accent))
+
+
+def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont, *, paper: bool) -> list[TimePlot]:
+    """One plot for each of these sets of runs, beside each other with one value axis; for no set a plot of all runs."""
+    row = [TimePlot(spec, font, paper=paper) for _ in runs or (None,)]
+    for plot, shown in zip(row, runs, strict=False):
+        plot.runs = shown
+    for plot in row[1:]:
+        plot.stand_beside(row[0])
+    return row
 
 
 class _Reach(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped

@@ -56,16 +56,61 @@ class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
 class TimeViewBox(PlotViewBox):
     """Of a plot over time.
 
+    Several beside each other can share one value axis, which fits itself to the curves of all of them.
+
     Wheel and left drag act on time alone while the value axis fits itself to what is in view; over the value axis, or
     with the right button, they act on values (and from then on a drag moves both).
     """
 
+    _leader: TimeViewBox | None = None  # that has the value axis of this one
+
     def __init__(self) -> None:
         """Values fit themselves."""
+        self._followers: list[TimeViewBox] = []
         super().__init__()
         self.enableAutoRange(x=False, y=True)
         # The value axis fits the part of the curves that is in view, not all of it.
         self.setAutoVisible(y=True)
+
+    def share_values(self, leader: TimeViewBox) -> None:
+        """Takes the value axis of another view from now on, which looks at the curves of this one too."""
+        self.setYLink(leader)
+        self._leader = leader
+        leader._followers.append(self)
+
+    @property
+    def is_fitting_values(self) -> bool:
+        """Whether the value axis still follows the curves."""
+        return bool((self._leader or self).autoRangeEnabled()[_Y])
+
+    def fit_values(self) -> None:
+        """Lets the value axis follow the curves again."""
+        (self._leader or self).enableAutoRange(y=True)
+
+    def fit_now(self) -> None:
+        """Fits the values without waiting for the next picture."""
+        (self._leader or self).updateAutoRange()
+
+    def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
+        """As pyqtgraph does; what takes the axis of another view never fits its own."""
+        if self._leader is None or enable is False or x is not None or y is not None:
+            super().enableAutoRange(axis, enable, x, y)
+
+    def childrenBounds(self, *args: Any, **kwargs: Any) -> Any:
+        """Bounds of the curves, of their values in all views that share the axis."""
+        bounds = super().childrenBounds(*args, **kwargs)
+        for follower in self._followers:
+            values = follower.childrenBounds(*args, **kwargs)[_Y]
+            if values is not None:
+                own = bounds[_Y] or values
+                bounds[_Y] = [min(own[0], values[0]), max(own[1], values[1])]
+        return bounds
+
+    def itemBoundsChanged(self, item: Any) -> None:
+        """Has the values fitted anew, by the view that has their axis."""
+        super().itemBoundsChanged(item)
+        if self._leader is not None:
+            self._leader.queueUpdateAutoRange()
 
     def wheelEvent(self, event: Any, axis: int | None = None) -> None:
         """Zooms around the cursor."""

@@ -1,0 +1,254 @@
+"""Runs side by side: a column each, with the axes of one picture, and everything that works on overlaid runs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.fake_runs import finished_traces
+from tests.helpers.fake_simulation import make_flow, make_scenario
+
+from subflow_app.core.exports import export_shown
+from subflow_app.core.replay.ghosts import Ghost
+from subflow_app.core.traces import SUBFLOW, LiveTraces
+from subflow_app.plots import Bar, Curve, PlotSpec
+from subflow_app.qt.figure_source import shown_plan
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.figure import figure_content
+from subflow_app.qt.plotting.figure_file import FigureSize
+from subflow_app.qt.plotting.plot_grid import LEAST_COLUMN_WIDTH
+from subflow_app.qt.plotting.plot_scroll import PlotScroll
+from subflow_app.qt.plotting.plot_stack import PlotStack
+from subflow_app.qt.plotting.time_plot import TimePlot
+from subflow_app.qt.theme import DARK
+
+SPECS = ["throughput", "cwnd"]
+
+
+@pytest.fixture
+def view(view: PlotView) -> PlotView:
+    view.set_plot_shown("rtt", False)
+    return view
+
+
+def run_of(controller: str, until_s: float | None = None) -> LiveTraces:
+    scenario = make_scenario(make_flow("download", controller=controller))
+    return finished_traces(scenario, title="Two paths", until_s=until_s)
+
+
+def show(view: PlotView, *controllers: str) -> list[list[TimePlot]]:
+    view.show_runs([run_of(controller) for controller in controllers])
+    view.set_side_by_side(True)
+    QApplication.processEvents()  # columns get their widths
+    view.grab()  # values fit themselves when they are drawn
+    return rows(view.stack)
+
+
+def rows(stack: PlotStack) -> list[list[TimePlot]]:
+    return [[plot for plot in plots if isinstance(plot, TimePlot)] for _spec, plots in stack.plots_by_spec()]
+
+
+def runs_in(plot: TimePlot) -> set[int]:
+    return {key.run for key in plot.curves}
+
+
+def titles(stack: PlotStack) -> list[str]:
+    return [title.toolTip() for title in stack._grid.column_titles]
+
+
+def test_each_run_has_a_column_named_after_what_differs(view: PlotView) -> None:
+    shown = show(view, "lia", "olia", "balia")
+
+    assert [[runs_in(plot) for plot in row] for row in shown] == [[{0}, {1}, {2}]] * 2
+    assert [row[0].spec.id for row in shown] == SPECS
+    assert titles(view.stack) == ["Two paths: lia", "Two paths: olia", "Two paths: balia"]
+    for row in shown:
+        assert [plot.view.width() for plot in row] == pytest.approx([row[0].view.width()] * 3, abs=1.5)
+        places = [plot.view.sceneBoundingRect() for plot in row]
+        assert all(left.right() < right.left() for left, right in pairwise(places))
+        assert len({round(place.top()) for place in places}) == 1
+        # The numbers of the values stand once.
+        assert [plot.item.getAxis("left").style["showValues"] for plot in row] == [True, False, False]
+    assert all(plot.item.getAxis("bottom").labelText == "Time (s)" for plot in shown[-1])
+
+
+def test_switching_back_and_one_run_alone_are_as_before(view: PlotView) -> None:
+    show(view, "lia", "olia")
+    view.stack.set_time_range(2.0, 4.0)
+    view.set_side_by_side(False)
+
+    assert [[runs_in(plot) for plot in row] for row in rows(view.stack)] == [[{0, 1}]] * 2
+    assert view.stack.time_range == pytest.approx((2.0, 4.0), abs=1e-3)
+    assert view.stack.minimumWidth() == 0
+    assert not view.stack._grid.column_titles
+    view.grab()
+    assert rows(view.stack)[0][0].view.width() > 400
+    view.set_side_by_side(True)
+    view.show_runs([run_of("lia")])
+    assert [len(row) for row in rows(view.stack)] == [1, 1]
+
+
+def test_axes_are_those_of_one_picture(view: PlotView) -> None:
+    _, cwnd = show(view, "lia", "olia")
+    left, right = cwnd
+    assert right.view.viewRange()[1] == pytest.approx(left.view.viewRange()[1])
+    right.view.setXRange(2.0, 4.0, padding=0)
+    for row in rows(view.stack):
+        for plot in row:
+            assert plot.view.viewRange()[0] == pytest.approx([2.0, 4.0], abs=1e-3)
+
+    right.view.setYRange(10.0, 20.0, padding=0)
+    assert left.view.viewRange()[1] == pytest.approx([10.0, 20.0])
+    assert not left.view.is_fitting_values
+    assert not right.view.is_fitting_values
+    view.fit()
+    view.grab()
+    assert right.view.is_fitting_values
+    assert left.view.viewRange()[1] == pytest.approx(right.view.viewRange()[1])
+    assert left.view.viewRange()[1][1] > 38
+    assert view.stack.time_range == pytest.approx((0.0, 10.0), abs=1e-3)
+
+
+def test_values_fit_the_curves_of_all_columns(view: PlotView) -> None:
+    # The first ends before its window grows; only the second reaches 40 packets.
+    view.show_runs([run_of("lia", until_s=0.5), run_of("olia")])
+    view.set_side_by_side(True)
+    view.legend_model.set_hidden(frozenset({CurveId(0, "download/1", SUBFLOW), CurveId(0, "download/2", SUBFLOW)}))
+    view.grab()
+    left, right = rows(view.stack)[1]
+    assert left.view.viewRange()[1] == pytest.approx(right.view.viewRange()[1])
+    assert left.view.viewRange()[1][1] > 40
+    both = {CurveId(run, f"download/{path}", SUBFLOW) for run in (0, 1) for path in (1, 2)}
+    view.legend_model.set_hidden(frozenset(both - {CurveId(0, "download/2", SUBFLOW)}))
+    view.grab()
+    assert right.view.viewRange()[1][1] < 35
+
+
+def test_legend_hides_and_tells_values_of_all_columns(view: PlotView) -> None:
+    shown = show(view, "lia", "olia")
+    hidden = CurveId(1, "download/1", SUBFLOW)
+    view.legend_model.set_hidden(frozenset({hidden}))
+
+    assert [plot.curves[hidden].isVisible() for _left, plot in shown] == [False] * 2
+    assert shown[0][0].curves[hidden._replace(run=0)].isVisible()
+    assert view.legend_model.columnCount() == 1 + len(SPECS)
+    view.stack.set_cursor(5.0)
+    values = view.stack.values_at(5.0)
+    assert [{key.run for key in each} for each in values] == [{0, 1}] * 2
+    assert all(plot._crosshair.isVisible() for row in shown for plot in row)
+    view.set_legend_shown(False)
+    assert " / " in shown[1][0].title.text()  # the values of both runs stand behind the title
+    view.set_colour(hidden, "#123456")
+    pens = {plot.curves[hidden._replace(run=run)].opts["pen"].color().name() for run, plot in enumerate(shown[1])}
+    assert pens == {"#123456"}
+
+
+def test_click_and_mouse_find_the_curves_and_the_time_of_their_column(view: PlotView) -> None:
+    _, (_, right) = show(view, "lia", "olia")
+    clicked: list[CurveId] = []
+    times: list[float] = []
+    view.curve_clicked.connect(clicked.append)
+    view.time_clicked.connect(times.append)
+    value = right.values_at(3.0)[CurveId(1, "download/2", SUBFLOW)]
+    at = right.view.mapViewToScene(QPointF(3.0, value))
+    view.stack._on_mouse_moved(at)
+    assert view.stack.cursor_s == pytest.approx(3.0, abs=0.1)
+    place = QPoint(view.stack.mapFromScene(at))
+    QTest.mouseClick(view.stack.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    assert clicked == [CurveId(1, "download/2", SUBFLOW)]
+    assert times == [pytest.approx(3.0, abs=0.1)]
+
+
+def test_pin_cursors_marks_and_logarithms_are_in_every_column(view: PlotView) -> None:
+    shown = show(view, "lia", "olia")
+    view.set_pin(4.0)
+    view.stack.cursors.set_time("A", 2.0)
+    view.set_log(True)
+    view.grab()
+
+    assert all(plot.pin.isVisible() and plot.pin.value() == 4.0 for row in shown for plot in row)
+    assert [line.value() for line in view.stack.cursors._lines["A"]] == [2.0] * 4
+    left, right = shown[1]
+    assert left.view.is_fitting_values
+    assert left.view.viewRange()[1] == pytest.approx(right.view.viewRange()[1])
+    assert left.view.viewRange()[1][1] == pytest.approx(1.6, abs=0.2)  # 40 packets
+    wifi = [CurveId(run, "download/1", SUBFLOW) for run in (0, 1)]
+    assert [bool(plot.mark_times(key, "loss")) for plot in (left, right) for key in wifi] == [True, False, False, True]
+    view.apply_tokens(DARK)
+
+
+def test_fork_and_its_ghost_stay_in_one_column(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
+    original, other, fork = (run_of(controller) for controller in ("lia", "olia", "lia"))
+    ghost = Ghost(original=1, fork=0, at_s=5.0, changes=())
+    monkeypatch.setattr("subflow_app.qt.plotting.curve_looks.find_ghosts", lambda runs: {1: ghost} if runs else {})
+    view.show_runs([fork, original, other])
+    view.set_side_by_side(True)
+
+    assert [[runs_in(plot) for plot in row] for row in rows(view.stack)] == [[{0, 1}, {2}]] * 2
+    lines = view.stack.forks._lines[0]
+    assert [line.isVisible() for line in lines] == [True, False] * 2
+    assert titles(view.stack)[0].startswith("Fork: ")
+    view.set_ghosts_shown(False)
+    assert [[runs_in(plot) for plot in row] for row in rows(view.stack)] == [[{0}, {2}]] * 2
+
+
+def test_live_samples_and_popped_plots_follow(view: PlotView) -> None:
+    show(view, "lia", "olia")
+    view.pop_out("cwnd")
+    popped = view._popped["cwnd"].stack
+    assert [[runs_in(plot) for plot in row] for row in rows(popped)] == [[{0}, {1}]]
+    view.refresh()
+    view.set_side_by_side(False)
+    assert [[runs_in(plot) for plot in row] for row in rows(popped)] == [[{0, 1}]]
+    view.return_all()
+    assert view.stack.specs == list(view.specs)
+
+
+def test_distributions_keep_all_runs_in_one_plot(view: PlotView) -> None:
+    view.set_plot_shown("throughput_cdf", True)
+    show(view, "lia", "olia")
+    shown = view.stack.plots_by_spec()
+    below = [plots for spec, plots in shown if spec.id not in SPECS]
+    assert [len(plots) for plots in below] == [1]
+    assert {curve.run for curve in below[0][0].shown_curves()} == {0, 1}
+
+
+def test_figure_and_data_have_every_run_once(view: PlotView, tmp_path: Path) -> None:
+    show(view, "lia", "olia")
+    over_each_other = PlotStack(view.specs, DARK)
+    over_each_other.show_runs(view.runs)
+    for stack, name in ((view.stack, "columns"), (over_each_other, "overlaid")):
+        shown: list[tuple[PlotSpec, list[Curve], list[Bar]]] = [
+            (spec, [each for plot in plots for each in plot.shown_curves()], [])
+            for spec, plots in stack.plots_by_spec()
+        ]
+        export_shown(shown, tmp_path / f"{name}.csv")
+    assert (tmp_path / "columns.csv").read_text() == (tmp_path / "overlaid.csv").read_text()
+    assert [(plot.id, len(plot.curves)) for plot in shown_plan(view.stack).plots] == [
+        (plot.id, len(plot.curves)) for plot in shown_plan(over_each_other).plots
+    ]
+    picture = figure_content(view.stack, "svg", FigureSize()).decode()
+    assert all(f"{name}<" in picture for name in titles(view.stack))
+    over_each_other.close()
+    over_each_other.deleteLater()
+
+
+def test_more_columns_than_fit_are_scrolled(qtbot: QtBot, view: PlotView) -> None:
+    show(view, "lia", "olia", "balia", "cubic", "reno", "ewtcp")
+    scroll = view.findChild(PlotScroll)
+    assert scroll is not None
+    assert view.stack.width() >= 6 * LEAST_COLUMN_WIDTH
+    assert scroll.horizontalScrollBar().maximum() > 0
+    assert scroll.focusPolicy() == Qt.FocusPolicy.TabFocus
+    title = view.stack._grid.column_titles[1]
+    assert title.shown_text() in ("Two paths: olia", "… olia")
+    view.set_side_by_side(False)
+    qtbot.waitUntil(lambda: scroll.horizontalScrollBar().maximum() == 0)
+    assert scroll.focusPolicy() == Qt.FocusPolicy.NoFocus
