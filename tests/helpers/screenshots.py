@@ -1,11 +1,12 @@
 """Takes the screenshots of the README by driving the window through its actions.
 
-    python -m tests.helpers.screenshots [FOLDER]
+    python -m tests.helpers.screenshots [--time] [FOLDER]
 
 Writes `window-light.png`, `window-dark.png`, `window-problems.png`, `window-design.png`, `window-fairness.png`,
-`train.png`, `train-policy.png` and `train-race.png` to `assets/screenshots`, or to another folder. Nothing is compared:
-look at them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real
-and take a few minutes.
+`window-time.png`, `window-fork.png`, `window-sweep.png`, `train.png`, `train-policy.png` and `train-race.png` to
+`assets/screenshots`, or to another folder; with `--time` those of the time machine alone. Nothing is compared: look at
+them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and take
+a few minutes.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from PySide6.QtCore import QElapsedTimer, QSize
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from tests.helpers.journey import Journey
+from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import ScriptedDialogs, make_window
 
 from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.sweeps.feature import SweepFeature
 
 SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "screenshots"
@@ -36,20 +39,22 @@ _TRAINING_STEPS = 300_000  # of each training
 _TRAINING_TIMEOUT_MS = 20 * 60_000  # two trainings and their evaluations, on a busy computer
 
 
-def main(folder: Path) -> None:
-    """Writes all screenshots to `folder`."""
+def main(folder: Path, *, time_only: bool = False) -> None:
+    """Writes the screenshots to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     application = make_application([])
     with tempfile.TemporaryDirectory() as scratch:
         # Trainings and policies of the person at this computer stay out of the picture.
         os.environ["XDG_DATA_HOME"] = scratch
-        window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db")
+        dialogs = SweepDialogs()
+        window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db", dialogs=dialogs)
         window.resize(SIZE)
         window.show()
         window.load()
         _wait_for(lambda: not window.database.is_opening)
         window.workspaces.reset()
-        for shot in (_live, _crosshair, _problems, _journey, _training):
+        shots = (_time_machine,) if time_only else (_live, _crosshair, _problems, _journey, _time_machine, _training)
+        for shot in shots:
             shot(window, folder)
         window.close_at_once()
 
@@ -113,6 +118,32 @@ def _journey(window: MainWindow, folder: Path) -> None:
         window.bar.trigger(f"view.plot_{plot}")
 
 
+def _time_machine(window: MainWindow, folder: Path) -> None:
+    """A run scrubbed with a point of it explained, what would have been on another link, and a sweep."""
+    window.document_stack.setClean()
+    dialogs = window.dialogs
+    assert isinstance(dialogs, SweepDialogs)
+    with tempfile.TemporaryDirectory() as scratch:
+        journey = dialogs.journey = TimeJourney(window, dialogs, Path(scratch))
+        window.documents.open_example("demo")
+        window.bar.trigger("view.workspace_run")
+        window.bar.trigger("run.speed_express")
+        _run(window)
+        journey.scrub((23.417,))
+        journey.explain("download/1", 23.4)
+        journey.scrub((23.417,))
+        _save(window, folder / "window-time.png")
+        journey.fork(20.0, "lte", "3%")
+        _save(window, folder / "window-fork.png")
+        journey.sweep()
+        page = window.features[SweepFeature].session.panel.page
+        page.set_view("scatter")
+        _wait_for(lambda: page.is_drawn)
+        _save(window, folder / "window-sweep.png")
+    window.bar.trigger("view.workspace_run")
+    window.docks.raise_panel("plots")
+
+
 def _training(window: MainWindow, folder: Path) -> None:
     """Two seeds of RL-explore by its recipe: curves, policy, and a race against a classic."""
     window.document_stack.setClean()
@@ -171,4 +202,5 @@ def _wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> N
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    folders = [Path(word) for word in sys.argv[1:] if word != "--time"]
+    main(folders[0] if folders else FOLDER, time_only="--time" in sys.argv)

@@ -70,9 +70,10 @@ class TimeJourney(Journey):
         """LIA against OLIA on T-10b, five seeds each, to the end, with all views of what came of it."""
         window = self.window
         window.documents.open_example(SCENARIO)
-        window.bar.trigger("sweep.new")
         session = window.features[SweepFeature].session
-        self.wait_for(lambda: not session.is_busy and len(window.history.runs()) == len(CONTROLLERS) * SEEDS)
+        before = len(window.history.runs())
+        window.bar.trigger("sweep.new")
+        self.wait_for(lambda: not session.is_busy and len(window.history.runs()) == before + len(CONTROLLERS) * SEEDS)
         page = session.panel.page
         self.wait_for(
             lambda: (
