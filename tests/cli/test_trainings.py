@@ -121,7 +121,7 @@ def test_a_running_one_is_not_removed_and_no_folder_of_something_else(
     ("words", "problem"),
     [
         (["show", "99"], "there is no training 99"),
-        (["show", "x"], '"x" is no training'),
+        (["show", "x"], '"x" is not a training'),
         (["show", "last"], "there are no trainings yet"),
         (["--state", "asleep"], '--state = "asleep": allowed are waiting'),
         (["stop", "3"], "there is no training 3"),

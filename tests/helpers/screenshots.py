@@ -5,8 +5,8 @@
 Writes `window-light.png`, `window-dark.png`, `window-problems.png`, `window-design.png`, `window-fairness.png`,
 `window-time.png`, `window-fork.png`, `window-sweep.png`, `train.png`, `train-policy.png` and `train-race.png` to
 `assets/screenshots`, or to another folder; with `--time` those of the time machine alone. Nothing is compared: look at
-them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and take
-a few minutes.
+them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and
+take a few minutes.
 """
 
 from __future__ import annotations

@@ -70,18 +70,35 @@ def run_number(store: Store, text: str) -> int:
         InputError: if it is neither a number nor ``last``.
         RunNotFound: if there is no such run.
     """
+    newest = store.runs(limit=1) if text == "last" else []
+    number = listed_number(text, "run", "subflow runs", newest[0].id if newest else None, "subflow run demo")
+    # Asking for it is the check that it is there; the store's own operations on many runs pass over unknown ones.
+    return store.run(number).id
+
+
+def listed_number(text: str, what: str, listing: str, newest: int | None, first: str) -> int:
+    """The number of something that the store lists, as the user gave it.
+
+    Args:
+        text: a number, or ``last``.
+        what: "run", "sweep", "training".
+        listing: the command that lists them.
+        newest: the number of the newest; None: there are none.
+        first: the command that makes one.
+
+    Raises:
+        InputError: if it is neither a number nor ``last``, or there are none yet.
+    """
     from subflow_app.core.errors import InputError
 
     if text == "last":
-        newest = store.runs(limit=1)
-        if not newest:
-            raise InputError("there are no runs yet: `subflow run demo` makes one")
-        return newest[0].id
-    # SQLite counts up to 2^63 - 1; more digits are no run either.
+        if newest is None:
+            raise InputError(f"there are no {what}s yet: `{first}` makes one")
+        return newest
+    # SQLite counts up to 2^63 - 1; more digits are no number either.
     if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise InputError(f'"{text}" is not a run: give its number as `subflow runs` lists it, or `last`')
-    # Asking for it is the check that it is there; the store's own operations on many runs pass over unknown ones.
-    return store.run(int(text)).id
+        raise InputError(f'"{text}" is not a {what}: give its number as `{listing}` lists it, or `last`')
+    return int(text)
 
 
 def tag_text(text: str) -> str:

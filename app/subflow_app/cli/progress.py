@@ -43,7 +43,7 @@ def carry_out(job: RunJob) -> tuple[RunResult, SignalStop]:
     """
     results: list[RunResult] = []
     worker = threading.Thread(target=lambda: results.append(job.run()), name="subflow-run", daemon=True)
-    with stopping_on_signals(job) as stop, _progress_bar(job.name) as bar:
+    with stopping_on_signals(job) as stop, progress_bar(job.name) as bar:
         worker.start()
         while worker.is_alive():
             worker.join(_UPDATE_S)
@@ -77,8 +77,8 @@ def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
 
 
 @contextmanager
-def _progress_bar(name: str) -> Iterator[Progress | None]:
-    """A bar with simulated time, speed and time to go; none if stderr is not a terminal."""
+def progress_bar(name: str) -> Iterator[Progress | None]:
+    """A bar with room for a `text` behind it, drawn anew when it is told; none if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -88,12 +88,12 @@ def _progress_bar(name: str) -> Iterator[Progress | None]:
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
-        TextColumn("{task.fields[times]}", markup=False),
+        TextColumn("{task.fields[text]}", markup=False),
     )
     with Progress(*columns, console=stderr_console(), transient=True, auto_refresh=False) as bar:
         title = Text(name)
         title.truncate(40, overflow="ellipsis")
-        bar.add_task(title.plain, total=1.0, times="")
+        bar.add_task(title.plain, total=1.0, text="")
         yield bar
 
 
@@ -104,4 +104,4 @@ def _show(bar: Progress, progress: RunProgress) -> None:
         f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
         f"{duration_text(progress.eta_s)} to go"
     )
-    bar.update(bar.task_ids[0], completed=progress.fraction, times=times, refresh=True)
+    bar.update(bar.task_ids[0], completed=progress.fraction, text=times, refresh=True)

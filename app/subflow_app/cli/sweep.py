@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +13,7 @@ import typer
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables, stderr_console
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -233,7 +231,7 @@ def _unfinished(store: Store, asked: SweepPlan) -> int | None:
 
 def _run(job: SweepJob) -> tuple[SweepResult, int]:
     """Carry the job out in a thread of its own, so that signals are heard; the number of the one that ended it."""
-    from subflow_app.cli.progress import stopping_on_signals
+    from subflow_app.cli.progress import progress_bar, stopping_on_signals
 
     results: list[SweepResult] = []
     errors: list[BaseException] = []
@@ -245,7 +243,7 @@ def _run(job: SweepJob) -> tuple[SweepResult, int]:
             errors.append(error)
 
     worker = threading.Thread(target=run, name="subflow-sweep", daemon=True)
-    with stopping_on_signals(job) as stop, _progress_bar(job.plan.name) as bar:
+    with stopping_on_signals(job) as stop, progress_bar(job.plan.name) as bar:
         worker.start()
         while worker.is_alive():
             worker.join(_UPDATE_S)
@@ -254,27 +252,6 @@ def _run(job: SweepJob) -> tuple[SweepResult, int]:
     if errors:
         raise errors[0]
     return results[0], stop.signal_number
-
-
-@contextmanager
-def _progress_bar(name: str) -> Iterator[Progress | None]:
-    """A bar with runs and time to go; none if stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn
-    from rich.text import Text
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[runs]}", markup=False),
-    )
-    with Progress(*columns, console=stderr_console(), transient=True, auto_refresh=False) as bar:
-        title = Text(name)
-        title.truncate(40, overflow="ellipsis")
-        bar.add_task(title.plain, total=1.0, runs="")
-        yield bar
 
 
 def _show(bar: Progress, progress: SweepProgress) -> None:
@@ -290,7 +267,7 @@ def _show(bar: Progress, progress: SweepProgress) -> None:
         if progress.failed:
             parts.append(f"{count_text(progress.failed)} failed")
         runs = f"{' · '.join(parts)} · {duration_text(progress.eta_s)} to go"
-    bar.update(bar.task_ids[0], completed=progress.fraction, runs=runs, refresh=True)
+    bar.update(bar.task_ids[0], completed=progress.fraction, text=runs, refresh=True)
 
 
 def _document(result: SweepResult, table: SweepTable) -> dict[str, Any]:

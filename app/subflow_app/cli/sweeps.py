@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
 
@@ -147,16 +147,9 @@ def sweep_number(store: Store, text: str) -> int:
         InputError: if it is neither a number nor ``last``.
         RunNotFound: if there is no such sweep.
     """
-    from subflow_app.core.errors import InputError
-
-    if text == "last":
-        newest = store.sweeps.rows(limit=1)
-        if not newest:
-            raise InputError("there are no sweeps yet: `subflow sweep` makes one")
-        return newest[0].id
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise InputError(f'"{text}" is not a sweep: give its number as `subflow sweeps` lists it, or `last`')
-    return store.sweeps.get(int(text)).id
+    newest = store.sweeps.rows(limit=1) if text == "last" else []
+    number = listed_number(text, "sweep", "subflow sweeps", newest[0].id if newest else None, "subflow sweep")
+    return store.sweeps.get(number).id
 
 
 def _runs_text(count: int, is_deleted: bool) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
@@ -175,16 +175,10 @@ def training_number(store: Store, text: str) -> int:
         InputError: if it is neither a number nor ``last``.
         RunNotFound: if there is no such training.
     """
-    from subflow_app.core.errors import InputError
-
-    if text == "last":
-        newest = store.trainings.rows(limit=1)
-        if not newest:
-            raise InputError("there are no trainings yet: `subflow train AGENT --scenario FILE` makes one")
-        return newest[0].id
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise InputError(f'"{text}" is no training: give its number as `subflow trainings` lists it, or `last`')
-    return store.trainings.get(int(text)).id
+    newest = store.trainings.rows(limit=1) if text == "last" else []
+    newest_id = newest[0].id if newest else None
+    number = listed_number(text, "training", "subflow trainings", newest_id, "subflow train AGENT --scenario FILE")
+    return store.trainings.get(number).id
 
 
 def training_document(row: TrainingRow) -> dict[str, Any]:

@@ -42,8 +42,39 @@ class SweptValue(NamedTuple):
     number: float | None
 
 
+class Values(Sequence[TomlValue]):
+    """Values that are made when they are asked for.
+
+    Attributes:
+        n: how many.
+    """
+
+    __slots__ = ()
+    n: int
+
+    def at(self, index: int) -> TomlValue:
+        """One value, as a scenario file would have it; ``0 <= index < n``."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        """How many values there are."""
+        return self.n
+
+    @overload
+    def __getitem__(self, index: int) -> TomlValue: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[TomlValue]: ...
+    def __getitem__(self, index: int | slice) -> TomlValue | Sequence[TomlValue]:
+        """One value, as a scenario file would have it."""
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(self.n))]
+        if not -self.n <= index < self.n:
+            raise IndexError(index)
+        return self.at(index % self.n)
+
+
 @dataclass(frozen=True, slots=True)
-class Range(Sequence[TomlValue]):
+class Range(Values):
     """Values from one end to the other, both included, at equal distances or with equal ratios.
 
     Attributes:
@@ -60,21 +91,9 @@ class Range(Sequence[TomlValue]):
     unit: str = ""
     is_log: bool = False
 
-    def __len__(self) -> int:
-        """How many values there are."""
-        return self.n
-
-    @overload
-    def __getitem__(self, index: int) -> TomlValue: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TomlValue]: ...
-    def __getitem__(self, index: int | slice) -> TomlValue | Sequence[TomlValue]:
-        """One value, as a scenario file would have it."""
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(self.n))]
-        if not -self.n <= index < self.n:
-            raise IndexError(index)
-        return self._written(self._number(index % self.n))
+    def at(self, index: int) -> TomlValue:
+        """One value."""
+        return self._written(self._number(index))
 
     def _number(self, index: int) -> Decimal:
         with localcontext(prec=40):
@@ -108,7 +127,7 @@ class Range(Sequence[TomlValue]):
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn(Sequence[TomlValue]):
+class Drawn(Values):
     """Values that are drawn at random; each depends on the seed, the key and its own number alone.
 
     Attributes:
@@ -123,21 +142,9 @@ class Drawn(Sequence[TomlValue]):
     key: str
     n: int
 
-    def __len__(self) -> int:
-        """How many values there are."""
-        return self.n
-
-    @overload
-    def __getitem__(self, index: int) -> TomlValue: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[TomlValue]: ...
-    def __getitem__(self, index: int | slice) -> TomlValue | Sequence[TomlValue]:
-        """One value, as a scenario file would have it."""
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(self.n))]
-        if not -self.n <= index < self.n:
-            raise IndexError(index)
-        value: TomlValue = self.draw.value(luck(self.seed, 0, index % self.n, self.key))
+    def at(self, index: int) -> TomlValue:
+        """One value."""
+        value: TomlValue = self.draw.value(luck(self.seed, 0, index, self.key))
         return value
 
 

@@ -23,6 +23,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.replay.fork_draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.core.replay.fork_plan import ForkPlan
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.problem_label import ProblemLabel
 
 _WIDTH = 460
 
@@ -60,7 +61,7 @@ class ForkDialog(QDialog):
         self.time.setObjectName("fork_time")
         self.time.setAccessibleName(tr("Time of the fork"))
         self.time.textChanged.connect(self._on_time)
-        self._time_problem = _problem_label("fork_time_problem", self)
+        self._time_problem = ProblemLabel("fork_time_problem", _WIDTH // 2, self)
         self.thing = QComboBox(self)
         self.thing.setObjectName("fork_thing")
         self.thing.setAccessibleName(tr("What changes"))
@@ -97,7 +98,7 @@ class ForkDialog(QDialog):
         self._layout.addWidget(self._summary)
         self._layout.addWidget(buttons)
         self._fields: dict[str, QLineEdit] = {}
-        self._problems: dict[str, QLabel] = {}
+        self._problems: dict[str, ProblemLabel] = {}
         self.direction: QComboBox | None = None
         self.controller: QComboBox | None = None
         self._hint = hint
@@ -174,7 +175,7 @@ class ForkDialog(QDialog):
             field.textEdited.connect(partial(self._set, key))
             self._fields[key] = field
             form.addRow(self._label(label), field)
-            self._problems[key] = _problem_label(f"fork_{key}_problem", part)
+            self._problems[key] = ProblemLabel(f"fork_{key}_problem", _WIDTH // 2, part)
             form.addRow("", self._problems[key])
         self.direction.currentIndexChanged.connect(self._show_link)
         self._show_link()
@@ -261,9 +262,9 @@ class ForkDialog(QDialog):
 
     def _show_state(self) -> None:
         """What is wrong beside its field, and the fork in one line."""
-        _say(self._time_problem, self._draft.time_problem)
+        self._time_problem.say(self._draft.time_problem)
         for key, label in self._problems.items():
-            _say(label, self._draft.problem(self._target(), key))
+            label.say(self._draft.problem(self._target(), key))
         self._summary.setText(self._draft.summary)
         self.start.setEnabled(self._draft.plan is not None)
         # What is wrong has as much room as it takes: a form layout alone would cut off its second line.
@@ -275,22 +276,6 @@ class ForkDialog(QDialog):
         if plan is not None:
             self.accept()
             self.started.emit(plan)
-
-
-def _problem_label(name: str, parent: QWidget) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    label.setWordWrap(True)
-    label.setStyleSheet(f"color: {current_tokens().error};")
-    label.hide()
-    return label
-
-
-def _say(label: QLabel, text: str) -> None:
-    label.setText(text)
-    label.setVisible(bool(text))
-    width = max(label.width(), _WIDTH // 2)
-    label.setMinimumHeight(label.heightForWidth(width) if text else 0)
 
 
 def _link_labels() -> dict[str, str]:

@@ -41,6 +41,7 @@ from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.workers import Workers
 
 KIND_TEXTS: Mapping[str, str] = {
@@ -235,7 +236,7 @@ class NewSweepDialog(QDialog):
         self.seeds = QLineEdit(_SUGGESTED_SEEDS, self)
         self.seeds.setObjectName("sweep_seeds")
         self.seeds.setToolTip(tr("Each combination runs with each of these: 1..5, or 1, 2, 7..9"))
-        self.seeds_problem = _problem_label("sweep_seeds_problem", self)
+        self.seeds_problem = ProblemLabel("sweep_seeds_problem", parent=self)
         self.jobs = self._number("sweep_jobs", self._subject.jobs, _MOST_JOBS)
         self.traces = QCheckBox(tr("Keep the traces of all runs, not their figures alone"), self)
         self.traces.setObjectName("sweep_traces")
@@ -245,7 +246,7 @@ class NewSweepDialog(QDialog):
         self.estimate_text = QLabel(self)
         self.estimate_text.setObjectName("sweep_estimate")
         self.estimate_text.setWordWrap(True)
-        self.problem = _problem_label("sweep_problem", self)
+        self.problem = ProblemLabel("sweep_problem", parent=self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = self._buttons.addButton(tr("&Start the sweep"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setObjectName("sweep_start")
@@ -427,8 +428,8 @@ class NewSweepDialog(QDialog):
             row.show_state(problems.get(row.key, ""), check.counts.get(row.key))
         fields = {row.key for row in self.rows} | {SEEDS}
         rest = [text for key, text in problems.items() if key not in fields]
-        _tell(self.problem, "\n".join(rest))
-        _tell(self.seeds_problem, problems.get(SEEDS, ""))
+        self.problem.say("\n".join(rest))
+        self.seeds_problem.say(problems.get(SEEDS, ""))
         if estimate is not None and estimate.told is not None:
             text = estimate.text(self.jobs.value())
         elif check.runs:
@@ -484,7 +485,7 @@ class ValueRow(QWidget):
         self.removed.setAutoRaise(True)
         self.removed.setToolTip(tr("Vary {key} no more", key=key))
         self.removed.setAccessibleName(tr("Vary {key} no more", key=key))
-        self.problem = _problem_label(f"sweep_values_problem:{key}", self)
+        self.problem = ProblemLabel(f"sweep_values_problem:{key}", parent=self)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 4)
         layout.setVerticalSpacing(2)
@@ -496,21 +497,6 @@ class ValueRow(QWidget):
 
     def show_state(self, problem: str, count: int | None) -> None:
         """Says what is wrong, and how many values there are."""
-        _tell(self.problem, problem)
+        self.problem.say(problem)
         self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
         self.count.setStyleSheet(f"color: {current_tokens().muted_text};")
-
-
-def _problem_label(name: str, parent: QWidget) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setStyleSheet(f"color: {current_tokens().error};")
-    label.hide()
-    return label
-
-
-def _tell(label: QLabel, text: str) -> None:
-    label.setText(text)
-    label.setVisible(bool(text))

@@ -1,0 +1,35 @@
+"""What is wrong with a field, said beside it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from subflow_app.qt.theme import current_tokens
+
+
+class ProblemLabel(QLabel):
+    """A text in the colour of errors, as high as it has to be, and away while there is nothing to say."""
+
+    def __init__(self, name: str, least_width: int = 0, parent: QWidget | None = None) -> None:
+        """Says nothing yet.
+
+        Args:
+            name: object name.
+            least_width: to be expected, px; before the first layout the label does not know its own.
+            parent: its owner.
+        """
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setStyleSheet(f"color: {current_tokens().error};")
+        self._least_width = least_width
+        self.hide()
+
+    def say(self, text: str) -> None:
+        """Says this; nothing if it is empty."""
+        self.setText(text)
+        self.setVisible(bool(text))
+        width = max(self.width(), self._least_width)
+        self.setMinimumHeight(self.heightForWidth(width) if text else 0)
