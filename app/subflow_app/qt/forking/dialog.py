@@ -205,7 +205,7 @@ class ForkDialog(QDialog):
             self.options = QLineEdit(_options_of(present["controller"]), part)
             self.options.setObjectName("fork_options")
             self.options.setAccessibleName(tr("Options of the controller"))
-            self._problems["controller"] = _problem_label("fork_options_problem", part)
+            self._problems["controller"] = ProblemLabel("fork_options_problem", _WIDTH // 2, part)
             # An option belongs to one controller: another one begins with its own.
             box.currentIndexChanged.connect(lambda _index: self.options.clear())
             box.currentIndexChanged.connect(lambda _index: self._set_controller())
