@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,13 +11,37 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
+from tests.app_kernel.test_compare import MACHINE, FakeWorker
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.comparison.alignment import AlignedTraces
+from subflow_app.kernel import compare as kernel_compare
+from subflow_app.kernel import probe as kernel_probe
+from subflow_app.kernel.probe import Machine
 from subflow_app.qt import commands
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.main_window import MainWindow
+
+ONE_PATH = """\
+format = 1
+name = "One path"
+duration = "5s"
+[nodes.a]
+[nodes.b]
+[links.wire]
+ends = ["a", "b"]
+rate = "10Mbit/s"
+delay = "20ms"
+queue = "33pkt"
+[flows.bulk]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = "newreno"
+paths = [["wire"]]
+"""
 
 
 @pytest.fixture
@@ -30,7 +56,7 @@ def compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> C
     feature = window.features[CompareFeature]
     window.history.select([1, 2, 3, 4])
     window.bar.trigger("study.compare")
-    qtbot.waitUntil(lambda: feature.panel.currentIndex() == 1, timeout=20_000)
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
     return feature
 
 
@@ -126,6 +152,63 @@ def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, window: MainWindow, 
 
 def test_without_runs_the_panel_says_what_to_do(window: MainWindow) -> None:
     window.docks.go_to("compare")
-    panel = window.features[CompareFeature].panel
-    assert panel.currentIndex() == 0
+    assert window.features[CompareFeature].pages.currentIndex() == 0
     assert not window.bar["study.compare"].isEnabled()
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
+    """A machine that can do everything, and its worker."""
+    worker = FakeWorker()
+    monkeypatch.setattr(kernel_compare, "ask_worker", worker)
+    monkeypatch.setattr(kernel_probe, "probe_machine", lambda: MACHINE)
+    return worker
+
+
+def test_the_kernel_runs_the_scenario_beside_a_simulation(qtbot: QtBot, window: MainWindow, kernel: FakeWorker) -> None:
+    window.documents.open_text(ONE_PATH, "one-path")
+    feature = window.features[CompareFeature]
+    window.bar.trigger("study.kernel")
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1 and feature.view.traces is not None, timeout=20_000)
+    assert len(kernel.jobs) == 1
+    traces = feature.view.traces
+    assert traces is not None
+    assert (traces.reference, traces.other, traces.alignment.offset_s) == (1, 2, 0.0)
+    assert "goodput_bps" in {error.pair.reference.name for error in traces.errors}
+    store = window.database.store
+    assert store is not None
+    assert store.run(2).tags == ("kernel",)
+    assert window.bar["study.kernel"].isEnabled()
+
+
+def test_what_the_kernel_cannot_run_is_said(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_probe, "probe_machine", lambda: Machine("6.1", (), {"namespace": "no namespaces here"}))
+    window.documents.open_text(ONE_PATH, "one-path")
+    window.bar.trigger("study.kernel")
+    qtbot.waitUntil(lambda: "kernel" in window.banners.topics(), timeout=20_000)
+    assert "no namespaces here" in window.banners.text("kernel")
+    assert window.history.runs() == []
+
+
+def test_the_kernels_run_can_be_stopped(qtbot: QtBot, window: MainWindow, kernel: FakeWorker, monkeypatch) -> None:
+    begun = threading.Event()
+
+    def patient(job: object, *, timeout_s: float, progress: Callable[[float], None]) -> dict[str, object]:
+        begun.set()
+        for tick in itertools.count():
+            progress(0.01 * tick)  # raises once it was stopped
+        raise AssertionError
+
+    monkeypatch.setattr(kernel_compare, "ask_worker", patient)
+    window.documents.open_text(ONE_PATH, "one-path")
+    window.bar.trigger("study.kernel")
+    assert begun.wait(20)
+    assert not window.bar["study.kernel"].isEnabled()
+    strip = window.features[CompareFeature].panel.findChild(QWidget, "kernel_strip")
+    assert strip is not None
+    assert strip.isVisible()
+    window.bar.trigger("study.stop_kernel")
+    qtbot.waitUntil(lambda: "kernel" in window.banners.topics(), timeout=20_000)
+    assert window.banners.text("kernel") == "The comparison with the kernel was stopped."
+    assert not strip.isVisible()
+    assert window.history.runs() == []

@@ -123,6 +123,7 @@ GLYPHS: dict[str, str] = {
     "saved_search": "ph.funnel",
     "columns": "ph.columns",
     "compare": "ph.git-diff",
+    "kernel": "ph.cpu",
     "folded": "ph.caret-right",
     "unfolded": "ph.caret-down",
     "purge": "mdi6.broom",

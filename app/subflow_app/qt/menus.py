@@ -205,6 +205,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "sweep.export_data",
         "-",
         "study.compare",
+        "study.kernel",
+        "study.stop_kernel",
         "-",
         "study.trade_offs",
         "study.export_trade_offs",

@@ -50,3 +50,21 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.features[FairnessFeature].ask_export(),
         lambda s: "study.export_trade_offs" in s.features,
     )
+    yield ActionSpec(
+        "study.kernel",
+        "Compare with the &kernel",
+        "Run the scenario on this machine's own TCP and MPTCP, in real time, and lay that over a simulation of it",
+        "kernel",
+        ("Ctrl+Alt+Q",),
+        lambda w, _: w.features[CompareFeature].run_kernel(),
+        lambda s: s.can_write and "study.kernel" in s.features,
+    )
+    yield ActionSpec(
+        "study.stop_kernel",
+        "Sto&p the kernel's run",
+        "End the comparison with the kernel; nothing of it is kept",
+        "stop",
+        ("Ctrl+Alt+Shift+Q",),
+        lambda w, _: w.features[CompareFeature].stop_kernel(),
+        lambda s: "study.stop_kernel" in s.features,
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStackedWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
@@ -20,6 +20,8 @@ from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.kernel.study import KernelStudy
+    from subflow_app.qt.comparison.kernel_strip import KernelStrip
     from subflow_app.qt.comparison.panel import ComparisonView
     from subflow_app.qt.main_window import MainWindow
     from subflow_store.values import RunRow
@@ -37,8 +39,14 @@ class CompareFeature(Feature):
     def __init__(self, window: MainWindow) -> None:
         """An empty panel; what it shows is made when there is something to compare."""
         super().__init__(window)
-        self.panel: QStackedWidget = QStackedWidget()
+        self.panel: QWidget = QWidget()
         self.panel.setObjectName("compare_view")
+        self.pages = QStackedWidget(self.panel)
+        self._layout = QVBoxLayout(self.panel)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.addWidget(self.pages, 1)
+        self._strip: KernelStrip | None = None
+        self._study: KernelStudy | None = None
         self._empty = EmptyState(
             "compare",
             tr("Nothing to compare yet"),
@@ -48,7 +56,7 @@ class CompareFeature(Feature):
             ),
             window.bar["study.compare"],
         )
-        self.panel.addWidget(self._empty)
+        self.pages.addWidget(self._empty)
         self._view: ComparisonView | None = None
         self._runs: tuple[RunRow, ...] = ()
         self._asked = Counter[str]()  # answers to older questions of their kind are dropped
@@ -63,7 +71,7 @@ class CompareFeature(Feature):
         self.compare_runs(sorted(selected if len(selected) > 1 else window.shown.ids))
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
-        """Compares these stored runs; with ``pair``, the second is laid on the time of the first at once."""
+        """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
         from subflow_app.core.comparison.compared_runs import compare, read_runs
 
         store = self.window.database.store
@@ -79,9 +87,68 @@ class CompareFeature(Feature):
             self._show(compared)
             if pair is not None:
                 self.view.choose_pair(*pair)
+                self.view.choose_offset(0.0)
                 self.view.align()
 
         self._start(_COMPARING, work, succeeded)
+
+    def possible(self) -> frozenset[str]:
+        """The kernel runs one scenario at a time."""
+        return frozenset({"study.kernel"} if self._study is None else {"study.stop_kernel"})
+
+    def run_kernel(self) -> None:
+        """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
+        from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
+        from subflow_app.kernel.study import KernelStoppedError, KernelStudy
+        from subflow_app.qt.comparison.kernel_strip import KernelStrip
+
+        window, doc = self.window, self.window.documents.doc
+        window.inspector.commit_pending()
+        store = window.database.store
+        if self._study is not None or store is None or store.is_read_only:
+            return
+        if doc.scenario is None:
+            window.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
+            return
+        study = self._study = KernelStudy(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), store)
+        window.docks.go_to(self.panel_name)
+        if self._strip is None:
+            self._strip = KernelStrip(self.panel)
+            self._strip.stop_requested.connect(self.stop_kernel)
+            self._layout.insertWidget(0, self._strip)
+        strip = self._strip
+        strip.follow(study)
+        self.changed.emit()
+
+        def ended() -> None:
+            self._study = None
+            strip.follow(None)
+            self.changed.emit()
+
+        def succeeded(kept: tuple[int, int]) -> None:
+            ended()
+            window.history.reload()
+            self.compare_runs(kept, pair=kept)
+
+        def failed(error: Exception) -> None:
+            ended()
+            if isinstance(error, KernelStoppedError):
+                window.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
+            elif isinstance(error, AppError | StoreError):
+                window.banners.show_banner("kernel", "error", str(error))
+            else:
+                raise error
+
+        window.workers.start("kernel", study.run, succeeded=succeeded, failed=failed, cancel=study.stop)
+
+    def stop_kernel(self) -> None:
+        """Stops the kernel's run; nothing of it is kept."""
+        if self._study is not None:
+            self._study.stop()
+
+    def close(self) -> None:
+        """Stops the kernel's run."""
+        self.stop_kernel()
 
     def ask_import(self) -> None:
         """Asks for a measured file and shows what it would become."""
@@ -126,7 +193,7 @@ class CompareFeature(Feature):
             self._view.choices_changed.connect(self._recompare)
             self._view.align_requested.connect(self._align)
             self._view.shown_requested.connect(self._show_in_plots)
-            self.panel.addWidget(self._view)
+            self.pages.addWidget(self._view)
         return self._view
 
     def apply_tokens(self, tokens: Tokens) -> None:
@@ -146,7 +213,7 @@ class CompareFeature(Feature):
     def _show(self, compared: ComparedRuns) -> None:
         self._runs = compared.runs
         self.view.show_compared(compared)
-        self.panel.setCurrentWidget(self.view)
+        self.pages.setCurrentWidget(self.view)
 
     def _align(self, reference: int, other: int, method: str, with_skew: bool, offset_s: float) -> None:
         from subflow_app.core.comparison.alignment import METHODS

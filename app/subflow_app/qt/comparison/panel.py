@@ -294,6 +294,12 @@ class ComparisonView(QWidget):
             combo.setCurrentIndex(combo.findData(number))
         self.tabs.setCurrentIndex(1)
 
+    def choose_offset(self, offset_s: float) -> None:
+        """Chooses to align by hand, e.g. runs whose times are known to be the same."""
+        self.way.setCurrentIndex(self.way.findData(MANUAL))
+        self.offset.setValue(offset_s)
+        self._follow_way()
+
     def say(self, text: str) -> None:
         """Says something about the alignment."""
         self.aligned.setText(text)
