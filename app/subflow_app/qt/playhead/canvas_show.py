@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -16,9 +17,11 @@ from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.playhead.tracks import track_of
-from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.view import TopologyView
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plot_view import PlotView
 
 # Packets of the moment before are faint once the state that is wanted takes so long to come.
 _STALE_MS, _STALE_OPACITY = 100, 0.25

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.plot_view import PlotView
+
+if TYPE_CHECKING:
+    from subflow_app.qt.plot_view import PlotView
 
 # While it plays, so often the plots follow: each time they are drawn anew as a whole.
 _PLAYING_MS = 66
