@@ -115,6 +115,8 @@ PINNED = {
         "optional-dependencies": {
             "train": ["safetensors==0.8.0", "torch==2.13.0"],
             "envs": ["gymnasium==1.4.0"],
+            "cluster": [],
+            "pcap": [],
             "dev": ["ruff==0.17.6", "stable-baselines3==2.9.2"],
         },
     },

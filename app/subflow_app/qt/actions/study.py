@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec
-from subflow_app.qt.comparison.feature import CompareFeature
-from subflow_app.qt.fairness.feature import FairnessFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.comparison.feature import CompareFeature
+    from subflow_app.qt.fairness.feature import FairnessFeature
+    from subflow_app.qt.main_window import MainWindow
 
 
 def import_rows() -> Iterator[ActionSpec]:
@@ -17,7 +21,7 @@ def import_rows() -> Iterator[ActionSpec]:
         "Make a run of what was measured: CSV, a log of ss -tin, or a capture; dropping the file does the same",
         "import",
         ("Ctrl+Alt+Y",),
-        lambda w, _: w.features[CompareFeature].ask_import(),
+        lambda w, _: _compare(w).ask_import(),
         lambda s: s.can_write,
     )
 
@@ -30,7 +34,7 @@ def rows() -> Iterator[ActionSpec]:
         "Compare the selected runs, or those that the plots show: means with intervals, differences and significance",
         "compare",
         ("Ctrl+Alt+U",),
-        lambda w, _: w.features[CompareFeature].compare(),
+        lambda w, _: _compare(w).compare(),
         lambda s: s.runs_selected > 1 or s.runs_shown > 1,
     )
     yield ActionSpec(
@@ -39,7 +43,7 @@ def rows() -> Iterator[ActionSpec]:
         "Weigh throughput against delay or friendliness for the runs that the plots show, with their Pareto front",
         "trade_offs",
         ("Ctrl+Alt+F",),
-        lambda w, _: w.features[FairnessFeature].show_trade_offs(),
+        lambda w, _: _fairness(w).show_trade_offs(),
     )
     yield ActionSpec(
         "study.export_trade_offs",
@@ -47,7 +51,7 @@ def rows() -> Iterator[ActionSpec]:
         "Write the trade-offs that are shown as PNG, SVG, PDF or CSV",
         "export_figure",
         ("Ctrl+Alt+R",),
-        lambda w, _: w.features[FairnessFeature].ask_export(),
+        lambda w, _: _fairness(w).ask_export(),
         lambda s: "study.export_trade_offs" in s.features,
     )
     yield ActionSpec(
@@ -56,7 +60,7 @@ def rows() -> Iterator[ActionSpec]:
         "Run the scenario on this machine's own TCP and MPTCP, in real time, and lay that over a simulation of it",
         "kernel",
         ("Ctrl+Alt+Q",),
-        lambda w, _: w.features[CompareFeature].run_kernel(),
+        lambda w, _: _compare(w).run_kernel(),
         lambda s: s.can_write and "study.kernel" in s.features,
     )
     yield ActionSpec(
@@ -65,6 +69,19 @@ def rows() -> Iterator[ActionSpec]:
         "End the comparison with the kernel; nothing of it is kept",
         "stop",
         ("Ctrl+Alt+Shift+Q",),
-        lambda w, _: w.features[CompareFeature].stop_kernel(),
+        lambda w, _: _compare(w).stop_kernel(),
         lambda s: "study.stop_kernel" in s.features,
     )
+
+
+def _compare(window: MainWindow) -> CompareFeature:
+    # Not at the top: features take their plots from what takes its choices from here.
+    from subflow_app.qt.comparison.feature import CompareFeature
+
+    return window.features[CompareFeature]
+
+
+def _fairness(window: MainWindow) -> FairnessFeature:
+    from subflow_app.qt.fairness.feature import FairnessFeature
+
+    return window.features[FairnessFeature]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from subflow_app.qt.action_spec import ActionSpec, Scope
-from subflow_app.qt.sweeps.feature import SweepFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.sweeps.feature import SweepFeature
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -16,7 +20,7 @@ def rows() -> Iterator[ActionSpec]:
         "Run the scenario with other values of its parameters and several seeds",
         "add",
         ("Ctrl+Shift+U",),
-        lambda w, _: w.features[SweepFeature].new(),
+        lambda w, _: _sweeps(w).new(),
         lambda s: s.is_valid and s.can_write,
     )
     yield ActionSpec(
@@ -25,7 +29,7 @@ def rows() -> Iterator[ActionSpec]:
         "Pause the selected sweeps, let them go on, or make the runs that are missing of those that were cut off",
         "pause",
         ("Ctrl+Alt+O",),
-        lambda w, _: w.features[SweepFeature].session.toggle(),
+        lambda w, _: _sweeps(w).session.toggle(),
         lambda s: "sweep.toggle" in s.features,
     )
     yield ActionSpec(
@@ -34,7 +38,7 @@ def rows() -> Iterator[ActionSpec]:
         "End the selected sweeps; runs that have ended are kept, and the others can be made later",
         "stop",
         ("Ctrl+Shift+Alt+W",),
-        lambda w, _: w.features[SweepFeature].session.stop(),
+        lambda w, _: _sweeps(w).session.stop(),
         lambda s: "sweep.stop" in s.features,
     )
     yield ActionSpec(
@@ -43,7 +47,7 @@ def rows() -> Iterator[ActionSpec]:
         "Take the selected sweeps out of the list; their runs stay in the history",
         "delete",
         ("Del",),
-        lambda w, _: w.features[SweepFeature].session.delete(),
+        lambda w, _: _sweeps(w).session.delete(),
         lambda s: "sweep.delete" in s.features,
         Scope.SWEEPS,
     )
@@ -53,7 +57,7 @@ def rows() -> Iterator[ActionSpec]:
         "Open the plots of the runs that were clicked in the view of a sweep",
         "plots",
         ("Ctrl+Alt+Shift+O",),
-        lambda w, _: w.features[SweepFeature].session.show_runs(),
+        lambda w, _: _sweeps(w).session.show_runs(),
         lambda s: "sweep.show_runs" in s.features,
     )
     yield ActionSpec(
@@ -62,7 +66,7 @@ def rows() -> Iterator[ActionSpec]:
         "Copy the selected rows of the table of a sweep, or all of them",
         "copy",
         ("Ctrl+C",),
-        lambda w, _: w.features[SweepFeature].copy(),
+        lambda w, _: _sweeps(w).copy(),
         lambda s: "sweep.copy" in s.features,
         Scope.SWEEPS,
     )
@@ -72,7 +76,7 @@ def rows() -> Iterator[ActionSpec]:
         "Write the view of the sweep as SVG, PDF or PNG",
         "export_figure",
         ("Ctrl+Alt+Shift+E",),
-        lambda w, _: w.features[SweepFeature].export_figure(),
+        lambda w, _: _sweeps(w).export_figure(),
         lambda s: "sweep.export_figure" in s.features,
     )
     yield ActionSpec(
@@ -81,6 +85,13 @@ def rows() -> Iterator[ActionSpec]:
         "Write every run of the sweep with its parameters and figures as CSV",
         "export_data",
         ("Ctrl+Alt+Shift+D",),
-        lambda w, _: w.features[SweepFeature].export_data(),
+        lambda w, _: _sweeps(w).export_data(),
         lambda s: "sweep.export_data" in s.features,
     )
+
+
+def _sweeps(window: MainWindow) -> SweepFeature:
+    # Not at the top: features take their plots from what takes its choices from here.
+    from subflow_app.qt.sweeps.feature import SweepFeature
+
+    return window.features[SweepFeature]
