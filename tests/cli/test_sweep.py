@@ -16,6 +16,7 @@ import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO
 from tests.cli.conftest import Answer, Subflow
 
+from subflow_app.core.resources import scenario_names, sweep_names
 from subflow_store import open_store
 
 TIMEOUT_S = 90
@@ -255,3 +256,19 @@ def has_finished_a_run(database: Path) -> bool:
         env=os.environ,
     )
     return answer.returncode == 0 and any(row["finished"] for row in json.loads(answer.stdout))
+
+
+def test_the_shipped_plans_are_listed_found_by_name_and_can_be_run(subflow: Subflow) -> None:
+    listed = subflow("sweeps", "plans", "--json").document
+    assert [each["name"] for each in listed] == list(sweep_names())
+    assert not set(sweep_names()) & set(scenario_names())
+    shortened = ["--set", "duration=2s", "--set", "warmup=500ms", "--seeds", "1", "--jobs", 1, "--no-store", "--json"]
+    told = subflow("sweeps", "plans").out.splitlines()
+    assert told == [f"{each['name']}: {each['title']} ({each['runs']} runs)" for each in listed]
+    for each in listed:
+        document = subflow("sweep", each["name"], *shortened).document
+        assert (document["name"], document["finished"]) == (each["title"], len(document["points"]))
+        assert 3 * document["finished"] == each["runs"]
+        # The values reach the runs.
+        goodputs = {point["figures"]["flows.mptcp.goodput_bps"]["mean"] for point in document["points"]}
+        assert len(goodputs) >= 3

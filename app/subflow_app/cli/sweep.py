@@ -40,7 +40,10 @@ Long = Annotated[bool, typer.Option("--long", help="Write CSV with a line for ea
 
 def sweep(
     plan: Annotated[
-        str, typer.Argument(metavar="PLAN|SCENARIO", help="Plan (NAME.sweep.toml), or a scenario with --axis.")
+        str,
+        typer.Argument(
+            metavar="PLAN|SCENARIO", help="Plan (a file, or one of `subflow sweeps plans`), or a scenario with --axis."
+        ),
     ],
     axes: Annotated[
         list[str] | None,

@@ -115,6 +115,25 @@ def resume(
 
 
 @sweeps_app.command()
+def plans(as_json: Json = False) -> None:
+    """List the shipped plans; `subflow sweep NAME` carries one out."""
+    from subflow_app.core.resources import shipped_sweep, sweep_names
+    from subflow_app.core.sweeps.plan_file import open_plan
+
+    found = [(name, open_plan(name)) for name in sweep_names()]
+    if as_json:
+        print_json(
+            [
+                {"name": name, "title": plan.name, "runs": plan.n_runs, "path": str(shipped_sweep(name))}
+                for name, plan in found
+            ]
+        )
+        return
+    for name, plan in found:
+        print_line(f"{name}: {plan.name} ({plan.n_runs} runs)")
+
+
+@sweeps_app.command()
 def rename(context: typer.Context, sweep: Number, name: str, database: Database = None) -> None:
     """Give a sweep another name."""
     with opened_store(database or context.obj) as store:

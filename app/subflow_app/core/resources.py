@@ -11,6 +11,7 @@ from subflow_app.core.errors import InputError, ResourceError
 
 SCENARIO_SUFFIX = ".toml"
 DEMO_SCENARIO = "demo"
+PLAN_SUFFIX = ".sweep.toml"
 
 
 def resource_path(relative: str) -> Path:
@@ -49,6 +50,18 @@ def find_scenario(name_or_path: str) -> Path:
     close = difflib.get_close_matches(name_or_path, names, n=3)
     hint = f"did you mean {' or '.join(close)}?" if close else f"shipped scenarios: {', '.join(names)}"
     raise InputError(f"{name_or_path}: no such scenario file and no shipped scenario of that name; {hint}")
+
+
+def sweep_names() -> tuple[str, ...]:
+    """Names of the shipped plans of sweeps, sorted; the folder is the list."""
+    return tuple(
+        sorted(path.name.removesuffix(PLAN_SUFFIX) for path in resource_path("sweeps").glob(f"*{PLAN_SUFFIX}"))
+    )
+
+
+def shipped_sweep(name: str) -> Path | None:
+    """The file of a shipped plan of a sweep; None if there is none of that name."""
+    return resource_path(f"sweeps/{name}{PLAN_SUFFIX}") if name in sweep_names() else None
 
 
 @cache

@@ -319,7 +319,10 @@ def test_the_estimate_follows_the_plan() -> None:
     assert large.link_crossings == pytest.approx(10 * small.link_crossings, rel=0.2)
     assert large.disk_bytes > small.disk_bytes
     assert estimate_sweep(plan(traces=False), is_tried=False).disk_bytes < small.disk_bytes
-    assert small.wall_s(4) == pytest.approx(small.cpu_s / 4)
+    busy = estimate_sweep(plan(set={"duration": "1000s"}), is_tried=False)
+    assert busy.wall_s(2) == pytest.approx(busy.cpu_s / 2)
+    # One process stores, however many make runs.
+    assert (small.wall_s(1), small.wall_s(12)) == (small.cpu_s, small.storing_s)
 
 
 def test_texts_of_points_mean_their_runs() -> None:

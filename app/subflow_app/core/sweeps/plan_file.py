@@ -41,7 +41,7 @@ from typing import Any
 
 from subflow_app.core.errors import InputError, SweepError
 from subflow_app.core.learning.policies import app_catalog
-from subflow_app.core.resources import find_scenario
+from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, shipped_sweep
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_overrides, with_traces
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import RANGE_FORM, Axis, Drawn, check_value, read_values, split_list, typed_value
@@ -55,7 +55,6 @@ from subflow_sim.section_reader import Noted, read_section
 from subflow_sim.toml_lines import toml_lines
 from subflow_sim.units import Dimension, format_quantity
 
-PLAN_SUFFIX = ".sweep.toml"
 SEEDS_FORM = '"1..5", "1,2,5" or [1, 2, 5]'
 
 _MAX_BYTES = 10_000_000
@@ -111,7 +110,7 @@ class SweepOptions:
 
 
 def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPlan:
-    """A plan from a plan file, or from a scenario (a file or a shipped one) and options.
+    """A plan from a plan file, or from a scenario and options; both are files, or shipped ones by their names.
 
     Raises:
         InputError: if there is no such file or scenario.
@@ -120,6 +119,10 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
     """
     options = options or SweepOptions()
     path = Path(name_or_path)
+    shipped = None if path.is_file() else shipped_sweep(name_or_path)
+    if shipped is not None:
+        written = _read(shipped)
+        return read_plan(_tree(written, name_or_path), file=name_or_path, text=written, options=options)
     text = _read(path) if path.is_file() or name_or_path.endswith(PLAN_SUFFIX) else None
     tree = None if text is None else _tree(text, name_or_path)
     if text is not None and tree is not None and any(key in tree for key in _POINTS):

@@ -6,6 +6,7 @@ import copy
 import re
 import tomllib
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import SweepError
@@ -37,6 +38,10 @@ class PointReader:
         self._latest_scenario: tuple[int, Scenario] | None = None
         self._latest_text: tuple[int, str] | None = None
 
+    @cached_property
+    def _seeded_text(self) -> str:
+        return with_overrides(self._plan.scenario_text, [f"seed={self._plan.seeds[0]}"])
+
     def scenario(self, point: SweepPoint) -> Scenario:
         """The scenario of a point, with the seed of the plan's scenario.
 
@@ -59,8 +64,9 @@ class PointReader:
     def text(self, point: SweepPoint, scenario: Scenario, seed: int) -> str:
         """TOML that is exactly the run of this point with this seed; comments and layout are those of the plan's."""
         if self._latest_text is None or self._latest_text[0] != point.number:
-            # Editing TOML takes ten times as long as reading it, and only the seed differs between runs of a point.
-            text = with_overrides(self._plan.scenario_text, [*self._plan.overrides(point), f"seed={seed}"])
+            # Editing TOML takes ten times as long as reading it: what all points share is written once, and between
+            # runs of a point only the seed differs.
+            text = with_overrides(self._seeded_text, self._plan.overrides(point))
             self._latest_text = (point.number, with_traces(text, scenario))
         text, n = _SEED_LINE.subn(f"seed = {seed}", self._latest_text[1], count=1)
         if n == 1 and tomllib.loads(text).get("seed") == seed:
