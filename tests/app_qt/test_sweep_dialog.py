@@ -117,6 +117,8 @@ def test_sweep_that_is_too_large_is_refused_with_its_estimate(dialog: NewSweepDi
     estimated(qtbot, dialog)
     assert not dialog.start.isEnabled()
     assert "more than the limit of 100 000" in dialog.problem.text()
+    assert "in the settings" in dialog.problem.text()
+    assert "--max-runs" not in dialog.problem.text()
     assert "runs, about" in dialog.estimate_text.text()
 
 

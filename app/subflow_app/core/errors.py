@@ -35,6 +35,20 @@ class SweepError(InputError):
     """A sweep is not usable, or would be too large; the text has a line for each problem."""
 
 
+class TooLargeSweepError(SweepError):
+    """A sweep would take more than it may.
+
+    Attributes:
+        problem: what it would take, and the limit.
+        way_on: for whoever is at a terminal.
+    """
+
+    def __init__(self, problem: str, way_on: str) -> None:
+        super().__init__(f"{problem}: {way_on}")
+        self.problem = problem
+        self.way_on = way_on
+
+
 class ClusterError(AppError):
     """The cluster that was to run a sweep cannot be used, or is gone; what was run is kept."""
 

@@ -14,6 +14,7 @@ from subflow_app.core.settings import (
     REPLAY_BUDGET_RANGE_MB,
     SAMPLE_INTERVAL_RANGE_S,
     SCALE_RANGE_PERCENT,
+    SWEEP_RUNS_RANGE,
     Settings,
 )
 
@@ -97,6 +98,14 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "whole",
         bounds=REPLAY_BUDGET_RANGE_MB,
         unit=" MB",
+    ),
+    SettingSpec(
+        "max_sweep_runs",
+        "Runs",
+        "Runs of a sweep at most",
+        "A larger sweep is refused with what it would take.",
+        "whole",
+        bounds=SWEEP_RUNS_RANGE,
     ),
     SettingSpec(
         "autosave",

@@ -29,6 +29,8 @@ SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
 SCALE_RANGE_PERCENT = (50, 300)
 # Below, a state of a busy network does not fit; above, no computer of today has it to spare.
 REPLAY_BUDGET_RANGE_MB = (1, 65_536)
+# Above, what is kept of a run would fill any disk.
+SWEEP_RUNS_RANGE = (1, 10_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Settings:
         sample_interval_s: simulated time between two trace samples of a new run, s.
         record_decisions: whether new runs keep what controllers and schedulers decide, and why.
         replay_budget_mb: memory for states of a run that is gone through again, MB.
+        max_sweep_runs: how many runs a sweep may have.
         last_export_directory: where figures and data went last; empty before the first export.
         figure: how figures were exported last, see `figure_choice`.
         database: database in use; empty for the default one.
@@ -61,6 +64,7 @@ class Settings:
     sample_interval_s: float = 0.1
     record_decisions: bool = False
     replay_budget_mb: int = 256
+    max_sweep_runs: int = 100_000
     last_export_directory: str = ""
     figure: Mapping[str, Any] = field(default_factory=dict)
     database: str = ""
@@ -186,6 +190,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
         "record_decisions": _is_switch,
         "replay_budget_mb": lambda value: _is_whole(value, *REPLAY_BUDGET_RANGE_MB),
+        "max_sweep_runs": lambda value: _is_whole(value, *SWEEP_RUNS_RANGE),
         "autosave": _is_switch,
         "confirm_closing_run": _is_switch,
         "confirm_purge": _is_switch,

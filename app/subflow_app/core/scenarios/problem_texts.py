@@ -160,6 +160,17 @@ FORMS = (
     translatable("there is no flow {name}, did you mean {guess}?"),
     translatable("there is no flow {name}"),
     translatable("not valid TOML: {reason}"),
+    # Sweeps that are too large.
+    translatable(
+        "the sweep would make {runs} runs ({points} points x {seeds} seeds), more than the limit of {limit}; on one "
+        "core of this machine they would take about {time}, and {disk} in the database"
+    ),
+    translatable(
+        "the {runs} runs of the sweep would take about {events} events (packets that cross a link), more than the "
+        "limit of {limit}: on one core of this machine about {time}"
+    ),
+    translatable("the {runs} runs of the sweep would take about {disk} in the database, and its disk has {free} free"),
+    translatable("{days} days"),
     # What is allowed.
     translatable("{what} greater than {low} and at most {high} or {other}, e.g. {example}"),
     translatable("{what} greater than {low} and at most {high}, e.g. {example}"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import AppError, SweepError
+from subflow_app.core.errors import AppError, SweepError, TooLargeSweepError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.core.summary_text import count_text, duration_text
@@ -183,6 +183,9 @@ def estimate_draft(
         (limits or SweepLimits.parse()).check(told, database)
         if plan.n_points <= _MOST_CHECKED:
             check_points(plan)
+    except TooLargeSweepError as error:
+        way_on = tr("Vary less, keep no traces, or allow larger sweeps in the settings.")
+        return DraftEstimate(None, told, {ALL: f"{problem_text(error.problem)}. {way_on}"})
     except (SweepError, ParamError) as error:
         return DraftEstimate(None, told, _by_field(draft, error))
     return DraftEstimate(plan, told)

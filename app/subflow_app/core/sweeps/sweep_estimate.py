@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import SweepError
+from subflow_app.core.errors import TooLargeSweepError
 from subflow_app.core.summary_text import count_text, duration_text
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, told_of
@@ -124,29 +124,31 @@ class SweepLimits:
             database: where it would be kept; None: in memory.
 
         Raises:
-            SweepError: with the estimate, the limit and the way on.
+            TooLargeSweepError: with the estimate, the limit and the way on.
         """
         if told.runs > self.runs:
-            raise SweepError(
+            raise TooLargeSweepError(
                 f"the sweep would make {count_text(told.runs)} runs ({count_text(told.points)} points x "
                 f"{count_text(told.seeds)} seeds), more than the limit of {count_text(self.runs)}; on one core of this "
                 f"machine they would take about {_long_text(told.cpu_s)}, and {bytes_text(told.disk_bytes)} in the "
-                f"database: give axes fewer values, or raise the limit (--max-runs {told.runs}, or {MAX_RUNS_VARIABLE}="
-                f"{told.runs} in the environment)"
+                "database",
+                f"give axes fewer values, or raise the limit (--max-runs {told.runs}, or {MAX_RUNS_VARIABLE}="
+                f"{told.runs} in the environment)",
             )
         if told.link_crossings > self.link_crossings:
-            raise SweepError(
+            raise TooLargeSweepError(
                 f"the {count_text(told.runs)} runs of the sweep would take about {told.link_crossings:.2g} events "
                 f"(packets that cross a link), more than the limit of {self.link_crossings:.2g}: on one core of this "
-                f"machine about {_long_text(told.cpu_s)}; simulate less, or raise the limit (--max-events "
-                f"{told.link_crossings * 1.1:.1e}, or {MAX_EVENTS_VARIABLE} in the environment)"
+                f"machine about {_long_text(told.cpu_s)}",
+                f"simulate less, or raise the limit (--max-events {told.link_crossings * 1.1:.1e}, or "
+                f"{MAX_EVENTS_VARIABLE} in the environment)",
             )
         free = _free_bytes(database)
         if free is not None and told.disk_bytes > free - _SPARE_BYTES:
-            raise SweepError(
+            raise TooLargeSweepError(
                 f"the {count_text(told.runs)} runs of the sweep would take about {bytes_text(told.disk_bytes)} in the "
-                f"database, and its disk has {bytes_text(free)} free: keep no traces (--no-traces), sample less often, "
-                "or name a database on another disk with --db"
+                f"database, and its disk has {bytes_text(free)} free",
+                "keep no traces (--no-traces), sample less often, or name a database on another disk with --db",
             )
 
 

@@ -14,6 +14,7 @@ from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import with_traces
 from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
+from subflow_app.core.sweeps.sweep_estimate import SweepLimits
 from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult, SweepState
 from subflow_app.core.sweeps.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
 from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
@@ -110,7 +111,7 @@ class SweepSession(QObject):
         interval_s = window.preferences.settings.sample_interval_s
 
         def estimate(draft: SweepDraft) -> DraftEstimate:
-            return estimate_draft(draft, text, folder, store.path)
+            return estimate_draft(draft, text, folder, store.path, self._limits())
 
         flows = swept_controllers(doc)
         wish = window.dialogs.new_sweep(
@@ -126,7 +127,7 @@ class SweepSession(QObject):
             window.workers,
         )
         if wish is not None:
-            self.start(SweepJob(wish.plan, store, jobs=wish.jobs))
+            self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
 
     def start(self, job: SweepJob) -> None:
         """Carries out a sweep."""
@@ -162,14 +163,17 @@ class SweepSession(QObject):
         store = self._store()
         if store is None or entry.id is None:
             return
-        sweep_id, jobs = entry.id, jobs_beside_window()
+        sweep_id, jobs, limits = entry.id, jobs_beside_window(), self._limits()
         # Reading its plan reads its scenario, and that may be large.
         self._window.workers.start(
             "open sweep",
-            lambda: SweepJob.resumed(store, sweep_id, jobs=jobs),
+            lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
             succeeded=self.start,
             failed=self._on_refused,
         )
+
+    def _limits(self) -> SweepLimits:
+        return SweepLimits(self._window.preferences.settings.max_sweep_runs)
 
     def stop(self) -> None:
         """Ends the selected sweeps; what was run is kept."""
