@@ -1,12 +1,11 @@
 """Takes the screenshots of the README by driving the window through its actions.
 
-    python -m tests.helpers.screenshots [--time] [FOLDER]
+    python -m tests.helpers.screenshots [--without-trainings] [FOLDER]
 
 Writes `window-light.png`, `window-dark.png`, `window-problems.png`, `window-design.png`, `window-fairness.png`,
 `window-time.png`, `window-fork.png`, `window-sweep.png`, `train.png`, `train-policy.png` and `train-race.png` to
-`assets/screenshots`, or to another folder; with `--time` those of the time machine alone. Nothing is compared: look at
-them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real and
-take a few minutes.
+`assets/screenshots`, or to another folder. Nothing is compared: look at them. It needs no screen, and works on
+settings, a database and a data folder of its own. The trainings are real and take a few minutes.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _TRAINING_STEPS = 300_000  # of each training
 _TRAINING_TIMEOUT_MS = 20 * 60_000  # two trainings and their evaluations, on a busy computer
 
 
-def main(folder: Path, *, time_only: bool = False) -> None:
+def main(folder: Path, *, with_trainings: bool = True) -> None:
     """Writes the screenshots to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     application = make_application([])
@@ -53,8 +52,7 @@ def main(folder: Path, *, time_only: bool = False) -> None:
         window.load()
         _wait_for(lambda: not window.database.is_opening)
         window.workspaces.reset()
-        shots = (_time_machine,) if time_only else (_live, _crosshair, _problems, _journey, _time_machine, _training)
-        for shot in shots:
+        for shot in (_live, _crosshair, _problems, _journey, _time_machine, *([_training] if with_trainings else [])):
             shot(window, folder)
         window.close_at_once()
 
@@ -202,5 +200,5 @@ def _wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> N
 
 
 if __name__ == "__main__":
-    folders = [Path(word) for word in sys.argv[1:] if word != "--time"]
-    main(folders[0] if folders else FOLDER, time_only="--time" in sys.argv)
+    folders = [Path(word) for word in sys.argv[1:] if not word.startswith("--")]
+    main(folders[0] if folders else FOLDER, with_trainings="--without-trainings" not in sys.argv)
