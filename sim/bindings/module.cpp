@@ -7,6 +7,9 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, m) {
+    // A program that ends does not take its objects apart first, and nobody at a terminal can do anything about it.
+    // Tests look for leaks themselves.
+    nb::set_leak_warnings(false);
     m.doc() = "The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.";
     const nb::exception<subflow::ScenarioError> scenario_error(m, "CoreScenarioError", PyExc_ValueError);
     nb::exception<subflow::PolicyError>(m, "CorePolicyError", scenario_error.ptr());

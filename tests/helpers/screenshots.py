@@ -134,6 +134,7 @@ def _time_machine(window: MainWindow, folder: Path) -> None:
         journey.fork(20.0, "lte", "3%")
         _save(window, folder / "window-fork.png")
         journey.sweep()
+        window.bar.trigger("view.workspace_study")
         page = window.features[SweepFeature].session.panel.page
         page.set_view("scatter")
         _wait_for(lambda: page.is_drawn)

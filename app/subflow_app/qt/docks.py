@@ -179,6 +179,11 @@ class Docks(QObject):
         if not dock.isClosed():
             dock.setAsCurrentTab()
 
+    def front_of(self, name: str) -> str:
+        """The panel (or the centre) that is in front where this one lies."""
+        area = self._manager.findDockWidget(name).dockAreaWidget()
+        return str(area.currentDockWidget().objectName())
+
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours tabs, splitters and their icons."""
         self._manager.setStyleSheet(_style_sheet(tokens))

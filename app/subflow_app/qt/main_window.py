@@ -274,7 +274,7 @@ class MainWindow(QMainWindow):
         self.database.purge_failed.connect(self.notices.history_failed)
         self.shown.changed.connect(self._on_shown_changed)
         self.shown.failed.connect(self.tell_failure)
-        self.shown.wanted.connect(lambda: self.docks.raise_panel("plots"))
+        self.shown.wanted.connect(self.panels.show_plots)
         self.history.changes.all_done.connect(self._on_changes_done)
         self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))

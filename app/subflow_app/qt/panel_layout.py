@@ -51,3 +51,8 @@ class PanelLayout(QObject):
         for name, (title, icon_name, _shortcut) in PANELS.items():
             self.docks.add(name, tr(title), panels[name], icon_name=icon_name)
         self.workspaces = Workspaces(self.docks, window)
+
+    def show_plots(self) -> None:
+        """Brings the plots to the front for runs that were asked for; who looks at shares sees them of these runs."""
+        if self.docks.front_of("plots") != "fairness":
+            self.docks.raise_panel("plots")

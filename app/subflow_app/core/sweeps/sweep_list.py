@@ -92,6 +92,10 @@ class SweepEntry:
         """Tells it from others."""
         return (self.id, 0) if self.id is not None else (0, self.number)
 
+    def is_of(self, entries: Sequence[SweepEntry]) -> bool:
+        """Whether one of these is the same sweep: one that goes on gets its number in the store after a while."""
+        return any(self.key == each.key or 0 < self.number == each.number for each in entries)
+
     @property
     def fraction(self) -> float:
         """Share of the runs that are done, 0 to 1."""

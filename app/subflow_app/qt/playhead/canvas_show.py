@@ -146,7 +146,7 @@ class CanvasShow(QObject):
         matched = self._matched(run.traces)
         if self._tracks is None:
             self._tracks = {name: track_of(item) for name, item in scene.link_items().items() if item.curve is not None}
-            self._view.set_quiet(True)
+            self._view.set_quiet(bool(matched))
         tracks = {name: track for name, track in self._tracks.items() if name in matched}
         colours = self._subflow_colours(run.traces)
         self._item.show_places(
@@ -157,6 +157,10 @@ class CanvasShow(QObject):
     def _draw_gauges(self) -> None:
         run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.time_s
         if run is None or samples is None or time_s is None:
+            return
+        if not self._matched(run.traces):
+            # The picture is of something else, and so is its legend.
+            self._view.show_stand_in(False)
             return
         instant = self._playhead.instant
         if instant is not None:

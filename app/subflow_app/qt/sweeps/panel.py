@@ -126,14 +126,11 @@ class SweepPanel(QWidget):
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:
         """Shows the sweeps as they are now; what is selected stays selected, else it is the newest."""
-        chosen = {entry.key for entry in self.selected()} | {entry.number for entry in self.selected() if entry.number}
+        chosen = self.selected()
         is_same = [entry.key for entry in entries] == [row.key for row in self._model.rows]
         self._model.update_rows(entries)
         if not is_same:
-            # One that goes on gets its id after a while, and is the same still.
-            wanted = {
-                entry.key for entry in entries if entry.key in chosen or (entry.number and entry.number in chosen)
-            }
+            wanted = {entry.key for entry in entries if entry.is_of(chosen)}
             wanted = wanted or ({entries[0].key} if entries else set())
             select_rows(self.table, lambda index: index.data(ROW_ROLE).key in wanted)
             # A table that is empty now tells nobody that nothing is selected any more.

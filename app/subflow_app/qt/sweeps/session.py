@@ -408,8 +408,8 @@ class SweepSession(QObject):
 
     def _selected(self) -> list[SweepEntry]:
         """The selected sweeps as they are now, which may be a moment ahead of what the list shows."""
-        keys = {entry.key for entry in self.panel.selected()}
-        return [entry for entry in self.entries() if entry.key in keys]
+        chosen = self.panel.selected()
+        return [entry for entry in self.entries() if entry.is_of(chosen)]
 
     def _job_of(self, entry: SweepEntry) -> SweepJob | None:
         return next((sweep.job for sweep in self._here if sweep.number == entry.number), None)
