@@ -13,7 +13,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
-from tests.app_kernel.test_compare import MACHINE, FakeWorker
+from tests.app_kernel.test_compare import FakeWorker
+from tests.helpers.fake_kernel import ONE_PATH, install
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.comparison.alignment import AlignedTraces
@@ -23,25 +24,6 @@ from subflow_app.kernel.probe import Machine
 from subflow_app.qt import commands
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.main_window import MainWindow
-
-ONE_PATH = """\
-format = 1
-name = "One path"
-duration = "5s"
-[nodes.a]
-[nodes.b]
-[links.wire]
-ends = ["a", "b"]
-rate = "10Mbit/s"
-delay = "20ms"
-queue = "33pkt"
-[flows.bulk]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "newreno"
-paths = [["wire"]]
-"""
 
 
 @pytest.fixture
@@ -159,10 +141,7 @@ def test_without_runs_the_panel_says_what_to_do(window: MainWindow) -> None:
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
     """A machine that can do everything, and its worker."""
-    worker = FakeWorker()
-    monkeypatch.setattr(kernel_compare, "ask_worker", worker)
-    monkeypatch.setattr(kernel_probe, "probe_machine", lambda: MACHINE)
-    return worker
+    return install(monkeypatch)
 
 
 def test_the_kernel_runs_the_scenario_beside_a_simulation(qtbot: QtBot, window: MainWindow, kernel: FakeWorker) -> None:

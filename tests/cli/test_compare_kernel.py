@@ -5,46 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.app_kernel.test_compare import MACHINE, FakeWorker
+from tests.app_kernel.test_compare import FakeWorker
 from tests.cli.conftest import Subflow
+from tests.helpers.fake_kernel import ONE_PATH, install
 
-from subflow_app.kernel import compare, probe
+from subflow_app.kernel import probe
 from subflow_app.kernel.probe import Machine
-
-SCENARIO = """\
-format = 1
-name = "One path"
-duration = "5s"
-[nodes.a]
-[nodes.b]
-[links.wire]
-ends = ["a", "b"]
-rate = "10Mbit/s"
-delay = "20ms"
-queue = "33pkt"
-[flows.bulk]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "newreno"
-paths = [["wire"]]
-"""
 
 
 @pytest.fixture
 def one_path(tmp_path: Path) -> Path:
     path = tmp_path / "one.toml"
-    path.write_text(SCENARIO, encoding="utf-8")
+    path.write_text(ONE_PATH, encoding="utf-8")
     return path
 
 
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
     """A machine that can do everything, and its worker."""
-    worker = FakeWorker()
-    monkeypatch.setattr(compare, "ask_worker", worker)
-    monkeypatch.setattr(probe, "probe_machine", lambda: MACHINE)
-    return worker
+    return install(monkeypatch)
 
 
 def test_people_get_a_table_with_both_sides(subflow: Subflow, one_path: Path, kernel: FakeWorker) -> None:
