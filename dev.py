@@ -59,7 +59,8 @@ QT_PACKAGES = (
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
     "fonts-dejavu-core",
 )
-TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth")
+TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark")
+EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "dev")
 
 OLDEST_GCC, OLDEST_CLANG = 12, 15
 CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of builds without CUDA
@@ -242,7 +243,7 @@ def project() -> dict[str, Any]:
 def optional_requirements(with_torch: bool) -> list[str]:
     """What the extras ask for: environments, training, tools; either PyTorch and what needs it, or all the rest."""
     extras = project()["project"]["optional-dependencies"]
-    wanted = [requirement for extra in ("train", "envs", "cluster", "pcap", "dev") for requirement in extras[extra]]
+    wanted = (requirement for extra in EXTRAS for requirement in extras[extra])
     return [one for one in wanted if (one.partition("==")[0] in TORCH_AND_WHAT_NEEDS_IT) == with_torch]
 
 
