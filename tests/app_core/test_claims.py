@@ -1,0 +1,187 @@
+"""Claims: what they say of numbers, what cannot be told, and what is wrong with those that cannot be read."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subflow_app.core.claims import Claim, ClaimError, Function, Missing, Value
+
+FUNCTIONS = {
+    "goodput": Function(("text", "text"), optional=1, unit="Mbit/s"),
+    "rtt": Function(("text",), unit="ms"),
+    "did": Function(("text",), gives="truth"),
+    "controller": Function(("text",), gives="text"),
+    "number": Function(()),
+}
+_MEANS = {"A": (3e6, 2e6, 1e6), "B": (1e6, 1e6, 0.5e6)}
+
+
+def _resolve(name: str, arguments: tuple[Value, ...]) -> Value:
+    match name, arguments:
+        case "goodput", ("gone", *_):
+            return Missing("policy gone is not there")
+        case "goodput", (str(series),):
+            return _MEANS[series]
+        case "goodput", (str(series), str(point)):
+            return _MEANS[series][int(point)]
+        case "rtt", _:
+            return math.nan if arguments == ("never",) else 0.02
+        case "did", _:
+            return arguments == ("run",)
+        case "controller", _:
+            return "lia"
+        case _:
+            return 7.0
+
+
+def _holds(text: str) -> bool | None:
+    return Claim.parse(text, FUNCTIONS).evaluate(_resolve).holds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "goodput('A', '0') in 3 Mbit/s .. 3.2Mbit/s",
+        "goodput('A', '0') / goodput('B', '0') in 2.55 .. 3.45",
+        "goodput('A','0') > goodput('A','1') > goodput('A','2') >= 1 Mbit/s",
+        "goodput('A') > goodput('B', '0') * 0.99",
+        "falls(goodput('A')) and not rises(goodput('A'))",
+        "not (goodput('A') < 1 Mbit/s) and (1 > 2 or did('run'))",
+        "1 s / 2 == 500 ms",
+        "-2 + 3 * 4 - 1 == 9",
+        "8 - 4 - 2 == 2 and 8 / 4 / 2 == 1",
+        "mean(goodput('A')) == 2000 kbit/s and sum(1, 2) == 3 and max(goodput('A'), 5 Mbit/s) == 5 Mbit/s",
+        "ratio(goodput('A')) in 33 % .. 34 %",
+        "ratio(goodput('A', '0'), goodput('B', '0')) == 3",
+        "spread(goodput('A')) == 1",
+        "abs(goodput('A') - goodput('B')) < 3 Mbit/s",
+        "rises(1 * goodput('A', '0') * goodput('B'), 10 %) or falls(goodput('B'))",
+        "controller('x') == 'lia'",
+        'controller("x") == "lia"',
+        "rtt('x') <= 20 ms",
+        "number() == 7",
+        "true and not false",
+    ],
+)
+def test_claims_that_hold(text: str) -> None:
+    assert _holds(text) is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "goodput('A') > goodput('B', '0')",  # not at the last point
+        "goodput('A', '0') in 1 Mbit/s .. 2 Mbit/s",
+        "1 < 2 > 2",
+        "did('nothing')",
+        "rises(goodput('A'))",
+    ],
+)
+def test_claims_that_fail(text: str) -> None:
+    assert _holds(text) is False
+
+
+def test_what_is_missing_is_told_unless_the_rest_settles_it() -> None:
+    for text in (
+        "goodput('gone') > 1 Mbit/s",
+        "1 Mbit/s in 0 bit/s .. max(goodput('gone'))",
+        "not goodput('gone') > 0",
+    ):
+        outcome = Claim.parse(text, FUNCTIONS).evaluate(_resolve)
+        assert outcome.holds is None
+        assert outcome.reason == "policy gone is not there"
+    assert _holds("1 > 2 and goodput('gone') > 0") is False
+    assert _holds("goodput('gone') > 0 or 2 > 1") is True
+    assert _holds("goodput('gone') > 0 or 1 > 2") is None
+
+
+def test_what_has_no_value_is_not_measured() -> None:
+    assert "division by 0" in Claim.parse("1 / (number() - 7) > 0", FUNCTIONS).evaluate(_resolve).reason
+    assert "no value" in Claim.parse("rtt('never') > 0", FUNCTIONS).evaluate(_resolve).reason
+    assert "two numbers" in Claim.parse("rises(1)", FUNCTIONS).evaluate(_resolve).reason
+
+
+def test_the_outcome_tells_both_sides_with_numbers() -> None:
+    outcome = Claim.parse("goodput('A', '0') in 3.2 Mbit/s .. 4 Mbit/s", FUNCTIONS).evaluate(_resolve)
+    assert (outcome.is_band, outcome.left, outcome.right) == (True, "3 Mbit/s", "3.2 Mbit/s .. 4 Mbit/s")
+    outcome = Claim.parse("goodput('A') > goodput('B') >= 0", FUNCTIONS).evaluate(_resolve)
+    assert not outcome.is_band
+    assert outcome.told == "3, 2, 1 Mbit/s > 1, 1, 0.5 Mbit/s >= 0 Mbit/s"
+    assert Claim.parse("1 in 1 .. 2 and 2 in 1 .. 3", {}).is_band
+    assert not Claim.parse("1 in 1 .. 2 or 2 in 1 .. 3", {}).is_band
+
+
+def test_calls_are_told_with_their_texts_and_columns() -> None:
+    claim = Claim.parse("max(goodput('A', '8MB'), 1 Mbit/s) > rtt('B') * goodput('A')", FUNCTIONS)
+    assert [(call.name, call.texts) for call in claim.calls()] == [
+        ("goodput", ("A", "8MB")),
+        ("rtt", ("B",)),
+        ("goodput", ("A",)),
+    ]
+    assert next(claim.calls()).columns == (13, 18)
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "message", "allowed"),
+    [
+        ("goodpt('A') > 1", 1, 'there is no "goodpt", did you mean "goodput"?', '"goodput"'),
+        ("goodput('A'", 12, "the end in", '")"'),
+        ("3 Mbit > 2", 3, '"Mbit" is no unit', '"Mbit/s"'),
+        ("3 > 'a'", 5, "a text is compared", '"=="'),
+        ("goodput('A')", 1, "nothing that could hold", "a comparison"),
+        ("1 in 4 .. 3", 6, "lower end of the band", "low .. high"),
+        ("1 in 4 , 3", 8, '"," in a band', '".."'),
+        ("(1 > 2) + 3 > 1", 1, '"+" is for numbers', "a number"),
+        ("1 and 2 > 1", 1, '"and" joins comparisons', "a comparison"),
+        ("5 ! 3", 3, '"!" means nothing', "operators"),
+        ("1 == 'a", 6, "the text has no end", "another '"),
+        ("abs(1, 2) > 1", 1, '"abs" has 2 arguments', "1"),
+        ("goodput(1) > 2", 9, 'argument 1 of "goodput"', "a text in quotes"),
+        ("goodput > 2", 9, '"goodput" is called', "goodput(…)"),
+        ("1 > 2 3", 7, '"3" is not expected here', "the end"),
+        ("", 1, "the end where a value is expected", "a number"),
+        ("mean(goodput('A')) > 3", 22, "3 has no unit", "3 Mbit/s"),
+        ("goodput('A') > rtt('A')", 1, "Mbit/s stands against ms", "same kind"),
+        ("(" * 60 + "1", 42, "too deeply nested", "40"),
+        ("1 > " + "1" * 2000, 1, "too long", "2000"),
+    ],
+)
+def test_what_cannot_be_read_is_told_by_column(text: str, column: int, message: str, allowed: str) -> None:
+    with pytest.raises(ClaimError) as told:
+        Claim.parse(text, FUNCTIONS, file="x.toml", key="checks[0].holds")
+    assert told.value.column == column
+    assert message in told.value.message
+    assert allowed in told.value.allowed
+    assert str(told.value).startswith("x.toml: checks[0].holds = ")
+
+
+_numbers = st.floats(0.001, 1e6).map(lambda number: float(f"{number:.6g}"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(_numbers, _numbers, _numbers)
+def test_bands_and_arithmetic_are_those_of_python(a: float, b: float, c: float) -> None:
+    low, high = sorted((b, c))
+    values = iter((a, a))
+    functions = {"f": Function(())}
+    outcome = Claim.parse(f"f() in {low:.6f} .. {high:.6f}", functions).evaluate(lambda *_: next(values))
+    assert outcome.holds == (float(f"{low:.6f}") <= a <= float(f"{high:.6f}"))
+    expression = f"{a:.6f} * ({b:.6f} + {c:.6f}) - {a:.6f} / {b:.6f} <= 0.5"
+    assert Claim.parse(expression, {}).evaluate(lambda *_: next(values)).holds == eval(expression)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(alphabet="goput('A8).. in<>=+-*/ and or not 1.5 % msMbit/s\"\\é\n", max_size=40))
+def test_any_text_is_read_or_told(text: str) -> None:
+    try:
+        claim = Claim.parse(text, FUNCTIONS)
+    except ClaimError as error:
+        column = error.column
+    else:
+        claim.evaluate(lambda name, _: {"did": True, "controller": "lia"}.get(name, 1.0))
+        column = 1
+    assert 1 <= column <= len(text) + 1
