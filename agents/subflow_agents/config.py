@@ -40,6 +40,7 @@ class TrainingConfig:
         baselines: controllers that the evaluations compare with.
         evaluation_scenario: TOML text of what to evaluate on; empty: the scenario trained on.
         checkpoint_minutes: time between two checkpoints.
+        report_every: transitions between two reports of metrics, so that curves repeat; 0: one each second.
         folder: where everything is written.
         resume: go on from the last checkpoint in `folder`.
     """
@@ -62,6 +63,7 @@ class TrainingConfig:
     baselines: tuple[str, ...] = CLASSICS
     evaluation_scenario: str = ""
     checkpoint_minutes: float = 1.0
+    report_every: int = 0
     folder: str = ""
     resume: bool = False
 
@@ -89,6 +91,7 @@ class TrainingConfig:
         _require(
             self.evaluation_every == 0 or len(self.evaluation_seeds) > 0, "evaluation_seeds", [], "one seed or more"
         )
+        _require(self.report_every >= 0, "report_every", self.report_every, "0 or more")
         _require(0 < self.checkpoint_minutes < math.inf, "checkpoint_minutes", self.checkpoint_minutes, "more than 0")
         _require(self.folder != "", "folder", self.folder, "a folder for what the training writes")
 

@@ -36,7 +36,7 @@ from subflow_agents.reports import Command, Control, Report, ReportKind, Trainin
 from subflow_agents.scenarios import make_environment
 
 REPORT_S = 1.0
-"""Time between two reports of metrics, s."""
+"""Time between two reports of metrics, s, unless the config counts transitions."""
 POLICY_S = 10.0
 """Time between two policy files, s."""
 
@@ -187,7 +187,7 @@ class _Training:
         if self.state is TrainingState.PAUSED:
             self._enter(TrainingState.RUNNING)
         now = time.monotonic()
-        if now - self._last_report[0] >= REPORT_S:
+        if self._owes_report(now):
             self._report_metrics(now)
         if now - self._policy_at >= POLICY_S:
             self._write_policy()
@@ -276,6 +276,12 @@ class _Training:
 
     def _is_spent(self) -> bool:
         return self._progress() >= 1
+
+    def _owes_report(self, now: float) -> bool:
+        every = self.config.report_every
+        if every:
+            return self.step // every > self._last_report[1] // every
+        return now - self._last_report[0] >= REPORT_S
 
     def _report_metrics(self, now: float) -> None:
         before_s, before_step, before_updates, before_simulated_s = self._last_report

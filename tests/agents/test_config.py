@@ -37,6 +37,7 @@ def test_a_training_is_the_same_after_a_way_through_json() -> None:
         ({"evaluation_seeds": (7,)}, "evaluation_seeds"),
         ({"evaluation_seeds": ()}, "evaluation_seeds"),
         ({"checkpoint_minutes": 0.0}, "checkpoint_minutes"),
+        ({"report_every": -1}, "report_every"),
         ({"folder": ""}, "folder"),
     ],
 )

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -235,6 +235,24 @@ def test_a_killed_training_goes_on_from_its_last_checkpoint(tmp_path: Path, told
     assert resumed.state is TrainingState.FINISHED
     assert "cannot be read as a checkpoint" in "".join(values["why"] for values in told.of(ReportKind.STATE))
     assert_same(whole.folder, tmp_path / "parts")
+
+
+def test_reports_counted_in_transitions_are_the_same_whenever_a_training_is_repeated_or_cut_off(
+    tmp_path: Path, told: Told
+) -> None:
+    def steps_of(folder: Path) -> list[int]:
+        read = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+        return [report["values"]["step"] for report in read if report["kind"] == ReportKind.METRICS]
+
+    run_training(config(tmp_path / "whole", report_every=50), told, told.report)
+    told.steps, told.at = 0, {Command.STOP: 120}
+    parts = config(tmp_path / "parts", report_every=50)
+    run_training(parts, told, told.report)
+    run_training(replace(parts, resume=True), told, told.report)
+
+    whole = steps_of(tmp_path / "whole")
+    assert [step // 50 for step in whole] == [1, 2, 3, 4, 4], "at each multiple of 50 steps, and at the end"
+    assert set(whole) <= set(steps_of(tmp_path / "parts"))
 
 
 def test_pausing_stops_everything_within_a_tenth_of_a_second_until_it_is_resumed(tmp_path: Path, told: Told) -> None:
