@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.errors import TrainingError
+from subflow_app.core.learning import kept_trainings
+from subflow_app.core.learning.kept_trainings import KeptTraining, KeptTrainings, WantedTraining, training_key
+from subflow_app.core.learning.training_setup import TrainingRequest, prepare
+from subflow_store import Store
+
+TRAINER = "tests.helpers.fake_training"
+
+
+def wanted(label: str = "Reno's rival", **settings: object) -> WantedTraining:
+    given = {"steps": 60, "evaluation_every": 0, **settings}
+    return WantedTraining(label, TrainingRequest("rl-explore", "rlx-fixed", settings=given))
+
+
+def kept(tmp_path: Path, *what: WantedTraining, store: Store | None = None) -> list[KeptTraining]:
+    return KeptTrainings(what or (wanted(),), store, parent=tmp_path, trainer=TRAINER).run()
+
+
+def test_what_has_come_to_its_end_is_not_made_again_and_every_store_gets_it(tmp_path: Path) -> None:
+    with Store(tmp_path / "one.db") as store:
+        (made,) = kept(tmp_path, store=store)
+        assert not made.problem
+        assert not made.was_there
+        assert store.trainings.rows()[0].state == "finished"
+    with Store(tmp_path / "two.db") as store:
+        (again,) = kept(tmp_path, store=store)
+        assert again.was_there
+        assert again.folder == made.folder
+        (row,) = store.trainings.rows()
+        assert (row.name, row.state, row.steps) == ("Reno's rival", "finished", 60)
+
+    assert again.log().values("step").tolist() == list(range(1, 61))
+
+
+def test_one_that_was_cut_off_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    long = wanted(steps=1000)
+    trainings = KeptTrainings((long,), parent=tmp_path, trainer=TRAINER)
+    made: list[KeptTraining] = []
+    worker = threading.Thread(target=lambda: made.extend(trainings.run()))
+    worker.start()
+    while trainings.progress.fraction < 0.02:
+        worker.join(0.02)
+    trainings.stop()
+    worker.join()
+    assert "stopped" in made[0].problem
+    assert trainings.progress.label == "Reno's rival"
+
+    (gone_on,) = KeptTrainings((long,), parent=tmp_path, trainer=TRAINER).run()
+
+    assert not gone_on.problem
+    steps = gone_on.log().values("step")
+    assert steps.tolist() == list(range(1, 1001))
+
+
+def test_the_key_follows_what_is_trained_and_not_where(tmp_path: Path) -> None:
+    config = prepare(wanted().request, tmp_path)
+
+    assert training_key(replace(config, folder="/elsewhere")) == training_key(config)
+    assert len({training_key(replace(config, **change)) for change in ({}, {"seed": 2}, {"steps": 70})}) == 3
+
+
+def test_without_pytorch_what_is_there_is_still_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept(tmp_path)
+
+    def missing() -> None:
+        raise TrainingError("training needs torch, which is not installed")
+
+    monkeypatch.setattr(kept_trainings, "check_torch", missing)
+    assert kept(tmp_path)[0].was_there
+    with pytest.raises(TrainingError, match="needs torch"):
+        kept(tmp_path, wanted(seed=2))
+
+
+def test_a_budget_of_time_alone_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match=r"Reno's rival: .* budget of steps"):
+        kept(tmp_path, wanted(steps=None, minutes=1.0))
