@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subflow_app.core.claims import Claim, ClaimError, Function, Missing, Value
+from subflow_app.core.claims import Claim, ClaimError, Expression, Function, Missing, Value
 
 FUNCTIONS = {
     "goodput": Function(("text", "text"), optional=1, unit="Mbit/s"),
@@ -157,6 +157,29 @@ def test_what_cannot_be_read_is_told_by_column(text: str, column: int, message: 
     assert message in told.value.message
     assert allowed in told.value.allowed
     assert str(told.value).startswith("x.toml: checks[0].holds = ")
+
+
+def test_arguments_of_any_kind_are_taken_as_they_are() -> None:
+    seen: list[tuple[Value, ...]] = []
+
+    def resolve(_name: str, arguments: tuple[Value, ...]) -> Value:
+        seen.append(arguments)
+        return 1.0
+
+    functions = {"last": Function(("any", "any"), optional=2, takes_any_number=True)}
+    assert Claim.parse("last('seed', 3) + last() + last('a', 'b', 'c', true) == 3", functions).evaluate(resolve).holds
+    assert seen == [("seed", 3.0), (), ("a", "b", "c", True)]
+
+
+def test_an_expression_is_a_number_to_be_worked_out() -> None:
+    functions = {"rate": Function((), unit="Mbit/s")}
+    expression = Expression.parse("rate() * 0.1 / 12000", functions)
+    assert expression.value(lambda *_: 10e6) == pytest.approx(83.33, abs=0.01)
+    assert [call.name for call in expression.calls()] == ["rate"]
+    assert expression.value(lambda *_: Missing("no run yet")) == Missing("no run yet")
+    assert Expression.parse("83 pkt", {}).unit == "pkt"
+    with pytest.raises(ClaimError, match="a number is to be worked out, and this is a comparison"):
+        Expression.parse("1 < 2", {})
 
 
 _numbers = st.floats(0.001, 1e6).map(lambda number: float(f"{number:.6g}"))

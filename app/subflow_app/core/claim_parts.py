@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from subflow_sim.units import UNITS
 
 Kind = Literal["number", "truth", "text"]
+ArgumentKind = Literal["number", "truth", "text", "any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,15 @@ class Function:
     """What a claim may call.
 
     Attributes:
-        arguments: kinds of its arguments, in order; of a built-in one that takes any number, that of all.
+        arguments: kinds of its arguments, in order, "any" for those that may be of several; of a built-in one that
+            takes any number, that of all.
         optional: how many of the last ones may be left out.
         gives: what it returns.
         unit: that its numbers are shown in; empty: none.
         takes_any_number: of arguments, of the kind of the last one.
     """
 
-    arguments: tuple[Kind, ...]
+    arguments: tuple[ArgumentKind, ...]
     optional: int = 0
     gives: Kind = "number"
     unit: str = ""

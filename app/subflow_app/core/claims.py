@@ -23,6 +23,7 @@ from subflow_app.core.claim_parts import (
     BUILT_IN,
     COMPARISONS,
     UNIT_WORTH,
+    ArgumentKind,
     Arithmetic,
     Band,
     Called,
@@ -46,10 +47,13 @@ from subflow_sim.parameter import did_you_mean, either
 
 __all__ = [
     "BUILT_IN",
+    "ArgumentKind",
     "Call",
     "Claim",
     "ClaimError",
+    "Expression",
     "Function",
+    "Kind",
     "Missing",
     "Numbers",
     "Outcome",
@@ -166,16 +170,7 @@ class Claim:
 
     def calls(self) -> Iterator[Call]:
         """The functions of the caller that it calls, in order."""
-        waiting: list[Node] = [self._root]
-        while waiting:
-            node = waiting.pop(0)
-            if isinstance(node, Called) and not node.is_built_in:
-                texts = tuple(
-                    each.value if isinstance(each, Constant) and isinstance(each.value, str) else None
-                    for each in node.arguments
-                )
-                yield Call(node.name, texts, node.columns)
-            waiting[:0] = node.parts()
+        return _calls(self._root)
 
     def evaluate(self, resolver: Resolver) -> Outcome:
         """What comes of it.
@@ -194,6 +189,56 @@ class Claim:
         return Outcome(bool(told.value), self.is_band, left, right, told.text)
 
 
+class Expression:
+    """A number to be worked out, in the language of claims: an answer, a prediction.
+
+    Attributes:
+        text: as it was written.
+    """
+
+    def __init__(self, text: str, root: Node) -> None:
+        """For `parse`."""
+        self.text = text
+        self._root = root
+
+    @classmethod
+    def parse(cls, text: str, functions: Mapping[str, Function], *, file: str = "", key: str = "") -> Expression:
+        """Read an expression; the arguments are those of `Claim.parse`.
+
+        Raises:
+            ClaimError: if it cannot be read, or is no number.
+        """
+        return cls(text, _Parser(text, functions, file, key).number())
+
+    @property
+    def unit(self) -> str:
+        """The unit that it is shown in; empty: none is known."""
+        return self._root.shown_unit
+
+    def calls(self) -> Iterator[Call]:
+        """The functions of the caller that it calls, in order."""
+        return _calls(self._root)
+
+    def value(self, resolver: Resolver) -> Numbers | Missing:
+        """What it comes to, in SI units."""
+        value = self._root.told(resolver).value
+        assert not isinstance(value, str | bool)
+        return value
+
+
+def _calls(root: Node) -> Iterator[Call]:
+    waiting: list[Node] = [root]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, Called) and not node.is_built_in:
+            texts = tuple(
+                each.value if isinstance(each, Constant) and isinstance(each.value, str) else None
+                for each in node.arguments
+            )
+            yield Call(node.name, texts, node.columns)
+        waiting[:0] = node.parts()
+
+
 class _Parser:
     def __init__(self, text: str, functions: Mapping[str, Function], file: str, key: str) -> None:
         self._text = text
@@ -208,12 +253,21 @@ class _Parser:
         self._depth = 0
 
     def claim(self) -> Node:
+        root = self._whole()
+        if root.kind != "truth":
+            raise self._error(1, "this says nothing that could hold or fail", "a comparison, or a band: x in 1 .. 2")
+        return root
+
+    def number(self) -> Node:
+        root = self._whole()
+        self._expect_kind(root, "number", 1, "a number is to be worked out")
+        return root
+
+    def _whole(self) -> Node:
         root = self._logic("or")
         token = self._next
         if token.kind != "end":
             raise self._error(token.column, f"{_shown(token)} is not expected here", "an operator, or the end")
-        if root.kind != "truth":
-            raise self._error(1, "this says nothing that could hold or fail", "a comparison, or a band: x in 1 .. 2")
         return root
 
     # Grammar, from the loosest to the tightest
@@ -361,8 +415,8 @@ class _Parser:
         self._depth -= 1
         return node
 
-    def _expect_kind(self, node: Node, kind: Kind, column: int, message: str) -> None:
-        if node.kind != kind:
+    def _expect_kind(self, node: Node, kind: ArgumentKind, column: int, message: str) -> None:
+        if kind not in ("any", node.kind):
             raise self._error(column, f"{message}, and this is {_KIND_NAMES[node.kind]}", _KIND_NAMES[kind])
 
     def _expect_one_dimension(self, operands: Sequence[Node], column: int) -> None:
@@ -431,10 +485,11 @@ class _Parser:
         return ClaimError(self._text, column, message, allowed, file=self._file, key=self._key)
 
 
-_KIND_NAMES: Mapping[Kind, str] = {
+_KIND_NAMES: Mapping[ArgumentKind, str] = {
     "number": "a number",
     "truth": "a comparison",
     "text": "a text in quotes",
+    "any": "a value",
 }
 
 
