@@ -31,6 +31,10 @@ class RecipeError(InputError):
     """A recipe is not usable; the text has a line for each problem, as those of scenarios have."""
 
 
+class LabError(InputError):
+    """A lab, or what is kept of it, is not usable; the text has a line for each problem."""
+
+
 class SweepError(InputError):
     """A sweep is not usable, or would be too large; the text has a line for each problem."""
 

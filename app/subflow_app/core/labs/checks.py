@@ -1,0 +1,60 @@
+"""Checks of labs: whether one holds for what a student has done, and if not, why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from subflow_app.core.claims import Claim, Expression, Missing
+from subflow_app.core.labs.evidence import Evidence
+from subflow_app.core.labs.functions import functions, resolver_of
+from subflow_app.core.language import tr
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of a check.
+
+    Attributes:
+        holds: whether it does.
+        why: for people, while it does not: what is missing, or the numbers that do not fit.
+    """
+
+    holds: bool
+    why: str = ""
+
+
+def check(text: str, evidence: Evidence) -> Told:
+    """Whether a check holds.
+
+    Raises:
+        ClaimError: if it cannot be read.
+    """
+    outcome = _claim(text).evaluate(resolver_of(evidence))
+    if outcome.holds:
+        return Told(True)
+    if outcome.holds is None:
+        return Told(False, outcome.reason)
+    return Told(False, tr("this does not hold: {claim}", claim=outcome.told))
+
+
+def number(text: str, evidence: Evidence) -> float | Missing:
+    """The number of an expression; of several the first.
+
+    Raises:
+        ClaimError: if it cannot be read.
+    """
+    found = _expression(text).value(resolver_of(evidence))
+    if isinstance(found, tuple):
+        return found[0] if found else Missing(tr("there are no numbers"))
+    return found if isinstance(found, Missing) else float(found)
+
+
+@cache
+def _claim(text: str) -> Claim:
+    return Claim.parse(text, functions())
+
+
+@cache
+def _expression(text: str) -> Expression:
+    return Expression.parse(text, functions())

@@ -1,0 +1,233 @@
+"""A lab as it is taught: steps with what they say, ask and check. `lab_file` reads it from its file.
+
+A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front matter in TOML between lines of `+++`:
+
+    +++
+    format = 1
+    number = 1
+    title = "First sawtooth"
+    minutes = 25
+    level = "beginner"                # beginner, intermediate or advanced
+    goals = ["Read a congestion window"]
+    needs = []                        # "train": PyTorch
+    scenario = "reno-sawtooth"        # the student begins with a copy: a shipped one, or a file beside this
+    set = { duration = "60s" }        # changed in it beforehand, by dotted key
+
+    [[steps]]
+    id = "run"                        # its text is the section "## Run it {#run}" below
+    shows = ["action:run.toggle"]     # what is highlighted: panel:NAME, action:ID, plot:NAME, node:NAME, link:NAME,
+                                      # flow:NAME, field:DOTTED.KEY
+    check = "finished(last())"        # in the language of `core.claims` with the functions of `functions`
+    not_yet = "Press F5."             # said while the check does not hold; left out: why it does not
+    always = false                    # true: the check may hold before anything was done
+    hints = ["F5 runs."]              # shown one at a time
+    do = ["run"]                      # how the step is done without a person; see `solution`
+
+    [steps.predict]                   # asked first; from then on only runs made after the prediction count in the step
+    ask = "What becomes of the goodput?"
+    options = ["It halves", "It stays"]
+    holds = ["goodput(last()) < 0.7 * goodput(run_of('run'))", "goodput(last()) >= 0.7 * goodput(run_of('run'))"]
+    # or  number = "goodput(last())" and unit = "Mbit/s": what it turned out to be
+    # or  sketch = "cwnd_pkts", owner = "reno/1", unit = "pkt", until = "60s", top = "200pkt": a curve to be drawn
+    why = "Said together with what came out."
+
+    [[steps.questions]]
+    id = "bdp"
+    ask = "How many packets fill the link?"
+    options = ["8", "83"]             # left out: a number is asked for
+    answer = "83"                     # the text of an option; of a number an expression, e.g. "83 pkt"
+    unit = "pkt"                      # of a number
+    tolerance = "5%"                  # of a number
+    why = "Said afterwards."
+    +++
+    An introduction.
+
+    ## Run it {#run}
+    What there is to do and to see.
+
+A step is passed when its prediction is made, its check holds, and each question is answered right, or wrong twice; a
+step that has none of these when the student goes on. What was run before the lab was begun counts for nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+LEVELS = ("beginner", "intermediate", "advanced")
+NEEDS = ("train",)
+SHOWS = ("panel", "action", "plot", "node", "link", "flow", "field")
+
+CHOICE, NUMBER, SKETCH = "choice", "number", "sketch"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something in the window that a step speaks of: its kind, one of `SHOWS`, and which."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a student is asked to expect before the run.
+
+    Attributes:
+        ask: the question.
+        options: to choose among; empty: a number or a curve is asked for.
+        holds: for each option the expression that says whether it came true.
+        number: expression of the number that came out; empty: none is asked for.
+        sketch: column of the traces that is to be drawn; empty: none.
+        owner: whose trace.
+        unit: of number or curve.
+        until_s: end of the time axis of a sketch, s; None: that of the run.
+        top: top of the other axis of a sketch, SI; None: it follows from the scenario's curve.
+        why: what is said together with what came out; may be empty.
+    """
+
+    ask: str
+    options: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+    number: str = ""
+    sketch: str = ""
+    owner: str = ""
+    unit: str = ""
+    until_s: float | None = None
+    top: float | None = None
+    why: str = ""
+
+    @property
+    def kind(self) -> str:
+        """`CHOICE`, `NUMBER` or `SKETCH`."""
+        return CHOICE if self.options else SKETCH if self.sketch else NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with one right answer.
+
+    Attributes:
+        id: its name in the step.
+        ask: the question.
+        options: to choose among; empty: a number is asked for.
+        answer: the text of an option, or the expression of a number.
+        unit: of the number.
+        tolerance: how far a number may be off, of the right one.
+        why: what is said afterwards; may be empty.
+    """
+
+    id: str
+    ask: str
+    options: tuple[str, ...] = ()
+    answer: str = ""
+    unit: str = ""
+    tolerance: float = 0.05
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a lab.
+
+    Attributes:
+        id: its name in the lab.
+        title: of its section.
+        text: of its section, Markdown.
+        shows: what of the window it speaks of.
+        check: expression that holds once it is done; empty: none.
+        not_yet: said while the check does not hold; may be empty.
+        always: whether the check may hold before anything was done.
+        hints: on demand, one at a time.
+        do: the solution, an order each.
+        prediction: asked first; None: nothing.
+        questions: asked with it.
+    """
+
+    id: str
+    title: str
+    text: str
+    shows: tuple[Target, ...] = ()
+    check: str = ""
+    not_yet: str = ""
+    always: bool = False
+    hints: tuple[str, ...] = ()
+    do: tuple[str, ...] = ()
+    prediction: Prediction | None = None
+    questions: tuple[Question, ...] = ()
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether there is nothing to do in it: the student reads it and goes on."""
+        return not self.check and self.prediction is None and not self.questions
+
+    def question(self, question_id: str) -> Question:
+        """The question of that name.
+
+        Raises:
+            KeyError: if it has none.
+        """
+        for question in self.questions:
+            if question.id == question_id:
+                return question
+        raise KeyError(question_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """A lab.
+
+    Attributes:
+        name: of the file, without its ending.
+        path: of the file.
+        file_hash: SHA-256 of the file, hex.
+        number: its place among the labs.
+        title: of the lab.
+        minutes: that it takes about.
+        level: one of `LEVELS`.
+        goals: what is learned.
+        needs: what must be installed beyond the ordinary, of `NEEDS`.
+        scenario: path of the scenario file that the student starts from.
+        changes: "KEY=VALUE" made in it beforehand.
+        introduction: Markdown.
+        steps: in their order.
+    """
+
+    name: str
+    path: Path
+    file_hash: str
+    number: int
+    title: str
+    minutes: int
+    level: str
+    goals: tuple[str, ...]
+    needs: tuple[str, ...]
+    scenario: Path
+    changes: tuple[str, ...]
+    introduction: str
+    steps: tuple[Step, ...]
+
+    @property
+    def by_id(self) -> Mapping[str, Step]:
+        """Its steps by their ids."""
+        return {step.id: step for step in self.steps}
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What it needs that is not installed."""
+        packages = {"train": ("torch", "safetensors")}
+        return tuple(
+            need for need in self.needs if any(importlib.util.find_spec(name) is None for name in packages[need])
+        )
+
+    def scenario_text(self) -> str:
+        """The text of the document that the student starts with.
+
+        Raises:
+            ScenarioError: if its scenario is not usable.
+        """
+        from subflow_app.core.scenarios.scenario_source import open_scenario
+
+        return open_scenario(str(self.scenario), overrides=self.changes).text

@@ -1,0 +1,193 @@
+"""A way through a lab: what was done counts, what was clicked does not, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+
+from subflow_app.core.errors import InputError, LabError
+from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.progress import ProgressFolder
+from subflow_app.core.labs.runner import LabRunner, run_lab
+from subflow_app.core.labs.session import LabSession, StepState, quantity
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_store import Store, open_store
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store(":memory:") as made:
+        yield made
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return small_lab(tmp_path)
+
+
+def _run(store: Store, text: str) -> int:
+    scenario = ScenarioDoc(text).scenario
+    assert scenario is not None
+    run_id = RunJob(scenario, text, store=store).run().run_id
+    assert run_id is not None
+    return run_id
+
+
+def _judge(session: LabSession, store: Store, text: str):
+    return session.judge(session.reader(store), text)
+
+
+def test_a_step_is_passed_by_a_run_and_only_by_one_since_the_beginning(lab: Lab, store: Store) -> None:
+    text = lab.scenario_text()
+    _run(store, text)
+    session = LabSession.begin(lab, store, text, None)
+    first, second = lab.steps[:2]
+    assert [session.state(step) for step in lab.steps[:2]] == [StepState.ACTIVE, StepState.LOCKED]
+    judged = _judge(session, store, text)
+    assert judged.check is not None
+    assert (judged.passes, judged.check.why) == (False, "no run has finished yet")
+    assert not session.take(judged)
+    run_id = _run(store, text)
+    assert session.take(_judge(session, store, text))
+    assert session.state(first) is StepState.PASSED
+    assert session.active == second
+    assert session.progress.step_runs() == {"run": run_id}
+
+
+def test_a_run_of_something_else_says_why_it_does_not_do(lab: Lab, store: Store) -> None:
+    session = LabSession.begin(lab, store, lab.scenario_text(), None)
+    _run(store, lab.scenario_text().replace('controller = "newreno"', 'controller = "cubic"'))
+    judged = _judge(session, store, lab.scenario_text())
+    assert judged.check.why == "this does not hold: finished(1) and 'cubic' == 'newreno'"
+    _run(store, Path("assets/scenarios/t-2link.toml").read_text().replace('duration = "60s"', 'duration = "1s"'))
+    assert _judge(session, store, "").check.why == "the scenario has no flow reno"
+
+
+def test_a_question_is_answered_right_or_wrong_twice(lab: Lab, store: Store) -> None:
+    text = lab.scenario_text()
+    session = LabSession.begin(lab, store, text, None)
+    _run(store, text)
+    session.take(_judge(session, store, text))
+    step = lab.steps[1]
+    bdp, who = step.questions
+    reader = session.reader(store)
+    with pytest.raises(InputError, match='"many" is no number; allowed: '):
+        session.judge_answer(reader, text, step, bdp, "many")
+    for said in ("8", "1,5"):
+        session.answer(step, bdp, session.judge_answer(reader, text, step, bdp, said))
+    given = session.step_progress(step).answers["bdp"]
+    assert [(each.value, each.is_right) for each in given] == [(8.0, False), (1.5, False)]
+    assert given[-1].right == pytest.approx(83.33, abs=0.01)
+    assert session.is_answered(step, bdp)
+    with pytest.raises(InputError, match="is answered"):
+        session.answer(step, bdp, given[0])
+    assert not session.take(_judge(session, store, text))
+    with pytest.raises(InputError, match="none of the options"):
+        session.judge_answer(reader, text, step, who, "Nobody")
+    session.answer(step, who, session.judge_answer(reader, text, step, who, "The queue"))
+    assert session.take(_judge(session, store, text))
+
+
+def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: Store) -> None:
+    runner = LabRunner(small_lab(tmp_path), store, tmp_path / "scratch")
+    session = runner.session
+    for step in session.lab.steps[:2]:
+        assert runner._carry_out(step) == ""
+    step = session.lab.steps[2]
+    text = session.lab.scenario_text().replace('queue = "84pkt"', 'queue = "17pkt"')
+    last = _run(store, text)
+    assert _judge(session, store, text).check is None  # the prediction comes first
+    with pytest.raises(InputError, match='"It rises" is no answer'):
+        session.predict(step, "It rises", last)
+    session.predict(step, "It stays", last)
+    judged = _judge(session, store, text)
+    assert (judged.passes, judged.check.why) == (False, "no run has finished since your prediction")
+    _run(store, text)
+    assert session.take(_judge(session, store, text))
+    predicted = session.step_progress(step).prediction
+    assert predicted is not None
+    assert (predicted.came, predicted.is_right) == ("It falls", False)
+
+
+def test_progress_outlives_the_program(lab: Lab, store: Store, tmp_path: Path) -> None:
+    folder = ProgressFolder(tmp_path / "progress")
+    session = LabSession.begin(lab, store, "one", folder, "runs.db")
+    _run(store, lab.scenario_text())
+    session.take(_judge(session, store, ""))
+    assert session.hint(lab.steps[1]) is None
+    session.keep_document("two")
+    kept = folder.read(lab.name)
+    assert kept.notice == ""
+    assert kept.progress == session.progress
+    assert kept.progress.document == "two"
+    again = LabSession(lab, kept.progress, folder)
+    assert again.active == lab.steps[1]
+
+
+def test_everything_that_is_kept_of_a_whole_lab_is_read_back(lab: Lab, tmp_path: Path) -> None:
+    folder = ProgressFolder(tmp_path / "progress")
+    progress = run_lab(lab).progress
+    folder.write(progress)
+    assert folder.read(lab.name).progress == progress
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"format": 9}', '{"format": 1, "lab": "other"}', "\x00", "[" * 9999]
+)
+def test_damaged_progress_is_set_aside_and_told(lab: Lab, tmp_path: Path, content: str) -> None:
+    folder = ProgressFolder(tmp_path)
+    folder.path(lab.name).write_text(content)
+    kept = folder.read(lab.name)
+    assert kept.progress is None
+    assert "cannot be read" in kept.notice
+    aside = tmp_path / "01-small.damaged-1.json"
+    assert str(aside) in kept.notice
+    assert aside.read_text() == content
+    assert folder.read(lab.name).notice == ""
+
+
+def test_progress_that_cannot_be_kept_is_told(lab: Lab, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LabError, match="the progress in the lab cannot be kept"):
+        LabSession.begin(lab, store, "", ProgressFolder(tmp_path / "file"))
+
+
+def test_beginning_anew_keeps_the_old_progress_aside(lab: Lab, store: Store, tmp_path: Path) -> None:
+    folder = ProgressFolder(tmp_path / "progress")
+    LabSession.begin(lab, store, "old", folder)
+    folder.forget(lab.name)
+    assert folder.read(lab.name).progress is None
+    assert json.loads((folder.folder / "01-small.old-1.json").read_text())["document"] == "old"
+
+
+@pytest.mark.parametrize(
+    ("said", "unit", "expected"),
+    [
+        ("83", "pkt", 83.0),
+        ("8.3 Mbit/s", "kbit/s", 8.3e6),
+        ("5", "Mbit/s", 5e6),
+        ("2,5", "ms", 0.0025),
+        ("-1", "", -1.0),
+    ],
+)
+def test_numbers_are_read_with_and_without_their_unit(said: str, unit: str, expected: float) -> None:
+    assert quantity(said, unit) == pytest.approx(expected)
+
+
+def test_a_check_that_holds_before_anything_was_done_is_told(tmp_path: Path) -> None:
+    text = SAWTOOTH_LAB.replace("finished(last()) and controller(last(), 'reno') == 'newreno'", "valid()")
+    outcome = run_lab(small_lab(tmp_path, text))
+    assert "step run: its check holds before anything was done" in outcome.problems[0]
+
+
+def test_a_solution_that_does_not_meet_its_check_is_told_with_the_numbers(tmp_path: Path) -> None:
+    text = SAWTOOTH_LAB.replace("queue') == 17", "queue') == 18")
+    outcome = run_lab(small_lab(tmp_path, text))
+    assert [each.step for each in outcome.steps] == ["run", "pipe", "shorter"]
+    assert "its check does not hold after its solution" in outcome.problems[0]
+    assert "17 == 18" in outcome.problems[0]
