@@ -101,6 +101,57 @@ class OwnProcess:
             job.stop()
 
 
+class Shared:
+    """Lends one executor to jobs that run one after the other, so that its processes are started once.
+
+    It is an `ExecutorMaker`; what it lends stays open until `close`.
+    """
+
+    def __init__(self, make: ExecutorMaker) -> None:
+        """Nothing is started yet."""
+        self._make = make
+        self._executor: Executor | None = None
+
+    def __call__(self) -> Executor:
+        """The executor."""
+        if self._executor is None:
+            self._executor = self._make()
+        return _Lent(self._executor)
+
+    def close(self) -> None:
+        """End everything that was started."""
+        if self._executor is not None:
+            self._executor.close()
+            self._executor = None
+
+
+class _Lent:
+    """An executor that whoever borrowed it does not close."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    @property
+    def slots(self) -> int:
+        return self._executor.slots
+
+    @property
+    def jobs(self) -> int:
+        return self._executor.jobs
+
+    def submit(self, task: RunTask) -> None:
+        self._executor.submit(task)
+
+    def wait(self, timeout_s: float) -> Sequence[Answer]:
+        return self._executor.wait(timeout_s)
+
+    def stop(self) -> None:
+        self._executor.stop()
+
+    def close(self) -> None:
+        pass
+
+
 def core_count() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):

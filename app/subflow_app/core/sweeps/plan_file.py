@@ -210,7 +210,7 @@ def plan_text(plan: SweepPlan) -> str:
     for name in ("together", "points"):
         tables += [(f"[[{name}]]", table) for table in _listed(written.get(name))]
     for header, table in tables:
-        lines += ["", header, *(f"{render(key)} = {render(value)}" for key, value in _pairs(table))]
+        lines += ["", header, *(f"{render(key)} = {render(value)}" for key, value in flat_pairs(table))]
     return "\n".join(lines) + "\n"
 
 
@@ -521,13 +521,14 @@ def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterat
     if not isinstance(table, dict):
         report.add(place, f"this is {kind_name(table)}, not a table", 'keys and values, e.g. "links.wifi.loss" = "1%"')
         return
-    yield from _pairs(table)
+    yield from flat_pairs(table)
 
 
-def _pairs(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def flat_pairs(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted keys and their values, also where TOML has made tables of them; draws are values."""
     for key, value in table.items():
         if isinstance(value, dict) and "." not in key and not is_draw(value):
-            yield from _pairs(value, f"{prefix}{key}.")
+            yield from flat_pairs(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 

@@ -152,7 +152,7 @@ def sweep_table(
     for point, values in sorted(points, key=lambda each: each[0]):
         by_seed = [figures_of.get((point, seed), {}) for seed in seeds]
         found = dict.fromkeys(figure for figures in by_seed for figure in figures)
-        cells = {figure: _cell([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
+        cells = {figure: cell_of([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
         run_ids = tuple(runs[point, seed][0] if (point, seed) in runs else None for seed in seeds)
         rows.append(SweepRow(point, tuple(values), cells, run_ids))
     figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
@@ -164,7 +164,8 @@ def unit_of(figure: str) -> str:
     return next((unit for suffix, unit in _UNITS if figure.endswith(suffix)), "")
 
 
-def _cell(values: Sequence[float]) -> SweepCell:
+def cell_of(values: Sequence[float]) -> SweepCell:
+    """Mean and interval of the values of all seeds; NaN where a run has none."""
     from subflow_agents.evaluation import Figure
 
     figure = Figure.of(value for value in values if math.isfinite(value))

@@ -1,0 +1,1 @@
+"""The papers' experiments: recipes of what they run, measure and claim, and what came of carrying them out."""

@@ -1,0 +1,291 @@
+"""What experiments measure of their runs: the closed list that `of` of a measure may name.
+
+Each is a function of a finished run and of the options that the recipe gives. Figures of the summary count the time
+after warm-up; with `since`, `until` or `over_time` the time series are read instead. A flow is named by a pattern
+("download*", "mptcp, tcp*"), a link by its name (its forward direction) or "NAME/reverse".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from subflow_app.core.experiments import measuring
+from subflow_app.core.experiments.measure_kind import MeasureKind
+from subflow_app.core.experiments.measuring import Options
+from subflow_app.core.experiments.run_data import RunData, Samples
+from subflow_sim.parameter import Param
+from subflow_sim.units import Dimension
+
+_FLOWS = Param("flows", Dimension.TEXT, "Patterns of flows by comma; left out: all with a controller.")
+_SUBFLOW = Param("subflow", Dimension.COUNT, "Only this subflow of each.", minimum=1, maximum=64)
+_LINKS = Param("links", Dimension.TEXT, "Links by comma.", required=True)
+_SINCE = Param("since", Dimension.TIME, "Time series from here on; left out: from the end of warm-up.", minimum=0)
+_UNTIL = Param("until", Dimension.TIME, "Time series up to here; left out: to the end.", minimum=0)
+_OVER_TIME = Param("over_time", Dimension.CHOICE, "What of the time series.", choices=("mean", "max", "min", "last"))
+_WIRE = Param("wire", Dimension.FLAG, "Count headers, too.", default=False)
+_ACTIVE = Param("active", Dimension.FLAG, "Of goodput over the time that each flow was active.", default=False)
+
+
+def _reduce(default: str) -> Param:
+    return Param(
+        "reduce", Dimension.CHOICE, "Of several flows or links.", default=default, choices=("mean", "sum", "min", "max")
+    )
+
+
+def _window(default_s: float) -> Param:
+    return Param("window", Dimension.TIME, "Of the moving average.", default=default_s, minimum=0)
+
+
+_TIMED = (_SINCE, _UNTIL, _OVER_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeasure(MeasureKind):
+    """A measure of runs.
+
+    Attributes:
+        value: of a run, SI; NaN: it has none.
+        course: values at `RunData.times_s`, or x and values; None: it has no course.
+    """
+
+    value: Callable[[RunData, Options], float] = lambda run, options: math.nan
+    course: Callable[[RunData, Options], Samples | tuple[Samples, Samples]] | None = None
+
+
+_GOODPUT_OPTIONS = (_FLOWS, _SUBFLOW, _reduce("mean"), _WIRE, *_TIMED)
+_OF_FLOWS = (_FLOWS, _SUBFLOW, _reduce("mean"))
+_LEVEL = Param("level", Dimension.RATIO, "Of the links' rate.", default=0.9, minimum=0, exclusive_minimum=True)
+
+_ALL: tuple[RunMeasure, ...] = (
+    RunMeasure(
+        "goodput",
+        "Payload that arrived in order, per time after warm-up: of flows, or of a subflow of each.",
+        Dimension.RATE,
+        _GOODPUT_OPTIONS,
+        has_trace=True,
+        value=measuring.rate("goodput_bps"),
+        course=measuring.rate_course("goodput_bps"),
+    ),
+    RunMeasure(
+        "active_goodput",
+        "Payload that arrived in order, per time from a flow's start to its end: a document's size over its time.",
+        Dimension.RATE,
+        (_FLOWS, _reduce("mean"), _WIRE),
+        value=measuring.active_goodput,
+    ),
+    RunMeasure(
+        "throughput",
+        "Payload that was acknowledged, duplicates included, per time after warm-up.",
+        Dimension.RATE,
+        _GOODPUT_OPTIONS,
+        has_trace=True,
+        value=measuring.rate("throughput_bps"),
+        course=measuring.rate_course("throughput_bps"),
+    ),
+    RunMeasure(
+        "capacity_share",
+        "Throughput on the wire of all flows over the mean rates of links; of_goodput: of what arrived in order.",
+        Dimension.RATIO,
+        (
+            _FLOWS,
+            _SUBFLOW,
+            _LINKS,
+            Param("of_goodput", Dimension.FLAG, "Of what arrived in order.", default=False),
+            _SINCE,
+            _UNTIL,
+        ),
+        value=measuring.capacity_share,
+    ),
+    RunMeasure(
+        "share_ratio",
+        "Mean goodput of the flows over that of the flows `over`: 1 is an equal share.",
+        Dimension.NUMBER,
+        (_FLOWS, _SUBFLOW, Param("over", Dimension.TEXT, "Patterns of the others.", required=True), _SINCE, _UNTIL),
+        value=measuring.share_ratio,
+    ),
+    RunMeasure(
+        "jain",
+        "Jain's fairness index (sum x)^2 / (n sum x^2) of the flows' goodputs.",
+        Dimension.NUMBER,
+        (_FLOWS, _ACTIVE, _SINCE, _UNTIL),
+        value=measuring.jain,
+    ),
+    RunMeasure(
+        "rtt",
+        "Mean round-trip time after warm-up; sampled, the smoothed RTT, weighed by what each subflow carries.",
+        Dimension.TIME,
+        (*_OF_FLOWS, *_TIMED),
+        has_trace=True,
+        value=measuring.rtt("mean_rtt_s"),
+        course=measuring.rtt_course,
+    ),
+    RunMeasure(
+        "p95_rtt",
+        "95th percentile of a flow's round-trip times.",
+        Dimension.TIME,
+        (_FLOWS, _reduce("mean")),
+        value=measuring.flow_figure("p95_rtt_s"),
+    ),
+    RunMeasure(
+        "rtt_deviation",
+        "Standard deviation over time of the smoothed RTT.",
+        Dimension.TIME,
+        (*_OF_FLOWS, _SINCE, _UNTIL),
+        is_sampled=True,
+        value=measuring.rtt_deviation,
+    ),
+    RunMeasure(
+        "queueing_delay",
+        "Mean RTT less the delay of path and way back, of several subflows weighed by what each carries.",
+        Dimension.TIME,
+        _OF_FLOWS,
+        value=measuring.queueing_delay,
+    ),
+    RunMeasure(
+        "loss_ratio",
+        "Lost packets over sent ones.",
+        Dimension.RATIO,
+        _OF_FLOWS,
+        value=measuring.flow_figure("loss_ratio"),
+    ),
+    RunMeasure(
+        "retransmits",
+        "Packets that were sent again.",
+        Dimension.QUEUE,
+        (_FLOWS, _SUBFLOW, _reduce("sum")),
+        value=measuring.flow_figure("retransmits"),
+    ),
+    RunMeasure(
+        "hol_blocking",
+        "Mean time that data waited at the receiver for data before it.",
+        Dimension.TIME,
+        (_FLOWS, _reduce("mean")),
+        value=measuring.flow_figure("mean_hol_blocking_s"),
+    ),
+    RunMeasure(
+        "packets_sent",
+        "Acknowledged and lost packets together.",
+        Dimension.QUEUE,
+        (_FLOWS, _reduce("sum")),
+        value=measuring.packets_sent,
+    ),
+    RunMeasure(
+        "packets_acked",
+        "Goodput in full packets, times the time after warm-up.",
+        Dimension.QUEUE,
+        (_FLOWS, _reduce("sum")),
+        value=measuring.packets_acked,
+    ),
+    RunMeasure(
+        "packets_lost",
+        "Packets that were lost: acked x loss / (1 - loss).",
+        Dimension.QUEUE,
+        (_FLOWS, _reduce("sum")),
+        value=measuring.packets_lost,
+    ),
+    RunMeasure(
+        "completion_time",
+        "When the last byte of a flow of a given size was there; from_start: less the time it began.",
+        Dimension.TIME,
+        (
+            _FLOWS,
+            _reduce("mean"),
+            Param("from_start", Dimension.FLAG, "Counted from the start of the flow.", default=False),
+        ),
+        value=measuring.completion_time,
+    ),
+    RunMeasure(
+        "cwnd",
+        "Mean congestion window; of a flow the sum over its subflows.",
+        Dimension.QUEUE,
+        (*_OF_FLOWS, *_TIMED),
+        has_trace=True,
+        value=measuring.cwnd,
+        course=measuring.cwnd_course,
+    ),
+    RunMeasure(
+        "utilisation",
+        "Share of the time after warm-up that a link was busy.",
+        Dimension.RATIO,
+        (_LINKS, _reduce("mean"), *_TIMED),
+        has_trace=True,
+        value=measuring.link_figure("utilisation", "utilisation"),
+        course=measuring.link_course("utilisation"),
+    ),
+    RunMeasure(
+        "queue",
+        "Mean length of a link's queue.",
+        Dimension.QUEUE,
+        (_LINKS, _reduce("mean"), *_TIMED),
+        has_trace=True,
+        value=measuring.link_figure("mean_queue_pkts", "queue_pkts"),
+        course=measuring.link_course("queue_pkts"),
+    ),
+    RunMeasure(
+        "link_rate",
+        "Sum of the mean rates of links: what could be had.",
+        Dimension.RATE,
+        (_LINKS, _SINCE, _UNTIL),
+        has_trace=True,
+        value=measuring.link_rate,
+        course=measuring.link_rate_course,
+    ),
+    RunMeasure(
+        "convergence_time",
+        "From `since` to when the moving average of each subflow's rate stays within the tolerance of its mean over "
+        "the last `steady` before `until`; first: to when it is there for the first time, for rates that never stay.",
+        Dimension.TIME,
+        (
+            _FLOWS,
+            _SUBFLOW,
+            _reduce("max"),
+            Param(
+                "column", Dimension.CHOICE, "Of which rate.", default="throughput", choices=("throughput", "goodput")
+            ),
+            Param("since", Dimension.TIME, "When something changed.", required=True, minimum=0),
+            _UNTIL,
+            _window(5.0),
+            Param("steady", Dimension.TIME, "Time before `until` that is taken for steady.", default=20.0, minimum=0),
+            Param("first", Dimension.FLAG, "When it is there first, not when it stays.", default=False),
+            Param("tolerance", Dimension.RATIO, "How near is there.", default=0.15, minimum=0, exclusive_minimum=True),
+        ),
+        is_sampled=True,
+        value=measuring.convergence_time,
+    ),
+    RunMeasure(
+        "time_to_reach",
+        "From `since` to when the moving average of the throughput on the wire is `level` of the links' rate.",
+        Dimension.TIME,
+        (
+            _FLOWS,
+            _SUBFLOW,
+            _LINKS,
+            _reduce("max"),
+            Param("since", Dimension.TIME, "From when.", default=0.0, minimum=0),
+            _UNTIL,
+            _window(0.2),
+            _LEVEL,
+        ),
+        is_sampled=True,
+        value=measuring.time_to_reach,
+    ),
+    RunMeasure(
+        "share_above",
+        "Share of the time, in windows, in which the throughput is above that of another series.",
+        Dimension.RATIO,
+        (
+            _FLOWS,
+            Param("over_series", Dimension.TEXT, "Name of the other series.", required=True),
+            _window(1.0),
+            _SINCE,
+            _UNTIL,
+        ),
+        is_sampled=True,
+        value=measuring.share_above,
+    ),
+)
+
+MEASURES: Mapping[str, RunMeasure] = {measure.name: measure for measure in _ALL}
+"""By name."""

@@ -1,0 +1,400 @@
+"""Recipes of experiments, as TOML files that people read and write (`assets/experiments/*.toml`).
+
+format = 1
+paper = "drl-cc"                        # drl-cc, mplibra, ddpg-mpcc, dql-mptcp or rl-explore
+figure = "3a, 3b"                       # figure or table of the paper
+title = "Goodput against the size of the document"
+claim = "What the paper reports, with its numbers."
+rulings = ["A1", "A3"]                  # how what the paper leaves open is read; ids of rulings.toml
+disagrees = "Where our results differ from the paper, and why as far as known."
+kind = "runs"                           # runs (default), training or cost; see `kinds`
+scenario = "drlcc-sc1"                  # a shipped one, or a file beside the recipe
+seeds = "1..5"
+expected = "3min"                       # the whole of it, on two cores
+traces = false                          # true: keep time series, for panels of form trace and measures over time
+sample_interval = "100ms"               # of the time series
+
+[set]                                   # changes of the scenario for all runs, as with --set
+"links.path1.loss" = "2%"
+
+[quick]                                 # what a quick run takes instead
+seeds = "1..2"
+points = ["8MB"]                        # labels of points; left out: all
+series = ["DRL-CC", "LIA"]              # left out: all
+expected = "20s"
+[quick.set]
+duration = "60s"
+
+[axis]                                  # the x of the figure; left out: a single point. See `axis` for all forms
+label = "Document size"
+unit = "MB"                             # of the numbers; left out: points are names
+keys = ["flows.download.size"]          # or [[axis.points]] with label and set, or [axis.draws]
+values = ["2MB", "4MB", "8MB"]
+
+[series.DRL-CC]                         # a curve or a group of bars, in the order of the file
+ours = true                             # what the paper proposes
+scenario = "drlcc-sc1"                  # left out: that of the recipe
+set = { "flows.download.controller" = "drl-cc" }
+
+[measures.goodput]                      # a name for panels and checks
+of = "active_goodput"                   # what is measured; see `measures` for all of them and their options
+flows = "download*"
+unit = "Mbit/s"
+label = "Goodput per flow"
+
+[[panels]]                              # the figure in the form of the paper
+form = "lines"                          # lines, bars, trace, table, box or scatter
+measure = "goodput"                     # or measures = [...]; x = "other measure" for a scatter
+
+[[published]]                           # numbers that the paper prints
+measure = "goodput"
+series = "DRL-CC"
+point = "8MB"
+value = "3.2Mbit/s"                     # or improvement = "313%" with over = "LIA"
+
+[[checks]]                              # what has to hold; see `claims` for the language
+says = "DRL-CC gets 313 % more than LIA at 8 MB"
+holds = "goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75"
+why = "15 % of the ratio (A3)"
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.errors import InputError, RecipeError
+from subflow_app.core.experiments.axis import AxisPoint, ExperimentAxis
+from subflow_app.core.experiments.measure_kind import Measure
+from subflow_app.core.resources import resource_path
+from subflow_app.core.scenarios.toml_edit import TomlValue
+
+if TYPE_CHECKING:
+    from subflow_app.core.claims import Claim
+
+RECIPE_SUFFIX = ".toml"
+RULINGS_FILE = "rulings.toml"
+
+PAPERS: Mapping[str, str] = {
+    "drl-cc": "DRL-CC",
+    "mplibra": "MPLibra",
+    "ddpg-mpcc": "DDPG-MPCC",
+    "dql-mptcp": "DQL-MPTCP",
+    "rl-explore": "RL-explore",
+}
+"""What the papers are called, by their ids, in the order in which they are listed."""
+
+FORMS = ("lines", "bars", "trace", "table", "box", "scatter")
+
+_MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """How something that a paper leaves open is read.
+
+    Attributes:
+        id: "A1".
+        problem: what is open.
+        ruling: what we take it for.
+    """
+
+    id: str
+    problem: str
+    ruling: str
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A curve or a group of bars.
+
+    Attributes:
+        name: by which checks name it, and which legends show.
+        scenario: path of its scenario file, or None: it needs none.
+        values: of dotted scenario keys.
+        is_ours: whether it is what the paper proposes.
+        extra: what the kind of the recipe reads of it.
+    """
+
+    name: str
+    scenario: Path | None
+    values: Mapping[str, TomlValue] = field(default_factory=dict)
+    is_ours: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of the figure.
+
+    Attributes:
+        form: one of FORMS.
+        measures: names; one but for traces, tables and bars of several.
+        title: above it; may be empty.
+        series: names of those shown; empty: all.
+        points: labels of those shown; empty: all.
+        seed: of the run that a trace shows; None: the first.
+        x: measure on the x axis of a scatter.
+        window_s: over which traces are smoothed; 0: not.
+        is_running_mean: whether a trace shows at each time the mean up to it.
+        capacity: links whose rate is drawn as an area behind traces, by comma.
+        is_log: whether the y axis is logarithmic.
+    """
+
+    form: str
+    measures: tuple[str, ...]
+    title: str = ""
+    series: tuple[str, ...] = ()
+    points: tuple[str, ...] = ()
+    seed: int | None = None
+    x: str = ""
+    window_s: float = 0.0
+    is_running_mean: bool = False
+    capacity: str = ""
+    is_log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A number that the paper prints.
+
+    Attributes:
+        measure: name.
+        series: name.
+        point: label; empty where there is no axis.
+        value: SI; None: the paper prints an improvement.
+        over: the series that it is an improvement over; empty: none.
+        improvement: (new - old) / old; None: the paper prints a value.
+        note: where it stands, or how it was read; may be empty.
+    """
+
+    measure: str
+    series: str
+    point: str = ""
+    value: float | None = None
+    over: str = ""
+    improvement: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What has to hold.
+
+    Attributes:
+        says: what the paper says.
+        claim: what is checked.
+        why: where band or tolerance come from; may be empty.
+        needs_full: whether a quick run is too short to tell; it is not checked then.
+    """
+
+    says: str
+    claim: Claim
+    why: str = ""
+    needs_full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quick:
+    """What a quick run takes instead.
+
+    Attributes:
+        seeds: None: all.
+        points: labels; empty: all.
+        series: names; empty: all.
+        values: of dotted scenario keys.
+        expected_s: what it takes on two cores; None if the recipe does not say.
+        extra: what the kind of the recipe reads of it.
+    """
+
+    seeds: Sequence[int] | None = None
+    points: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    values: Mapping[str, TomlValue] = field(default_factory=dict)
+    expected_s: float | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """An experiment, read and checked by itself; whether its points can be run is for `planning` to say.
+
+    Attributes:
+        name: of the file without its ending: "drl-cc-sc1".
+        path: of the file.
+        paper: id, of PAPERS.
+        figure: of the paper.
+        title: in a line.
+        claim: what the paper reports.
+        prose: the comment that the file begins with, without the signs; may be empty.
+        rulings: ids.
+        disagrees: where and why our results differ; may be empty.
+        kind: "runs" or another of `kinds.KINDS`.
+        seeds: of the runs of each point.
+        expected_s: the whole of it, on two cores; None if it does not say.
+        keeps_traces: whether time series are kept.
+        sample_interval_s: of them.
+        values: of dotted scenario keys, for all runs.
+        quick: what a quick run takes instead.
+        axis: the x of the figure.
+        series: by name, in the order of the file.
+        measures: by name.
+        panels: the figure.
+        published: what the paper prints.
+        checks: what has to hold.
+        extra: what the kind reads.
+    """
+
+    name: str
+    path: Path
+    paper: str
+    figure: str
+    title: str
+    claim: str
+    prose: str
+    rulings: tuple[str, ...]
+    disagrees: str
+    kind: str
+    seeds: Sequence[int]
+    expected_s: float | None
+    keeps_traces: bool
+    sample_interval_s: float
+    values: Mapping[str, TomlValue]
+    quick: Quick
+    axis: ExperimentAxis
+    series: Mapping[str, Series]
+    measures: Mapping[str, Measure]
+    panels: tuple[Panel, ...]
+    published: tuple[Published, ...]
+    checks: tuple[Check, ...]
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def points(self, *, is_quick: bool) -> tuple[AxisPoint, ...]:
+        """The points of a full or a quick run."""
+        points = self.axis.points
+        if not is_quick:
+            return points
+        if self.quick.points:
+            return tuple(point for point in points if point.label in self.quick.points)
+        return points[: self.axis.n_quick]
+
+    def series_of(self, *, is_quick: bool) -> tuple[Series, ...]:
+        """The series of a full or a quick run."""
+        wanted = self.quick.series if is_quick else ()
+        return tuple(each for each in self.series.values() if not wanted or each.name in wanted)
+
+    def seeds_of(self, *, is_quick: bool) -> Sequence[int]:
+        """The seeds of a full or a quick run."""
+        return self.seeds if not is_quick or self.quick.seeds is None else self.quick.seeds
+
+
+def experiments_folder() -> Path:
+    """Where the shipped recipes are.
+
+    Raises:
+        ResourceError: if it is missing.
+    """
+    return resource_path("experiments")
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Names of the shipped recipes, those of a paper together and in order; the folder is the list."""
+    names = [path.stem for path in experiments_folder().glob(f"*{RECIPE_SUFFIX}") if path.name != RULINGS_FILE]
+    return tuple(sorted(names, key=_order))
+
+
+def load_recipe(name_or_path: str) -> Recipe:
+    """Read a recipe file, or a shipped recipe by name.
+
+    Raises:
+        InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
+    """
+    from subflow_app.core.experiments.recipe_reader import read_recipe
+
+    path = _find(name_or_path)
+    return read_recipe(path, read_text(path))
+
+
+def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
+    """The recipes for what the user typed: ids, ids of papers, files, or "all"; each once, in the order of the list.
+
+    Raises:
+        InputError: if there is none of a name; `RecipeError` if one is not usable.
+    """
+    found: dict[str, None] = {}
+    shipped = recipe_names()
+    for name in names or ("all",):
+        if name == "all":
+            found.update(dict.fromkeys(shipped))
+        elif name in PAPERS and not Path(name).is_file():
+            of_paper = [each for each in shipped if load_recipe(each).paper == name]
+            found.update(dict.fromkeys(of_paper))
+        else:
+            found[name] = None
+    return tuple(map(load_recipe, found))
+
+
+def recipes_of(paper: str) -> tuple[Recipe, ...]:
+    """The shipped recipes of a paper, in order."""
+    return tuple(recipe for recipe in map(load_recipe, recipe_names()) if recipe.paper == paper)
+
+
+@cache
+def rulings() -> Mapping[str, Ruling]:
+    """The ambiguity register by id, in order.
+
+    Raises:
+        ResourceError: if it is missing.
+    """
+    tree = tomllib.loads((experiments_folder() / RULINGS_FILE).read_text(encoding="utf-8"))
+    return {name: Ruling(name, table["problem"], table["ruling"]) for name, table in tree.items()}
+
+
+def read_text(path: Path) -> str:
+    """The text of a recipe file.
+
+    Raises:
+        RecipeError: if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_BYTES + 1)
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise RecipeError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{path}: not UTF-8 text") from error
+    if len(content) > _MAX_BYTES:
+        raise RecipeError(f"{path}: too large for a recipe, allowed are {_MAX_BYTES // 1_000_000} MB")
+    return text
+
+
+def _find(name_or_path: str) -> Path:
+    path = Path(name_or_path)
+    if path.is_file():
+        return path
+    names = recipe_names()
+    if name_or_path in names:
+        return experiments_folder() / f"{name_or_path}{RECIPE_SUFFIX}"
+    if path.suffix == RECIPE_SUFFIX or len(path.parts) > 1:
+        raise InputError(f"{name_or_path}: no such recipe file")
+    close = difflib.get_close_matches(name_or_path, [*names, *PAPERS, "all"], n=3)
+    listed = f"papers: {', '.join(PAPERS)}; `subflow reproduce --list` lists the experiments"
+    raise InputError(
+        f"{name_or_path}: no such experiment or paper; " + (f"did you mean {' or '.join(close)}?" if close else listed)
+    )
+
+
+def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
+    """By paper, then with numbers in words by size: fig9a before fig11a."""
+    import re
+
+    papers = list(PAPERS)
+    paper = next((place for place, each in enumerate(papers) if name.startswith(each)), len(papers))
+    parts = re.split(r"(\d+)", name)
+    return paper, [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

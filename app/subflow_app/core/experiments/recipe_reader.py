@@ -1,0 +1,430 @@
+"""Reads recipes of experiments: every key by its declaration, and every name that has to be that of something else."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from subflow_app.core.claim_parts import Kind as ArgumentKind
+from subflow_app.core.claims import Claim, ClaimError, Function
+from subflow_app.core.errors import InputError, RecipeError
+from subflow_app.core.experiments.axis import ExperimentAxis, read_axis, read_set
+from subflow_app.core.experiments.kinds import KINDS, Kind
+from subflow_app.core.experiments.measure_kind import Measure
+from subflow_app.core.experiments.recipe import (
+    FORMS,
+    PAPERS,
+    Check,
+    Panel,
+    Published,
+    Quick,
+    Recipe,
+    Series,
+    rulings,
+)
+from subflow_app.core.resources import find_scenario
+from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds
+from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
+from subflow_sim.errors import ParamError
+from subflow_sim.parameter import Param, did_you_mean, either, kind_name
+from subflow_sim.report import Report
+from subflow_sim.section_reader import read_section
+from subflow_sim.toml_lines import Path as Place
+from subflow_sim.toml_lines import toml_lines
+from subflow_sim.units import Dimension, parse_quantity
+
+_RECIPE = (
+    Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
+    Param("paper", Dimension.CHOICE, "Which paper.", required=True, choices=tuple(PAPERS)),
+    Param("figure", Dimension.TEXT, "Figure or table of the paper.", required=True),
+    Param("title", Dimension.TEXT, "What is shown, in a line.", required=True),
+    Param("claim", Dimension.TEXT, "What the paper reports.", required=True, allows_lines=True),
+    Param("disagrees", Dimension.TEXT, "Where our results differ, and why.", allows_lines=True),
+    Param("kind", Dimension.CHOICE, "How it is carried out.", default="runs", choices=tuple(KINDS)),
+    Param("scenario", Dimension.TEXT, "What is run: a shipped scenario, or a file beside the recipe."),
+    Param("expected", Dimension.TIME, "What it takes on two cores.", minimum=0, exclusive_minimum=True),
+    Param("traces", Dimension.FLAG, "Keep time series.", default=False),
+    Param(
+        "sample_interval",
+        Dimension.TIME,
+        "Of the time series.",
+        default=DEFAULT_SAMPLE_INTERVAL_S,
+        minimum=0,
+        exclusive_minimum=True,
+    ),
+)
+_TABLES = ("rulings", "seeds", "set", "quick", "axis", "series", "measures", "panels", "published", "checks")
+_QUICK = (Param("expected", Dimension.TIME, "What it takes.", minimum=0, exclusive_minimum=True),)
+_SERIES = (
+    Param("ours", Dimension.FLAG, "Whether it is what the paper proposes.", default=False),
+    Param("scenario", Dimension.TEXT, "In place of that of the recipe."),
+)
+_MEASURE = (
+    Param("unit", Dimension.TEXT, "That it is shown in."),
+    Param("label", Dimension.TEXT, "For people; left out: its name."),
+)
+_PANEL = (
+    Param("form", Dimension.CHOICE, "How it is drawn.", required=True, choices=FORMS),
+    Param("title", Dimension.TEXT, "Above it."),
+    Param("seed", Dimension.COUNT, "Of the run that a trace shows.", minimum=0),
+    Param("window", Dimension.TIME, "Over which traces are smoothed.", default=0.0, minimum=0),
+    Param("running_mean", Dimension.FLAG, "Show at each time the mean up to it.", default=False),
+    Param("capacity", Dimension.TEXT, "Links whose rate is drawn behind traces, by comma."),
+    Param("log", Dimension.FLAG, "Whether the y axis is logarithmic.", default=False),
+)
+_PUBLISHED = (
+    Param("improvement", Dimension.RATIO, "(new - old) / old."),
+    Param("note", Dimension.TEXT, "Where it stands, or how it was read."),
+)
+_CHECK = (
+    Param("says", Dimension.TEXT, "What the paper says.", required=True),
+    Param("holds", Dimension.TEXT, "What is checked.", required=True, allows_lines=True),
+    Param("why", Dimension.TEXT, "Where band or tolerance come from."),
+    Param("full", Dimension.FLAG, "Whether a quick run is too short to tell.", default=False),
+)
+
+
+def read_recipe(path: Path, text: str) -> Recipe:
+    """A recipe from the text of its file.
+
+    Raises:
+        RecipeError: with all that is wrong with it.
+    """
+    try:
+        tree = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecipeError(f"{path}: not valid TOML: {error}") from error
+    report = Report(str(path), lambda: toml_lines(text), tree)
+    recipe = _Reader(path, text, tree, report).recipe()
+    if report.problems:
+        raise RecipeError("\n".join(str(problem) for problem in report.sorted_problems()))
+    return recipe
+
+
+class _Reader:
+    """Reads one file; problems go to the report."""
+
+    def __init__(self, path: Path, text: str, tree: Mapping[str, Any], report: Report) -> None:
+        self._path = path
+        self._text = text
+        self._tree = tree
+        self._report = report
+        kind = tree.get("kind", "runs")
+        self._kind: Kind = KINDS[kind if isinstance(kind, str) and kind in KINDS else "runs"]()
+
+    def recipe(self) -> Recipe:
+        report, tree, kind = self._report, self._tree, self._kind
+        values = read_section(report, (), tree, _RECIPE, also_known=(*_TABLES, *kind.tables))
+        scenario = self._scenario(("scenario",), values.get("scenario"))
+        axis_table = self._table(("axis",), tree.get("axis"), "[axis]")
+        axis = ExperimentAxis() if axis_table is None else read_axis(report, axis_table)
+        series = dict(self._series(scenario))
+        measures = dict(self._measures(bool(values.get("traces"))))
+        recipe = Recipe(
+            name=self._path.stem,
+            path=self._path,
+            paper=values.get("paper", ""),
+            figure=values.get("figure", ""),
+            title=values.get("title", ""),
+            claim=values.get("claim", ""),
+            prose=_prose(self._text),
+            rulings=self._rulings(),
+            disagrees=values.get("disagrees") or "",
+            kind=values.get("kind", "runs"),
+            seeds=self._seeds(("seeds",), tree.get("seeds", "1..5")),
+            expected_s=values.get("expected"),
+            keeps_traces=bool(values.get("traces")),
+            sample_interval_s=values.get("sample_interval", DEFAULT_SAMPLE_INTERVAL_S),
+            values=read_set(report, ("set",), tree.get("set", {})),
+            quick=self._quick(axis, series),
+            axis=axis,
+            series=series,
+            measures=measures,
+            panels=tuple(self._panels(axis, series, measures, bool(values.get("traces")))),
+            published=tuple(self._published(axis, series, measures)),
+            checks=tuple(self._checks(axis, series, measures)),
+            extra=kind.read(report, tree),
+        )
+        for name in ("panels", "checks"):
+            if not tree.get(name):
+                report.add((name,), "missing", f"[[{name}]], at least one")
+        return recipe
+
+    # Parts
+
+    def _rulings(self) -> tuple[str, ...]:
+        given = self._names(("rulings",), self._tree.get("rulings", []))
+        self._check_names(("rulings",), given, "ruling", rulings())
+        return given
+
+    def _quick(self, axis: ExperimentAxis, series: Mapping[str, Series]) -> Quick:
+        place: Place = ("quick",)
+        own = self._kind.quick_keys
+        table = self._table(place, self._tree.get("quick"), "[quick]") or {}
+        values = read_section(self._report, place, table, _QUICK, also_known=("seeds", "points", "series", "set", *own))
+        points = self._names((*place, "points"), table.get("points", []))
+        if points and axis.is_single:
+            self._report.add((*place, "points"), "the experiment has no axis", "left out")
+        else:
+            self._check_names((*place, "points"), points, "point", axis.labels)
+        chosen = self._names((*place, "series"), table.get("series", []))
+        self._check_names((*place, "series"), chosen, "series", series)
+        return Quick(
+            self._seeds((*place, "seeds"), table["seeds"]) if "seeds" in table else None,
+            points,
+            chosen,
+            read_set(self._report, (*place, "set"), table.get("set", {})),
+            values.get("expected"),
+            {key: table[key] for key in own if key in table},
+        )
+
+    def _series(self, scenario: Path | None) -> Iterator[tuple[str, Series]]:
+        tables = self._table(("series",), self._tree.get("series", {}), "[series.NAME]") or {}
+        if not tables:
+            self._report.add(("series",), "missing", "[series.NAME], at least one")
+        own = self._kind.series_keys
+        for name, table in tables.items():
+            place: Place = ("series", name)
+            if self._table(place, table, f"[series.{name}]") is None:
+                continue
+            values = read_section(self._report, place, table, _SERIES, also_known=("set", *own))
+            found = self._scenario((*place, "scenario"), values.get("scenario"))
+            if found is None and scenario is None and self._kind.needs_scenario and "scenario" not in self._tree:
+                self._report.add((*place, "scenario"), "missing", "a scenario, here or at the top of the file")
+            yield (
+                name,
+                Series(
+                    name,
+                    found or scenario,
+                    read_set(self._report, (*place, "set"), table.get("set", {})),
+                    bool(values.get("ours")),
+                    {key: table[key] for key in own if key in table},
+                ),
+            )
+
+    def _measures(self, keeps_traces: bool) -> Iterator[tuple[str, Measure]]:
+        tables = self._table(("measures",), self._tree.get("measures", {}), "[measures.NAME]") or {}
+        if not tables:
+            self._report.add(("measures",), "missing", "[measures.NAME], at least one")
+        for name, table in tables.items():
+            place: Place = ("measures", name)
+            if self._table(place, table, f"[measures.{name}]") is None:
+                continue
+            if not name.isidentifier() or not name.isascii():
+                self._report.add(place, "not a name that checks can call", "letters, digits and _")
+            measure = self._measure(place, name, table)
+            if measure is None:
+                continue
+            if measure.needs_traces and self._kind.name == "runs" and not keeps_traces:
+                self._report.add(place, "is told by time series, which are not kept", "traces = true")
+            yield name, measure
+
+    def _measure(self, place: Place, name: str, table: Mapping[str, Any]) -> Measure | None:
+        known = self._kind.measures
+        of = table.get("of")
+        kind = known.get(of) if isinstance(of, str) else None
+        if kind is None:
+            if isinstance(of, str):
+                self._report.add(
+                    (*place, "of"), f"there is no such measure{did_you_mean(of, list(known))}", either(list(known))
+                )
+            else:
+                told = "missing" if of is None else f"this is {kind_name(of)}"
+                self._report.add((*place, "of"), told, either(list(known)))
+            return None
+        values = read_section(self._report, place, table, (*_MEASURE, *kind.options), also_known=("of",))
+        unit = values.pop("unit", None)
+        label = values.pop("label", None)
+        if unit is None:
+            unit = kind.units[0] if "" not in kind.units else ""
+        elif unit not in kind.units:
+            allowed = either([each for each in kind.units if each]) if any(kind.units) else "left out"
+            self._report.add((*place, "unit"), f"not a unit of {kind.name}", allowed)
+            unit = kind.units[0]
+        for key in ("over_series",):
+            if values.get(key) is not None:
+                self._check_names((*place, key), (values[key],), "series", self._tree.get("series", {}))
+        return Measure(name, kind, label or name, unit, values)
+
+    def _panels(
+        self,
+        axis: ExperimentAxis,
+        series: Mapping[str, Series],
+        measures: Mapping[str, Measure],
+        keeps_traces: bool,
+    ) -> Iterator[Panel]:
+        also = ("measure", "measures", "x", "series", "points", "point")
+        for place, table in self._tables("panels"):
+            values = read_section(self._report, place, table, _PANEL, also_known=also)
+            shown = self._names((*place, "measures"), table["measures"]) if "measures" in table else ()
+            if isinstance(table.get("measure"), str):
+                shown = (*shown, table["measure"])
+            if not shown:
+                self._report.add((*place, "measure"), "missing", either(self._measure_names))
+            shown_at = (*place, "measure" if "measure" in table else "measures")
+            self._check_names(shown_at, shown, "measure", self._measure_names)
+            x = table.get("x", "")
+            if values.get("form") == "scatter" or x:
+                self._check_names((*place, "x"), (str(x),), "measure", self._measure_names)
+            chosen = self._names((*place, "series"), table.get("series", []))
+            self._check_names((*place, "series"), chosen, "series", series)
+            points = self._names((*place, "points"), table.get("points", []))
+            if isinstance(table.get("point"), str):
+                points = (*points, table["point"])
+            self._check_names((*place, "points"), points, "point", axis.labels)
+            if values.get("form") == "trace":
+                if self._kind.name == "runs" and not keeps_traces:
+                    self._report.add(place, "shows time series, which are not kept", "traces = true")
+                for each in shown:
+                    if each in measures and not measures[each].kind.has_trace:
+                        able = [kind.name for kind in self._kind.measures.values() if kind.has_trace]
+                        message = f"{measures[each].kind.name} has no course over time"
+                        self._report.add(place, message, f"measures of {either(able)}")
+            yield Panel(
+                values.get("form", "lines"),
+                tuple(shown),
+                values.get("title") or "",
+                chosen,
+                points,
+                values.get("seed"),
+                str(x),
+                values.get("window") or 0.0,
+                bool(values.get("running_mean")),
+                values.get("capacity") or "",
+                bool(values.get("log")),
+            )
+
+    def _published(
+        self, axis: ExperimentAxis, series: Mapping[str, Series], measures: Mapping[str, Measure]
+    ) -> Iterator[Published]:
+        also = ("measure", "series", "point", "value", "over")
+        for place, table in self._tables("published"):
+            values = read_section(self._report, place, table, _PUBLISHED, also_known=also)
+            measure = self._one_of(place, table, "measure", self._measure_names)
+            name = self._one_of(place, table, "series", series)
+            point = ""
+            if not axis.is_single:
+                point = self._one_of(place, table, "point", axis.labels)
+            elif "point" in table:
+                self._report.add((*place, "point"), "the experiment has no axis", "left out")
+            over = self._one_of(place, table, "over", series) if "over" in table or "improvement" in table else ""
+            if ("value" in table) == ("improvement" in table):
+                self._report.add(
+                    place, "needs a value or an improvement", 'value = "3.2Mbit/s", or improvement and over'
+                )
+            value = None
+            if "value" in table and measure in measures:
+                value = self._quantity((*place, "value"), table["value"], measures[measure].kind.dimension)
+            yield Published(measure, name, point, value, over, values.get("improvement"), values.get("note") or "")
+
+    def _checks(
+        self, axis: ExperimentAxis, series: Mapping[str, Series], measures: Mapping[str, Measure]
+    ) -> Iterator[Check]:
+        n_optional = 0 if axis.is_single else 1
+        arguments: tuple[ArgumentKind, ...] = ("text",) if axis.is_single else ("text", "text")
+        functions = {
+            # What is wrong with a measure is told where it is declared, not wherever it is called.
+            name: Function(arguments, optional=n_optional, unit=measures[name].unit if name in measures else "")
+            for name in self._measure_names
+        }
+        for place, table in self._tables("checks"):
+            values = read_section(self._report, place, table, _CHECK)
+            holds = values.get("holds")
+            if not isinstance(holds, str):
+                continue
+            try:
+                claim = Claim.parse(holds, functions)
+            except ClaimError as error:
+                self._report.add((*place, "holds"), error.message, error.allowed)
+                continue
+            for call in claim.calls():
+                for text, column, what, known in zip(
+                    call.texts, call.columns, ("series", "point"), (tuple(series), axis.labels), strict=False
+                ):
+                    if text is not None and text not in known:
+                        message = f'column {column}: there is no {what} "{text}"{did_you_mean(text, list(known))}'
+                        self._report.add((*place, "holds"), message, either(list(known)))
+            yield Check(values.get("says", ""), claim, values.get("why") or "", bool(values.get("full")))
+
+    # What many parts need
+
+    @property
+    def _measure_names(self) -> list[str]:
+        """Also of measures that are not usable."""
+        tables = self._tree.get("measures")
+        return list(tables) if isinstance(tables, dict) else []
+
+    def _scenario(self, place: Place, name: str | None) -> Path | None:
+        if name is None:
+            return None
+        beside = self._path.parent / name
+        try:
+            return beside if beside.is_file() else find_scenario(name)
+        except InputError as error:
+            self._report.add(place, str(error))
+            return None
+
+    def _seeds(self, place: Place, written: object) -> Sequence[int]:
+        try:
+            return read_seeds(written)
+        except ParamError as error:
+            self._report.add(place, error.message, error.allowed or SEEDS_FORM)
+            return range(1, 2)
+
+    def _table(self, place: Place, value: object, header: str) -> dict[str, Any] | None:
+        return None if value is None else self._report.expect_table(place, value, header)
+
+    def _tables(self, name: str) -> Iterator[tuple[Place, dict[str, Any]]]:
+        written = self._tree.get(name, [])
+        if not isinstance(written, list):
+            self._report.add((name,), f"this is {kind_name(written)}, not an array of tables", f"[[{name}]]")
+            return
+        for number, table in enumerate(written):
+            found = self._report.expect_table((name, number), table, f"[[{name}]]")
+            if found is not None:
+                yield (name, number), found
+
+    def _names(self, place: Place, written: object) -> tuple[str, ...]:
+        if isinstance(written, list) and all(isinstance(each, str) for each in written):
+            return tuple(written)
+        self._report.add(place, f"this is {kind_name(written)}", "a list of texts in quotes")
+        return ()
+
+    def _check_names(self, place: Place, names: Iterable[str], what: str, known: Iterable[str]) -> None:
+        listed = list(known)
+        for name in names:
+            if name not in listed:
+                self._report.add(place, f'there is no {what} "{name}"{did_you_mean(name, listed)}', either(listed))
+
+    def _one_of(self, place: Place, table: Mapping[str, Any], key: str, known: Iterable[str]) -> str:
+        name = table.get(key)
+        if isinstance(name, str):
+            self._check_names((*place, key), (name,), key.replace("over", "series"), known)
+            return name
+        self._report.add((*place, key), "missing" if name is None else "not a text", either(list(known)))
+        return ""
+
+    def _quantity(self, place: Place, value: object, dimension: Dimension) -> float | None:
+        try:
+            if isinstance(value, str):
+                return parse_quantity(value, dimension)
+        except ParamError as error:
+            self._report.add(place, error.message, error.allowed)
+            return None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        self._report.add(place, f"this is {kind_name(value)}", "a number, with its unit")
+        return None
+
+
+def _prose(text: str) -> str:
+    """The comment at the beginning of the file, as paragraphs."""
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line[1:].strip())
+    paragraphs = "\n".join(lines).strip().split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
