@@ -19,6 +19,7 @@ COMMANDS = (
     "train",
     "evaluate",
     "trainings",
+    "labs",
     "runs",
     "show",
     "explain",

@@ -24,6 +24,7 @@ from subflow_app.cli import (
     graph_files,
     history,
     import_trace,
+    labs,
     promote,
     replay,
     report,
@@ -92,6 +93,7 @@ app.add_typer(sweeps.sweeps_app, name="sweeps")
 app.command(cls=TrainCommand)(train.train)
 app.command()(evaluate.evaluate)
 app.add_typer(trainings.trainings_app, name="trainings")
+app.add_typer(labs.labs_app, name="labs")
 app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(explain.explain)

@@ -48,6 +48,11 @@ def trainings_directory() -> Path:
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "trainings"
 
 
+def labs_directory() -> Path:
+    """The folder with a file for each lab that was begun."""
+    return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "labs"
+
+
 def new_training_directory(name: str) -> Path:
     """A fresh directory for a training.
 

@@ -162,6 +162,13 @@ class ProgressFolder:
             _log.warning("progress in %s cannot be used: %s", path, error)
             return Kept(None, self._set_aside(path, error))
 
+    def peek(self, lab: str) -> Progress | None:
+        """The progress in a lab, if it can be read; nothing is set aside."""
+        try:
+            return progress_of(json.loads(self.path(lab).read_bytes()), lab)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return None
+
     def write(self, progress: Progress) -> None:
         """Keep it, in one step.
 

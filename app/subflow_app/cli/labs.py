@@ -1,0 +1,267 @@
+"""``subflow labs``: the guided labs, what is wrong with one, and results that students hand in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+
+if TYPE_CHECKING:
+    from subflow_app.core.labs.lab import Lab
+    from subflow_app.core.labs.result_file import ResultVerdict
+
+LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
+Key = Annotated[
+    str,
+    typer.Option("--key", metavar="TEXT", envvar="SUBFLOW_COURSE_KEY", help="Key of the course.", show_default=False),
+]
+
+labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the labs, or check one.")
+
+
+@labs_app.callback()
+def labs(context: typer.Context, as_json: Json = False) -> None:
+    """List the guided labs, with how far you are in each.
+
+    They are done in the window: Study, Labs.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from subflow_app.core.labs.lab_file import shipped_labs
+
+    documents = [_document(lab) for lab in shipped_labs()]
+    if as_json:
+        print_json(documents)
+    else:
+        _print_list(documents)
+
+
+@labs_app.command()
+def show(lab: LabName, as_json: Json = False) -> None:
+    """Show a lab: its goals, its steps and their texts."""
+    from subflow_app.core.labs.lab_file import load_lab
+
+    found = load_lab(lab)
+    if as_json:
+        steps = [{"id": step.id, "title": step.title, "check": step.check, "text": step.text} for step in found.steps]
+        print_json(_document(found) | {"goals": list(found.goals), "steps": steps})
+        return
+    print_line(f"Lab {found.number}: {found.title} ({found.minutes} minutes, {found.level})")
+    for goal in found.goals:
+        print_line(f"- {goal}")
+    if found.introduction:
+        print_line()
+        print_line(found.introduction)
+    for number, step in enumerate(found.steps, start=1):
+        print_line()
+        print_line(f"{number}. {step.title}")
+        print_line(step.text)
+
+
+@labs_app.command()
+def check(
+    labs: Annotated[list[str], typer.Argument(metavar="FILE...", help="Lab files, or names of shipped labs.")],
+    is_run: Annotated[bool, typer.Option("--run", help="Also carry it out by its own solution.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is wrong with a lab file.
+
+    With --run each step is done as its `do` says, in a database of its own; a step whose check does not hold then, or
+    holds before anything was done, is told. Exit code: 0 when all is well, 2 when the file is wrong, 1 when a step is.
+    """
+    from subflow_app.core.labs.lab_file import load_lab
+
+    documents, is_well = [], True
+    for name in labs:
+        found = load_lab(name)
+        document: dict[str, Any] = {"lab": found.name, "steps": len(found.steps), "problems": [], "notices": []}
+        if is_run:
+            _carry_out(found, document, as_json=as_json)
+        documents.append(document)
+        is_well = is_well and not document["problems"]
+        if not as_json:
+            for notice in document["notices"]:
+                print_note(notice)
+            for problem in document["problems"]:
+                print_error(problem)
+            if not document["problems"]:
+                done = ", done from first to last" if is_run and not document["notices"] else ""
+                print_line(f"{found.path}: {len(found.steps)} steps, nothing wrong{done}")
+    if as_json:
+        print_json(documents)
+    raise typer.Exit(0 if is_well else 1)
+
+
+@labs_app.command()
+def result(
+    lab: LabName,
+    student: Annotated[str, typer.Option("--student", metavar="TEXT", help="Whose it is.")],
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Left out: LAB-STUDENT.json here.")] = None,
+    key: Key = "",
+    database: Database = None,
+) -> None:
+    """Write what you did in a lab to a file that can be verified.
+
+    It holds your answers, predictions and times, and the scenario, seed and signature of each run. The database is the
+    one that the lab was begun with, unless --db names another.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.core.labs.progress import ProgressFolder
+    from subflow_app.core.labs.result_file import result_document, write_result
+    from subflow_app.core.labs.session import LabSession
+    from subflow_app.core.paths import file_stem, labs_directory
+
+    if not student.strip():
+        raise InputError("--student must not be blank")
+    found = load_lab(lab)
+    kept = ProgressFolder(labs_directory()).read(found.name)
+    if kept.notice:
+        print_note(kept.notice)
+    if kept.progress is None:
+        raise InputError(f"the lab {found.name} was not begun here: begin it in the window, Study, Labs")
+    session = LabSession(found, kept.progress, None)
+    path = database or (Path(kept.progress.database) if kept.progress.database else None)
+    with opened_store(path, read_only=True) as store:
+        evidence = session.reader(store).read(kept.progress.document, kept.progress.step_runs())
+        document = result_document(found, kept.progress, evidence, student.strip(), key)
+    target = out or Path(f"{found.name}-{file_stem(student)}.json")
+    write_result(target, document)
+    print_line(f"wrote {target}: {document['passed']} of {document['of']} steps, {len(document['runs'])} runs")
+
+
+@labs_app.command()
+def verify(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Files that students handed in.")],
+    is_rerun: Annotated[
+        bool, typer.Option("--rerun/--no-rerun", help="Simulate each run again and compare its signature.")
+    ] = True,
+    lab: Annotated[
+        str | None, typer.Option("--lab", metavar="FILE", help="Lab that is not shipped, to compare with.")
+    ] = None,
+    key: Key = "",
+    as_json: Json = False,
+) -> None:
+    """Look whether results are what they say.
+
+    Compares the hash of the file (with --key one that only holders of the course key can make), the hash of each
+    scenario, and the signature of each run with that of a new simulation. This shows that the runs are real and that
+    the file is as it was written. It does not show who did the work, and without a key anybody can sign anew.
+    Exit code: 0 when nothing speaks against them, 1 otherwise, 2 for what is no result.
+    """
+    from subflow_app.core.labs.result_file import read_result, verify_result
+
+    verdicts = []
+    for path in results:
+        document = read_result(path)
+        verdict = verify_result(document, _lab_of(document, lab), key=key, is_rerun=is_rerun)
+        verdicts.append(verdict)
+        if not as_json:
+            _print_verdict(path, verdict)
+    if as_json:
+        print_json([_verdict_document(path, each) for path, each in zip(results, verdicts, strict=True)])
+    raise typer.Exit(0 if all(verdict.is_sound for verdict in verdicts) else 1)
+
+
+def _document(lab: Lab) -> dict[str, Any]:
+    from subflow_app.core.labs.progress import ProgressFolder
+    from subflow_app.core.paths import labs_directory
+
+    progress = ProgressFolder(labs_directory()).peek(lab.name)
+    return {
+        "name": lab.name,
+        "number": lab.number,
+        "title": lab.title,
+        "minutes": lab.minutes,
+        "level": lab.level,
+        "steps": len(lab.steps),
+        "passed": 0 if progress is None else progress.passed(lab),
+        "is_begun": progress is not None,
+        "missing": list(lab.missing),
+    }
+
+
+def _print_list(documents: list[dict[str, Any]]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    columns = (
+        TextColumn("Lab", is_number=False),
+        TextColumn("Title", is_number=False),
+        TextColumn("Level", is_number=False),
+        TextColumn("Minutes"),
+        TextColumn("Steps"),
+        TextColumn("Done"),
+        TextColumn("Needs", is_number=False),
+    )
+    cells = tuple(
+        (
+            each["name"],
+            each["title"],
+            each["level"],
+            str(each["minutes"]),
+            str(each["steps"]),
+            str(each["passed"]) if each["is_begun"] else "-",
+            ", ".join(each["missing"]),
+        )
+        for each in documents
+    )
+    print_tables(TextTable("", columns, cells))
+
+
+def _carry_out(lab: Lab, document: dict[str, Any], *, as_json: bool) -> None:
+    from subflow_app.core.labs.runner import run_lab
+
+    if lab.missing:
+        document["notices"].append(f"{lab.name} was not carried out: {', '.join(lab.missing)} is not installed")
+        return
+    outcome = run_lab(lab, tell=(lambda _text: None) if as_json else print_note)
+    document["problems"] = [f"{lab.path}: {problem}" for problem in outcome.problems]
+    document["runs"] = outcome.runs
+    document["wall_s"] = sum(step.wall_s for step in outcome.steps)
+
+
+def _lab_of(document: dict[str, Any], given: str | None) -> Lab | None:
+    from subflow_app.core.labs.lab_file import lab_names, load_lab
+    from subflow_app.core.language import ENGLISH, LANGUAGES
+
+    if given is not None:
+        return load_lab(given)
+    name, file_hash = document["lab"].get("name"), document["lab"].get("hash")
+    if name not in lab_names():
+        return None
+    # It may have been done in another language than the lecturer's.
+    labs = [load_lab(name, language=language) for language in (ENGLISH, *LANGUAGES)]
+    return next((lab for lab in labs if lab.file_hash == file_hash), labs[0])
+
+
+def _print_verdict(path: Path, verdict: ResultVerdict) -> None:
+    document = verdict.document
+    same = sum(run.is_same is True for run in verdict.runs)
+    runs = f", {same} of {len(document['runs'])} runs came out again" if verdict.runs else ""
+    told = (
+        f"{document['student']}, {document['lab'].get('title')}: {document.get('passed')} of {document.get('of')} steps"
+    )
+    print_line(f"{path}: {'nothing speaks against it' if verdict.is_sound else 'NOT what it says'}: {told}{runs}")
+    for notice in verdict.notices:
+        print_note(notice)
+    for problem in verdict.problems:
+        print_error(problem)
+
+
+def _verdict_document(path: Path, verdict: ResultVerdict) -> dict[str, Any]:
+    document = verdict.document
+    return {
+        "file": str(path),
+        "student": document["student"],
+        "lab": document["lab"].get("name"),
+        "passed": document.get("passed"),
+        "of": document.get("of"),
+        "is_sound": verdict.is_sound,
+        "problems": list(verdict.problems),
+        "notices": list(verdict.notices),
+        "runs": [{"number": run.number, "is_same": run.is_same, "problem": run.problem} for run in verdict.runs],
+    }

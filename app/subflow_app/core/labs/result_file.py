@@ -1,0 +1,280 @@
+"""The file that a student hands in, and what a lecturer can find out from it.
+
+A hash over the whole content shows whether it was changed; with a course key nobody without that key can make one that
+fits. Every run has its scenario, its seed and its signature, so that it can be simulated again and compared bit for
+bit: that shows that these scenarios give these results. It shows neither who made them nor who thought of the answers,
+and a key that students have is no secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import subflow_app
+from subflow_app.core.errors import LabError
+from subflow_app.core.labs.evidence import Evidence, LabRun
+from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.progress import Progress, now, step_document
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.running.runs import RunJob, RunState
+from subflow_sim.errors import SimError
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.whole_file import write_whole
+
+KIND = "subflow lab result"
+FORMAT = 1
+
+_PLAIN, _KEYED = "sha256", "hmac-sha256"
+_MAX_BYTES = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunVerdict:
+    """What came of simulating a run again.
+
+    Attributes:
+        number: of the run.
+        is_same: whether its signature came out again; None: it could not be simulated, `problem` says why.
+        problem: what is wrong; empty: nothing.
+    """
+
+    number: int
+    is_same: bool | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultVerdict:
+    """What came of looking at a result file.
+
+    Attributes:
+        document: what the file says.
+        problems: why it cannot be relied on; empty: nothing was found.
+        notices: what is worth knowing besides.
+        runs: what came of each run; empty if they were not simulated again.
+    """
+
+    document: Mapping[str, Any]
+    problems: tuple[str, ...]
+    notices: tuple[str, ...]
+    runs: tuple[RunVerdict, ...]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.problems
+
+
+def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: str, key: str = "") -> dict[str, Any]:
+    """What is handed in.
+
+    Args:
+        lab: that was done.
+        progress: how far.
+        evidence: with the runs.
+        student: whose it is.
+        key: of the course; empty: anybody can make a hash that fits.
+    """
+    document: dict[str, Any] = {
+        "kind": KIND,
+        "format": FORMAT,
+        "version": subflow_app.__version__,
+        "student": student,
+        "lab": {"name": lab.name, "title": lab.title, "hash": lab.file_hash, "begun_with": progress.lab_hash},
+        "begun_at": progress.begun_at,
+        "finished_at": progress.finished_at,
+        "written_at": now(),
+        "passed": progress.passed(lab),
+        "of": len(lab.steps),
+        "steps": [{"id": step.id, "title": step.title, **step_document(progress.step(step.id))} for step in lab.steps],
+        "runs": [_run_document(run) for run in evidence.runs],
+    }
+    # As it will be read: so tuples are lists in what is hashed, too.
+    document = json.loads(json.dumps(document))
+    document["signed"] = {"method": _KEYED if key else _PLAIN, "digest": _digest(document, key)}
+    return document
+
+
+def write_result(path: Path, document: Mapping[str, Any]) -> None:
+    """Write it, in one step.
+
+    Raises:
+        LabError: if it cannot be written.
+    """
+    try:
+        write_whole(path, (json.dumps(document, ensure_ascii=False, indent=1) + "\n").encode())
+    except OSError as error:
+        raise LabError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """What a result file says.
+
+    Raises:
+        LabError: if it is none.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise LabError(f"{path} cannot be read: {error.strerror or error}") from error
+    allowed = "allowed: a file that `subflow labs result` or the window has written"
+    if len(content) > _MAX_BYTES:
+        raise LabError(f"{path}: too large for a result; {allowed}")
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise LabError(f"{path} is no JSON: {error}; {allowed}") from error
+    if not isinstance(document, dict) or document.get("kind") != KIND:
+        raise LabError(f"{path} is no result of a lab; {allowed}")
+    if document.get("format") != FORMAT:
+        raise LabError(f"{path} has format {document.get('format')}; allowed: {FORMAT}")
+    wrong = _malformed(document)
+    if wrong:
+        raise LabError(f"{path}: {wrong}; {allowed}")
+    return document
+
+
+def verify_result(
+    document: Mapping[str, Any],
+    lab: Lab | None,
+    *,
+    key: str = "",
+    is_rerun: bool = True,
+    tell: Callable[[int, int], None] = lambda _done, _all: None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> ResultVerdict:
+    """Look at a result.
+
+    Args:
+        document: as `read_result` gave it.
+        lab: the lab as the lecturer has it; None: it is not known here.
+        key: of the course.
+        is_rerun: simulate each run again.
+        tell: called with how many runs are done, of how many.
+        is_cancelled: asked between two runs.
+    """
+    problems = list(_signature_problems(document, key))
+    notices = list(_lab_notices(document, lab))
+    runs: list[RunVerdict] = []
+    for number, run in enumerate(document["runs"] if is_rerun else ()):
+        if is_cancelled():
+            problems.append("not all runs were simulated again")
+            break
+        runs.append(_simulated_again(run))
+        tell(number + 1, len(document["runs"]))
+    for verdict in runs:
+        if verdict.is_same is False:
+            problems.append(f"run {verdict.number}: {verdict.problem}")
+        elif verdict.is_same is None:
+            notices.append(f"run {verdict.number} could not be simulated again: {verdict.problem}")
+    problems += _missing_runs(document)
+    if not is_rerun and document["runs"]:
+        notices.append("the runs were not simulated again")
+    return ResultVerdict(document, tuple(problems), tuple(notices), tuple(runs))
+
+
+def _run_document(run: LabRun) -> dict[str, Any]:
+    text = run.row.scenario_text or ""
+    return {
+        "number": run.id,
+        "name": run.row.name,
+        "seed": run.seed,
+        "version": run.row.version,
+        "started_at": run.row.started_at.isoformat(timespec="seconds"),
+        "sample_interval_s": run.row.sample_interval_s,
+        "signature": run.row.signature,
+        "scenario_hash": hashlib.sha256(text.encode()).hexdigest(),
+        "scenario": text,
+    }
+
+
+def _digest(document: Mapping[str, Any], key: str) -> str:
+    plain = {name: value for name, value in document.items() if name != "signed"}
+    text = json.dumps(plain, ensure_ascii=True, sort_keys=True, separators=(",", ":")).encode()
+    return hmac.new(key.encode(), text, hashlib.sha256).hexdigest() if key else hashlib.sha256(text).hexdigest()
+
+
+def _malformed(document: Mapping[str, Any]) -> str:
+    shapes: Mapping[str, type] = {"student": str, "lab": dict, "steps": list, "runs": list, "signed": dict}
+    for name, shape in shapes.items():
+        if not isinstance(document.get(name), shape):
+            return f'"{name}" is missing, or of another kind'
+    for run in document["runs"]:
+        texts = ("signature", "scenario", "scenario_hash", "version")
+        if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts):
+            return "a run lacks its scenario or its signature"
+        if not all(isinstance(run.get(name), int) and run[name] >= 0 for name in ("number", "seed")):
+            return "a run lacks its number or its seed"
+        interval = run.get("sample_interval_s")
+        if not isinstance(interval, int | float) or not 0 < interval < math.inf:
+            return "a run lacks the interval of its samples"
+    if not all(isinstance(step, dict) and isinstance(step.get("id"), str) for step in document["steps"]):
+        return "a step lacks its id"
+    return ""
+
+
+def _signature_problems(document: Mapping[str, Any], key: str) -> Iterator[str]:
+    signed = document["signed"]
+    method, digest = signed.get("method"), signed.get("digest")
+    if method not in (_PLAIN, _KEYED) or not isinstance(digest, str):
+        yield "it is not signed in a way that is known here"
+        return
+    if method == _KEYED and not key:
+        yield "it was signed with a course key: give that key to see whether it fits"
+        return
+    if method == _PLAIN and key:
+        yield "it was signed without the course key"
+        key = ""
+    if not hmac.compare_digest(digest, _digest(document, key)):
+        told = "the file was changed after it was signed"
+        yield f"{told}, or signed with another key" if key else told
+    for run in document["runs"]:
+        if hashlib.sha256(run["scenario"].encode("utf-8", "surrogatepass")).hexdigest() != run["scenario_hash"]:
+            yield f"run {run['number']}: its scenario is not the one that it was made with"
+
+
+def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    told = document["lab"]
+    if lab is None:
+        yield f"the lab {told.get('name')} is not known here, and was not compared"
+        return
+    if told.get("hash") != lab.file_hash:
+        yield f"the lab {told.get('name')} was another file than the one here"
+    passed = {step["id"] for step in document["steps"] if step.get("passed_at")}
+    missing = [step.id for step in lab.steps if step.id not in passed]
+    if missing:
+        yield f"not passed: {', '.join(missing)}"
+
+
+def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
+    """Steps name the run that they were passed with: it has to be there."""
+    numbers = {run["number"] for run in document["runs"]}
+    for step in document["steps"]:
+        if step.get("last_run") and step["last_run"] not in numbers:
+            yield f"step {step['id']}: the run {step['last_run']} that it was passed with is not in the file"
+
+
+def _simulated_again(run: Mapping[str, Any]) -> RunVerdict:
+    number = run["number"]
+    try:
+        scenario = parse_scenario(
+            run["scenario"], file=f"run {number}", overrides=[f"seed={run['seed']}"], algorithms=app_catalog()
+        )
+        result = RunJob(scenario, run["scenario"], sample_interval_s=run["sample_interval_s"]).run()
+    except SimError as error:
+        return RunVerdict(number, None, str(error).splitlines()[0])
+    if result.status is not RunState.FINISHED:
+        return RunVerdict(number, None, f"it ended as {result.status}: {result.error}")
+    if result.signature == run["signature"]:
+        return RunVerdict(number, True)
+    if run["version"] != subflow_app.__version__:
+        told = f"version {run['version']} made it, this is {subflow_app.__version__}"
+        return RunVerdict(number, None, f"{told}, and its signature {run['signature']} came out as {result.signature}")
+    return RunVerdict(number, False, f"its signature {run['signature']} came out as {result.signature}")

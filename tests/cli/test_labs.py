@@ -1,0 +1,135 @@
+"""``subflow labs``: lists, checks, and results that hold what they promise, or say that they do not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Subflow
+from tests.helpers.labs import SAWTOOTH_LAB, small_lab
+
+from subflow_app.core.labs.progress import ProgressFolder
+from subflow_app.core.labs.runner import LabRunner
+from subflow_app.core.paths import labs_directory
+from subflow_store import open_store
+
+
+@pytest.fixture
+def lab_file(tmp_path: Path) -> Path:
+    return small_lab(tmp_path).path
+
+
+@pytest.fixture
+def done(lab_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small lab, done; returns its file."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    with open_store(tmp_path / "runs.db") as store:
+        progress = LabRunner(small_lab(tmp_path), store, tmp_path / "scratch").run().progress
+    from dataclasses import replace
+
+    ProgressFolder(labs_directory()).write(replace(progress, database=str(tmp_path / "runs.db")))
+    return lab_file
+
+
+def _result(subflow: Subflow, lab: Path, out: Path, *more: object) -> Path:
+    answer = subflow("labs", "result", lab, "--student", "Ada", "--out", out, *more)
+    assert (answer.code, answer.err) == (0, "")
+    return out
+
+
+def test_labs_are_listed(subflow: Subflow) -> None:
+    assert isinstance(subflow("labs", "--json").document, list)
+
+
+def test_a_lab_is_shown_and_checked(subflow: Subflow, lab_file: Path) -> None:
+    assert "3. A shorter queue" in subflow("labs", "show", lab_file).out
+    assert "5 steps, nothing wrong\n" in subflow("labs", "check", lab_file).out
+    answer = subflow("labs", "check", lab_file, "--run")
+    assert "5 steps, nothing wrong, done from first to last" in answer.out
+    assert "shorter: set links.bottleneck.queue=17pkt" in answer.err
+
+
+def test_a_lab_that_is_wrong_is_told(subflow: Subflow, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.md"
+    path.write_text(SAWTOOTH_LAB.replace("minutes = 5", "minutes = 0"))
+    answer = subflow("labs", "check", path)
+    assert answer.code == 2
+    assert "wrong.md:5: minutes = 0" in answer.err
+    path.write_text(SAWTOOTH_LAB.replace("queue') == 17", "queue') == 18"))
+    answer = subflow("labs", "check", path, "--run")
+    assert answer.code == 1
+    assert "step shorter: its check does not hold after its solution" in answer.err
+
+
+def test_a_result_is_what_it_says(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json")
+    document = json.loads(path.read_text())
+    assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
+    answer = subflow("labs", "verify", path, "--lab", done)
+    assert answer.code == 0
+    assert "nothing speaks against it: Ada, A small lab: 5 of 5 steps, 3 of 3 runs came out again" in answer.out
+    told = subflow("labs", "verify", path, "--no-rerun", "--json").document[0]
+    assert told["is_sound"]
+    assert told["notices"] == [
+        "the lab 01-small is not known here, and was not compared",
+        "the runs were not simulated again",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"Ada"', '"Bob"', "the file was changed after it was signed"),
+        ("17pkt", "18pkt", "its scenario is not the one that it was made with"),
+    ],
+)
+def test_a_result_that_was_changed_is_told(
+    subflow: Subflow, done: Path, tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json")
+    path.write_text(path.read_text().replace(old, new))
+    answer = subflow("labs", "verify", path, "--no-rerun")
+    assert answer.code == 1
+    assert told in answer.err
+
+
+def test_a_run_that_never_was_is_found_by_simulating_it_again(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    from subflow_app.core.labs import result_file
+
+    path = _result(subflow, done, tmp_path / "ada.json")
+    document = json.loads(path.read_text())
+    document["runs"][1]["signature"] = "0" * 16
+    document["signed"]["digest"] = result_file._digest(document, "")  # signed anew, by who knows how
+    path.write_text(json.dumps(document))
+    answer = subflow("labs", "verify", path)
+    assert answer.code == 1
+    assert "run 2: its signature 0000000000000000 came out as" in answer.err
+    assert subflow("labs", "verify", path, "--no-rerun").code == 0
+
+
+def test_with_a_course_key_nobody_else_can_sign(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json", "--key", "spring")
+    assert subflow("labs", "verify", path, "--no-rerun", "--key", "spring").code == 0
+    assert "give that key" in subflow("labs", "verify", path, "--no-rerun").err
+    assert "or signed with another key" in subflow("labs", "verify", path, "--no-rerun", "--key", "autumn").err
+    plain = _result(subflow, done, tmp_path / "plain.json")
+    assert "signed without the course key" in subflow("labs", "verify", plain, "--no-rerun", "--key", "spring").err
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"kind": "subflow lab result", "format": 1}', "[" * 9999])
+def test_what_is_no_result_is_told(subflow: Subflow, tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    answer = subflow("labs", "verify", path)
+    assert answer.code == 2
+    assert "allowed: a file that `subflow labs result` or the window has written" in answer.err
+
+
+def test_a_lab_that_was_not_begun_has_no_result(
+    subflow: Subflow, lab_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    answer = subflow("labs", "result", lab_file, "--student", "Ada")
+    assert answer.code == 2
+    assert "was not begun here" in answer.err
