@@ -132,5 +132,17 @@ def _runs() -> Kind:
     return RunsKind()
 
 
-KINDS: Mapping[str, Callable[[], Kind]] = {"runs": _runs}
+def _training() -> Kind:
+    from subflow_app.core.experiments.training_kind import TrainingKind
+
+    return TrainingKind()
+
+
+def _cost() -> Kind:
+    from subflow_app.core.experiments.cost_kind import CostKind
+
+    return CostKind()
+
+
+KINDS: Mapping[str, Callable[[], Kind]] = {"runs": _runs, "training": _training, "cost": _cost}
 """All kinds, each loaded when it is first asked for."""

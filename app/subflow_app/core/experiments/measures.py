@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from subflow_app.core.experiments import measuring
+from subflow_app.core.experiments.interval_measures import FIRST, LAST, interval_course, interval_value
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measuring import Options
 from subflow_app.core.experiments.run_data import RunData, Samples
@@ -284,6 +285,23 @@ _ALL: tuple[RunMeasure, ...] = (
         ),
         is_sampled=True,
         value=measuring.share_above,
+    ),
+    *(
+        RunMeasure(
+            f"interval_{column}",
+            f"{told} Mean over the monitor intervals from `first` to `last` of each subflow, counted from its start.",
+            dimension,
+            (_FLOWS, FIRST, LAST),
+            is_sampled=True,
+            has_trace=True,
+            value=interval_value(column),
+            course=interval_course(column),
+        )
+        for column, dimension, told in (
+            ("rate", Dimension.RATE, "Rate on the wire that was asked for."),
+            ("utility", Dimension.NUMBER, "Utility that the controller found, in its own unit."),
+            ("reward", Dimension.NUMBER, "Utility over the largest in any run of the experiment, within 0 and 1."),
+        )
     ),
 )
 

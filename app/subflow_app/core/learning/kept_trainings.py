@@ -35,7 +35,7 @@ from subflow_app.core.sweeps.run_key import simulator_version
 from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:
-    from subflow_store import Store
+    from subflow_store import Store, TrainingRow
 
 _WAIT_S = 0.1
 # Of a config: where it is, and whether it goes on, changes nothing of what comes out.
@@ -255,6 +255,13 @@ def training_key(config: TrainingConfig) -> str:
     document = {name: value for name, value in config.to_json().items() if name not in _ELSEWHERE}
     text = json.dumps([document, simulator_version()], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def is_same_training(config: TrainingConfig, row: TrainingRow) -> bool:
+    """Whether a training of the store is that of a config, wherever it was made, and by whichever version."""
+    stored = {**(row.config or {}), "scenario": row.scenario_text}
+    wanted = json.loads(json.dumps(config.to_json()))
+    return all(stored.get(name) == value for name, value in wanted.items() if name not in _ELSEWHERE)
 
 
 def is_finished(folder: Path) -> bool:

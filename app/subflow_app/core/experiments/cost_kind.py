@@ -1,0 +1,341 @@
+"""Experiments of the kind `cost`: what controllers take of processor and memory, side by side on one machine.
+
+kind = "cost"
+
+[cost]
+over = "NewReno"                 # the series that ratios are to
+
+The seeds are the repetitions. Each goes once through all series, so that ratios are those of the same minute of the
+same machine. Every measurement is a run of the store, tagged `cost`, with its machine and with what it took among its
+figures (`cost.cpu_s`, `cost.packets`, `cost.memory_bytes`); another machine or version measures anew. Nothing of that
+belongs to results that have to repeat.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_app.core.errors import RecipeError
+from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
+from subflow_app.core.experiments.kinds import Progress
+from subflow_app.core.experiments.measure_kind import MeasureKind
+from subflow_app.core.sweeps.run_key import scenario_hash, simulator_version
+from subflow_sim.errors import SimError
+from subflow_sim.parameter import Param, either
+from subflow_sim.report import Report
+from subflow_sim.section_reader import read_section
+from subflow_sim.units import Dimension
+
+if TYPE_CHECKING:
+    from subflow_app.core.experiments.recipe import Recipe, Series
+    from subflow_app.core.sweeps.executors import ExecutorMaker
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+
+NAME = "cost"
+TAG = "cost"
+
+_OVER = "over"
+_KEYS = (Param(_OVER, Dimension.TEXT, "The series that ratios are to.", required=True),)
+
+MEASURES: Mapping[str, MeasureKind] = {
+    kind.name: kind
+    for kind in (
+        MeasureKind(
+            "cpu_per_second",
+            "CPU time over simulated time: the share of a processor that the whole simulation would take if it ran in "
+            "real time. Network and transport are in it, which are the same for all series of a scenario.",
+            Dimension.RATIO,
+        ),
+        MeasureKind("cpu_per_packet", "CPU time over data packets delivered.", Dimension.TIME),
+        MeasureKind(
+            "memory",
+            "Bytes on the heap at the end of a run that were not there before it, network and policies included.",
+            Dimension.SIZE,
+        ),
+        MeasureKind(
+            "cpu_ratio",
+            "CPU time per packet over that of the series [cost] over in the same repetition.",
+            Dimension.NUMBER,
+        ),
+        MeasureKind(
+            "cpu_second_ratio",
+            "CPU time per simulated second over that of the series [cost] over in the same repetition.",
+            Dimension.NUMBER,
+        ),
+        MeasureKind(
+            "memory_ratio", "Memory over that of the series [cost] over in the same repetition.", Dimension.NUMBER
+        ),
+    )
+}
+
+# Recorded values of a run, by which measurements are found again.
+_EXPERIMENT, _SESSION, _SERIES, _KEY = (f"cost.{name}" for name in ("experiment", "session", "series", "key"))
+_REPETITION, _MACHINE = "cost.repetition", "cost.machine"
+_CPU_S, _PACKETS, _MEMORY, _SIMULATED_S = (
+    f"cost.{name}" for name in ("cpu_s", "packets", "memory_bytes", "simulated_s")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A series as it is measured."""
+
+    name: str
+    scenario: Scenario
+    text: str
+    key: str
+
+
+@dataclass(slots=True)
+class _Session:
+    """Measurements that were made in one go."""
+
+    begun: str
+    machine: str
+    costs: dict[tuple[str, int], Cost] = field(default_factory=dict)
+
+
+class CostKind:
+    """Implements `Kind`."""
+
+    name = NAME
+    measures = MEASURES
+    tables: Sequence[str] = (NAME,)
+    series_keys: Sequence[str] = ()
+    quick_keys: Sequence[str] = ()
+    needs_scenario = True
+
+    def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The table [cost]."""
+        if "axis" in tree:
+            report.add(("axis",), "an experiment of the kind cost has no axis", "left out")
+        if NAME not in tree:
+            report.add((NAME,), "missing", '[cost] with over = "SERIES"')
+            return {}
+        table = report.expect_table((NAME,), tree[NAME], "[cost]") or {}
+        values = read_section(report, (NAME,), table, _KEYS)
+        series = tree.get("series", {})
+        over = values.get(_OVER)
+        if over is not None and isinstance(series, Mapping) and over not in series:
+            report.add((NAME, _OVER), f'there is no series "{over}"', either(list(series)))
+        return {_OVER: over or ""}
+
+    def job(
+        self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
+    ) -> CostJob:
+        """What measures: in this process and one run at a time, or they would disturb each other."""
+        return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
+
+    def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
+        """The newest measurements of the store, of whatever machine; those that are complete come first."""
+        cases = _cases(recipe, is_quick=is_quick)
+        sessions = _sessions(store, recipe, cases)
+        complete = [each for each in sessions if _is_complete(each, cases, seeds)]
+        if not sessions:
+            return None
+        return CostValues(recipe, (complete or sessions)[-1], tuple(seeds))
+
+
+class CostJob:
+    """Implements `Job`."""
+
+    def __init__(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> None:
+        self._recipe = recipe
+        self._store = store
+        self._is_quick = is_quick
+        self._seeds = tuple(seeds)
+        self._stop = threading.Event()
+        n_runs = len(recipe.series_of(is_quick=is_quick)) * len(self._seeds)
+        self._progress = Progress(n_runs)
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+        return self._progress
+
+    def stop(self) -> None:
+        """End after the run under way; what was measured stays in the store."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Measure, unless this machine has done so with this version.
+
+        Raises:
+            RecipeError: if a scenario cannot be used.
+            StoreError: if a measurement cannot be stored.
+        """
+        cases = _cases(self._recipe, is_quick=self._is_quick)
+        here = machine_text()
+        n_runs = len(cases) * len(self._seeds)
+        for known in _sessions(self._store, self._recipe, cases):
+            if known.machine == here and _is_complete(known, cases, self._seeds):
+                self._progress = Progress(n_runs, n_runs, n_runs)
+                return
+        session = datetime.now(UTC).isoformat()
+        began, done = time.monotonic(), 0
+        for seed in self._seeds:
+            for case in cases:
+                if self._stop.is_set():
+                    return
+                self._measure(case, seed, session, here)
+                done += 1
+                eta_s = (n_runs - done) * (time.monotonic() - began) / done
+                self._progress = Progress(n_runs, done, eta_s=eta_s, doing=case.name)
+
+    def _measure(self, case: _Case, seed: int, session: str, machine: str) -> None:
+        try:
+            measured = measure_cost(case.scenario, seed, self._stop.is_set)
+        except SimError as error:
+            raise RecipeError(f"{self._recipe.name}, {case.name}, repetition {seed}: {error}") from error
+        cost = measured.cost
+        document = {
+            "experiment": self._recipe.name,
+            "session": session,
+            "series": case.name,
+            "key": case.key,
+            "repetition": seed,
+            "machine": machine,
+            "cpu_s": cost.cpu_s,
+            "simulated_s": cost.simulated_s,
+            "packets": cost.packets,
+            "memory_bytes": None if math.isnan(cost.memory_bytes) else cost.memory_bytes,
+        }
+        self._keep(case, seed, measured, document)
+
+    def _keep(self, case: _Case, seed: int, measured: MeasuredRun, document: Mapping[str, Any]) -> None:
+        from subflow_app.core.running.run_recorder import run_start
+
+        sample_interval_s = max(1.0, case.scenario.duration_s)
+        name = f"{self._recipe.name}: {case.name}, repetition {seed}"
+        start = run_start(case.scenario, case.text, name=name, seed=seed, sample_interval_s=sample_interval_s)
+        with self._store.start_run(start, ()) as writer:
+            writer.append(0, np.empty((1, 0), np.float32))
+            summary = {**measured.summary, NAME: dict(document), "run_id": writer.run_id}
+            writer.finish("finished", summary, measured.signature, wall_s=measured.cost.cpu_s)
+            run_id = writer.run_id
+        self._store.add_tag(run_id, TAG)
+
+
+class CostValues:
+    """Implements `Values` from measurements of one session."""
+
+    def __init__(self, recipe: Recipe, session: _Session, seeds: tuple[int, ...]) -> None:
+        self._recipe = recipe
+        self._session = session
+        self._seeds = seeds
+        self.note = f"Measured on {session.machine}, {session.begun[:10]}; another machine gives other numbers."
+
+    def values(self, measure: str, series: str, point: str) -> Sequence[float]:
+        """A figure of each repetition; NaN where there is none."""
+        figure = self._recipe.measures[measure].kind.name
+        over = str(self._recipe.extra.get(_OVER, ""))
+        costs = self._session.costs
+        return [
+            math.nan if mine is None or other is None else _figure(figure, mine, other)
+            for seed in self._seeds
+            for mine, other in ((costs.get((series, seed)), costs.get((over, seed))),)
+        ]
+
+    def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Costs have no course."""
+        return None
+
+    def problem(self, series: str, point: str) -> str:
+        """Which repetitions are missing."""
+        missing = [seed for seed in self._seeds if (series, seed) not in self._session.costs]
+        return f"not measured: repetition {', '.join(map(str, missing))}" if missing else ""
+
+
+def _figure(name: str, mine: Cost, other: Cost) -> float:
+    match name:
+        case "cpu_per_second":
+            return mine.cpu_per_second
+        case "cpu_per_packet":
+            return mine.cpu_per_packet_s
+        case "memory":
+            return mine.memory_bytes
+        case "cpu_ratio":
+            return mine.cpu_per_packet_s / other.cpu_per_packet_s
+        case "cpu_second_ratio":
+            return mine.cpu_per_second / other.cpu_per_second
+        case _:
+            return mine.memory_bytes / other.memory_bytes
+
+
+def machine_text() -> str:
+    """This machine and version in a line, as measurements are labelled."""
+    from subflow_store.machine import describe_machine
+
+    machine = describe_machine()
+    version = simulator_version().partition("+")[0]
+    return f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Subflow {version}"
+
+
+def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
+    """What is measured.
+
+    Raises:
+        RecipeError: if a scenario cannot be used.
+    """
+    return [_case(recipe, series, is_quick=is_quick) for series in recipe.series_of(is_quick=is_quick)]
+
+
+def _case(recipe: Recipe, series: Series, *, is_quick: bool) -> _Case:
+    from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
+    from subflow_app.core.scenarios.toml_edit import render
+    from subflow_sim.scenario import parse_scenario
+
+    path = series.scenario
+    if path is None:
+        raise RecipeError(f"{recipe.name}: {series.name} has no scenario")
+    values = {**recipe.values, **(recipe.quick.values if is_quick else {}), **series.values}
+    overrides = [f"{key}={render(value)}" for key, value in values.items()]
+    try:
+        text = with_overrides(path.read_bytes().decode("utf-8-sig"), overrides)
+        scenario = parse_scenario(text, file=str(path), folder=Path(path).parent)
+    except (OSError, UnicodeDecodeError, SimError) as error:
+        raise RecipeError(f"{recipe.name}, {series.name}: {error}") from error
+    parts = (series.name, scenario_hash(scenario), simulator_version())
+    key = hashlib.sha256("/".join(parts).encode()).hexdigest()[:16]
+    return _Case(series.name, scenario, with_traces(text, scenario), key)
+
+
+def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case]) -> list[_Session]:
+    """The measurements of these cases in the store, those of one go together, in the order of time."""
+    keys = {case.key: case.name for case in cases}
+    kept = {row.id for row in store.runs(status="finished", tag=TAG)}
+    columns = {
+        key: store.values(key)
+        for key in (_SESSION, _KEY, _REPETITION, _MACHINE, _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S)
+    }
+    sessions: dict[str, _Session] = {}
+    for run_id, name in store.values(_EXPERIMENT).items():
+        series = keys.get(str(columns[_KEY].get(run_id)))
+        if name != recipe.name or series is None or run_id not in kept:
+            continue
+        begun = str(columns[_SESSION][run_id])
+        session = sessions.setdefault(begun, _Session(begun, str(columns[_MACHINE].get(run_id, ""))))
+        cost = Cost(
+            float(columns[_CPU_S][run_id]),
+            float(columns[_SIMULATED_S][run_id]),
+            int(columns[_PACKETS][run_id]),
+            float(columns[_MEMORY].get(run_id, math.nan)),
+        )
+        session.costs[series, int(columns[_REPETITION][run_id])] = cost
+    return [sessions[begun] for begun in sorted(sessions)]
+
+
+def _is_complete(session: _Session, cases: Sequence[_Case], seeds: Sequence[int]) -> bool:
+    return all((case.name, seed) in session.costs for case in cases for seed in seeds)

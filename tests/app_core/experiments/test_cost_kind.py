@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.errors import RecipeError
+from subflow_app.core.experiments import cost, cost_kind
+from subflow_app.core.experiments.cost import heap_bytes, measure_cost
+from subflow_app.core.experiments.cost_kind import CostKind
+from subflow_app.core.experiments.kinds import Progress
+from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.results import Results
+from subflow_app.core.resources import find_scenario
+from subflow_app.core.sweeps.executors import executor_maker
+from subflow_sim.scenario import load_scenario
+from subflow_store import Store
+
+RECIPE = """
+format = 1
+paper = "mplibra"
+figure = "Table I"
+title = "What they take"
+claim = "Learned controllers take more."
+kind = "cost"
+scenario = "rlx-fixed"
+seeds = "1..2"
+[cost]
+over = "NewReno"
+[set]
+duration = "2s"
+[series.NewReno]
+set = { "flows.download.controller" = "newreno" }
+[series.Learned]
+set = { "flows.download.controller" = "rl-explore" }
+[measures.cpu]
+of = "cpu_per_second"
+unit = "%"
+[measures.ratio]
+of = "cpu_ratio"
+[measures.memory]
+of = "memory"
+unit = "kB"
+[[panels]]
+form = "table"
+measures = ["cpu", "ratio", "memory"]
+[[checks]]
+says = "NewReno is as NewReno"
+holds = "ratio('NewReno') == 1"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _one_run_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measurement is as good as one run allows: these tests look at no number closely."""
+    monkeypatch.setattr(cost, "LEAST_CPU_S", 0.0)
+
+
+def written(folder: Path, text: str = RECIPE) -> Recipe:
+    path = folder / "mplibra-tab1.toml"
+    path.write_text(text)
+    return load_recipe(str(path))
+
+
+def carried_out(recipe: Recipe, store: Store) -> tuple[Progress, Results]:
+    kind = CostKind()
+    job = kind.job(recipe, store, is_quick=False, seeds=recipe.seeds, executor=executor_maker(1, None))
+    job.run()
+    values = kind.stored(recipe, store, is_quick=False, seeds=recipe.seeds)
+    return job.progress, Results(recipe, values, is_quick=False, seeds=recipe.seeds)
+
+
+def test_costs_are_runs_of_the_store_with_their_machine_and_are_not_measured_twice_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = written(tmp_path)
+    with Store(tmp_path / "one.db") as store:
+        progress, results = carried_out(recipe, store)
+        assert (progress.finished, progress.reused, progress.fraction) == (4, 0, 1.0)
+        assert results.cell("ratio", "NewReno", "").values == (1.0, 1.0)
+        assert results.cell("cpu", "Learned", "").mean > 0
+        assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
+        assert results.values is not None
+        assert cost_kind.machine_text() in results.values.note
+        runs = store.runs(tag="cost")
+        assert len(runs) == 4
+        assert {run.name.partition(",")[0] for run in runs} == {"mplibra-tab1: NewReno", "mplibra-tab1: Learned"}
+
+        assert carried_out(recipe, store)[0].reused == 4
+        # Elsewhere everything is measured anew, and what this machine has said stays.
+        monkeypatch.setattr(cost_kind, "machine_text", lambda: "another machine")
+        progress, elsewhere = carried_out(recipe, store)
+        assert progress.reused == 0
+        assert elsewhere.values is not None
+        assert "another machine" in elsewhere.values.note
+
+
+def test_a_session_that_was_cut_off_is_made_again_as_a_whole(tmp_path: Path) -> None:
+    recipe = written(tmp_path)
+    with Store(tmp_path / "one.db") as store:
+        carried_out(recipe, store)
+        store.delete([store.runs(tag="cost")[0].id])
+
+        progress, results = carried_out(recipe, store)
+
+        assert progress.reused == 0
+        assert results.cell("cpu", "Learned", "").n == 2
+
+
+def test_measuring_changes_nothing_of_a_run() -> None:
+    scenario = load_scenario(find_scenario("rlx-fixed"), overrides=("duration=2s",))
+
+    first, second = measure_cost(scenario, 1), measure_cost(scenario, 1)
+
+    assert first.signature == second.signature
+    assert first.cost.packets == second.cost.packets > 0
+    assert first.cost.cpu_per_second == pytest.approx(first.cost.cpu_s / 2.0)
+
+
+@pytest.mark.skipif(math.isnan(heap_bytes()), reason="this C library does not tell what is on the heap")
+def test_memory_grows_with_what_is_simulated() -> None:
+    def memory(*overrides: str) -> float:
+        scenario = load_scenario(find_scenario("rlx-fixed"), overrides=("duration=1s", *overrides))
+        return measure_cost(scenario, 1).cost.memory_bytes
+
+    assert memory("flows.download.count=20") > memory()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('[cost]\nover = "NewReno"', "", "cost"),
+        ('over = "NewReno"', 'over = "Reno"', 'there is no series "Reno"'),
+        ("[set]", '[axis]\nkeys = ["duration"]\nvalues = ["5s"]\n[set]', "has no axis"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_by_key(tmp_path: Path, before: str, after: str, told: str) -> None:
+    with pytest.raises(RecipeError, match=told):
+        written(tmp_path, RECIPE.replace(before, after))
+
+
+def test_a_scenario_that_does_not_read_is_told_with_its_series(tmp_path: Path) -> None:
+    recipe = written(tmp_path, RECIPE.replace('"rl-explore"', '"no-such-thing"'))
+    with Store(tmp_path / "one.db") as store, pytest.raises(RecipeError, match=r"Learned.*no-such-thing"):
+        carried_out(recipe, store)

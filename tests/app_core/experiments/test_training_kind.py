@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.errors import RecipeError, TrainingError
+from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.results import Results
+from subflow_app.core.experiments.training_kind import TrainingKind, wanted_trainings
+from subflow_app.core.learning import kept_trainings
+from subflow_app.core.sweeps.executors import executor_maker
+from subflow_store import Store
+
+RECIPE = """
+format = 1
+paper = "rl-explore"
+figure = "2"
+title = "Two agents learn"
+claim = "One learns."
+kind = "training"
+scenario = "rlx-fixed"
+seeds = "2"
+[set]
+duration = "10s"
+[training]
+agent = "rl-explore"
+steps = 40
+num_envs = 2
+[training.options]
+gamma = 0.9
+[training.quick]
+steps = 20
+[series.Short]
+training = { options = { history = 1 } }
+[series.Long]
+training = { options = { history = 8 }, steps = 60 }
+set = { "links.data.delay" = "30ms" }
+[measures.reward]
+of = "reward"
+[measures.steps]
+of = "steps_to_reach"
+[[panels]]
+form = "trace"
+measure = "reward"
+[[checks]]
+says = "Learning pays"
+holds = "reward('Long') > 2 * reward('Short')"
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    return written(tmp_path, RECIPE)
+
+
+def written(folder: Path, text: str) -> Recipe:
+    path = folder / "rl-explore-fig2.toml"
+    path.write_text(text)
+    return load_recipe(str(path))
+
+
+def carried_out(recipe: Recipe, store: Store, *, is_quick: bool = False) -> tuple[int, Results]:
+    kind, seeds = TrainingKind("tests.helpers.fake_training"), recipe.seeds_of(is_quick=is_quick)
+    job = kind.job(recipe, store, is_quick=is_quick, seeds=seeds, executor=executor_maker(1, None))
+    job.run()
+    values = kind.stored(recipe, store, is_quick=is_quick, seeds=seeds)
+    assert job.progress.fraction == 1.0
+    return job.progress.reused, Results(recipe, values, is_quick=is_quick, seeds=seeds)
+
+
+def test_curves_are_measured_kept_and_told_again_from_the_store(recipe: Recipe, tmp_path: Path) -> None:
+    with Store(tmp_path / "one.db") as store:
+        reused, results = carried_out(recipe, store)
+        assert reused == 0
+        # The fake trainer's reward is -1 / step.
+        assert results.cell("reward", "Short", "").mean == pytest.approx(-0.0277, abs=1e-3)
+        assert results.cell("steps", "Long", "").n == 1
+        trace = results.trace("reward", "Long", "", 2)
+        assert trace is not None
+        assert trace[0].tolist() == list(range(1, 61))
+        assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
+
+        reused, again = carried_out(recipe, store)
+        assert reused == 2
+        assert again.cell("reward", "Short", "") == results.cell("reward", "Short", "")
+
+
+def test_a_series_adds_to_what_all_train_and_a_quick_run_to_both(recipe: Recipe) -> None:
+    wanted = wanted_trainings(recipe, is_quick=False, seeds=(1, 2))
+    quick = wanted_trainings(recipe, is_quick=True, seeds=(1,))
+
+    long = wanted["Long", 2].request
+    assert dict(long.options) == {"gamma": 0.9, "history": 8}
+    assert (long.settings["steps"], long.settings["seed"], long.settings["deterministic"]) == (60, 2, True)
+    assert set(long.overrides) == {'duration="10s"', 'links.data.delay="30ms"'}
+    assert quick["Long", 1].request.settings["steps"] == 20
+
+
+def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        raise TrainingError("training needs torch, which is not installed: pip install 'subflow[train]'")
+
+    monkeypatch.setattr(kept_trainings, "check_torch", missing)
+    kind = TrainingKind()
+    with Store(tmp_path / "one.db") as store:
+        job = kind.job(recipe, store, is_quick=True, seeds=(1,), executor=executor_maker(1, None))
+        with pytest.raises(RecipeError, match=r"not measured: training needs torch.*pip install"):
+            job.run()
+        assert kind.stored(recipe, store, is_quick=True, seeds=(1,)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ('agent = "rl-explore"', "", "agent is missing"),
+        ('agent = "rl-explore"', 'agent = "rl-explorer"', 'there is no agent "rl-explorer"'),
+        ("history = 8 }, steps", "history = 8 }, stepz", "stepz"),
+        ("steps = 40", "steps = 0", "steps"),
+        ("[set]", '[axis]\nkeys = ["duration"]\nvalues = ["5s"]\n[set]', "has no axis"),
+    ],
+)
+def test_what_cannot_be_trained_is_told_by_key(tmp_path: Path, before: str, after: str, told: str) -> None:
+    with pytest.raises(RecipeError, match=told):
+        written(tmp_path, RECIPE.replace(before, after))
