@@ -25,11 +25,13 @@ class TextColumn:
         title: heading without the unit.
         unit: unit of all its cells; empty for none.
         is_number: whether its cells are numbers, and so right-aligned.
+        is_mark: whether its cells begin with a sign that says how something went: ✓, ✗ or –.
     """
 
     title: str
     unit: str = ""
     is_number: bool = True
+    is_mark: bool = False
 
 
 @dataclass(frozen=True, slots=True)

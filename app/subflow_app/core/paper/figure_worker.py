@@ -18,6 +18,8 @@ from subflow_app.core.palette import ColourKey
 from subflow_app.core.paper.figure_plan import FigurePlan, PlotData
 from subflow_app.core.paper.figure_process import BROKEN, CONTENT, REFUSED
 from subflow_app.core.paper.figures import render_figure
+from subflow_app.core.paper.panel_figure import render_panels
+from subflow_app.core.paper.panel_plan import Ground, Panel, PanelFigure, PanelSeries, Reference
 from subflow_app.core.paper.paper_styles import PaperStyle
 from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, Report, render_report
 from subflow_app.core.scenarios.topology_sketch import SketchLink, SketchNode, TopologySketch
@@ -27,6 +29,7 @@ from subflow_app.plots import Bar, Curve
 KINDS: tuple[type, ...] = (
     *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),
     *(Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
+    *(PanelFigure, Panel, PanelSeries, Reference, Ground),
     *(TopologySketch, SketchNode, SketchLink),
 )
 """Everything that jobs are made of."""
@@ -61,6 +64,8 @@ def _answer(content: bytes) -> tuple[str, Any]:
 def _renderer(job: object) -> Callable[[Any], bytes]:
     if isinstance(job, Report):
         return render_report
+    if isinstance(job, PanelFigure):
+        return render_panels
     if not isinstance(job, FigurePlan):
         raise TypeError(f"{type(job).__name__} is nothing to draw")
     return render_figure

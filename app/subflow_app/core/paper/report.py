@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import fork_of
 from subflow_app.core.paper.figure_plan import FigurePlan, kind_of_suffix, run_plan
+from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
 from subflow_app.core.paper.report_tables import (
     ReportRun,
@@ -49,7 +50,7 @@ MOST_RUNS = 50
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of level 1 (a section) or 2."""
+    """A heading of level 1 (a section), 2 or 3."""
 
     text: str
     level: int = 1
@@ -71,11 +72,12 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A figure or the drawing of a topology, with its caption."""
+    """A figure of runs or of panels, or the drawing of a topology, with its caption."""
 
     caption: str
     figure: FigurePlan | None = None
     sketch: TopologySketch | None = None
+    panels: PanelFigure | None = None
 
 
 Block = Heading | Paragraph | Listing | Picture | TextTable
@@ -91,6 +93,8 @@ class Report:
         blocks: from beginning to end.
         kind: format of the file.
         page: size of the pages of a PDF.
+        contents: deepest level of the headings that the table of contents lists; 0: a PDF has none, and that of an
+            HTML page lists sections.
     """
 
     title: str
@@ -98,6 +102,7 @@ class Report:
     blocks: tuple[Block, ...]
     kind: ReportKind = "html"
     page: PageSize = "a4"
+    contents: int = 0
 
 
 def report_kind(path: PurePath) -> ReportKind:

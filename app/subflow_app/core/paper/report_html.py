@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 
 from subflow_app.core.paper.figures import render_figure
+from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.scenarios.topology_sketch import render_sketch
 from subflow_app.core.summary_text import TextColumn, TextTable
 
+MARK_CLASSES = {"✓": "good", "✗": "bad"}
 # Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
 _STYLE = """
 :root { color-scheme: light; }
@@ -19,8 +22,13 @@ body { margin: 2rem auto; max-width: 62rem; padding: 0 1.5rem; background: #fff;
 h1 { font-size: 1.7rem; line-height: 1.25; margin-bottom: 0.2rem; }
 h2 { font-size: 1.3rem; margin-top: 2.4rem; border-bottom: 1px solid #999; padding-bottom: 0.2rem; }
 h3 { font-size: 1.05rem; margin-top: 1.6rem; }
+h4 { font-size: 0.95rem; margin: 1.2rem 0 0.3rem; }
 .subtitle, figcaption, .unit { color: #555; }
 nav ul { columns: 2; padding-left: 1.2rem; }
+nav ul ul { columns: 1; }
+nav li { break-inside: avoid-column; }
+.good { color: #19702f; font-weight: bold; }
+.bad { color: #b3231b; font-weight: bold; }
 a { color: #00548a; }
 .table { overflow-x: auto; margin: 1.2rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; }
@@ -40,8 +48,13 @@ pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.
 
 def render_html(report: Report) -> bytes:
     """The file."""
-    sections = [block.text for block in report.blocks if isinstance(block, Heading) and block.level == 1]
-    contents = "".join(f'<li><a href="#s{number}">{escape(text)}</a></li>' for number, text in enumerate(sections))
+    deepest = max(1, report.contents)
+    # Each heading that the contents list has an anchor, by its position in the document.
+    anchors: dict[int, str] = {}
+    for number, block in enumerate(report.blocks):
+        if isinstance(block, Heading) and block.level <= deepest:
+            anchors[number] = f"s{len(anchors)}"
+    contents = _contents([(report.blocks[number], anchor) for number, anchor in anchors.items()])
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en">',
@@ -54,22 +67,36 @@ def render_html(report: Report) -> bytes:
         "<body>",
         f"<header><h1>{escape(report.title)}</h1>",
         f'<p class="subtitle">{escape(report.subtitle)}</p></header>',
-        f'<nav aria-label="Contents"><ul>{contents}</ul></nav>',
+        f'<nav aria-label="Contents">{contents}</nav>',
         "<main>",
     ]
-    section = 0
-    for number, block in enumerate(report.blocks):
-        parts.append(_element(block, number, section))
-        section += isinstance(block, Heading) and block.level == 1
+    parts += [_element(block, number, anchors.get(number)) for number, block in enumerate(report.blocks)]
     parts += ["</main>", "</body>", "</html>", ""]
     return "\n".join(parts).encode()
 
 
-def _element(block: Block, number: int, section: int) -> str:
+def _contents(headings: Sequence[tuple[Block, str]]) -> str:
+    """Nested lists of links."""
+    parts, open_levels = [], 0
+    for heading, anchor in headings:
+        assert isinstance(heading, Heading)
+        while open_levels > heading.level:
+            parts.append("</li></ul>")
+            open_levels -= 1
+        if open_levels == heading.level:
+            parts.append("</li>")
+        while open_levels < heading.level:
+            parts.append("<ul>" if open_levels + 1 == heading.level else "<ul><li>")
+            open_levels += 1
+        parts.append(f'<li><a href="#{anchor}">{escape(heading.text)}</a>')
+    return "".join(parts) + "</li></ul>" * open_levels
+
+
+def _element(block: Block, number: int, anchor: str | None) -> str:
     if isinstance(block, Heading):
-        return (
-            f'<h2 id="s{section}">{escape(block.text)}</h2>' if block.level == 1 else f"<h3>{escape(block.text)}</h3>"
-        )
+        name = f"h{block.level + 1}"
+        named = "" if anchor is None else f' id="{anchor}"'
+        return f"<{name}{named}>{escape(block.text)}</{name}>"
     if isinstance(block, Paragraph):
         return f"<p>{escape(block.text)}</p>"
     if isinstance(block, Listing):
@@ -88,8 +115,11 @@ def _figure(picture: Picture, number: int) -> str:
 def _svg_of(picture: Picture) -> str:
     if picture.sketch is not None:
         return render_sketch(picture.sketch).decode()
-    assert picture.figure is not None
     # As paths: whoever reads it need not have our font.
+    if picture.panels is not None:
+        style = replace(picture.panels.style, text_in_svg=False)
+        return render_panels(replace(picture.panels, kind="svg", style=style)).decode()
+    assert picture.figure is not None
     style = replace(picture.figure.style, text_in_svg=False)
     return render_figure(replace(picture.figure, kind="svg", style=style)).decode()
 
@@ -109,7 +139,9 @@ def _table(table: TextTable) -> str:
     head = "".join(f'<th scope="col"{_class(column)}>{_heading(column)}</th>' for column in table.columns)
     rows = "".join(
         "<tr>"
-        + "".join(f"<td{_class(column)}>{escape(cell)}</td>" for column, cell in zip(table.columns, row, strict=True))
+        + "".join(
+            f"<td{_class(column, cell)}>{escape(cell)}</td>" for column, cell in zip(table.columns, row, strict=True)
+        )
         + "</tr>"
         for row in table.rows
     )
@@ -121,5 +153,7 @@ def _heading(column: TextColumn) -> str:
     return escape(column.title) + unit
 
 
-def _class(column: TextColumn) -> str:
+def _class(column: TextColumn, cell: str = "") -> str:
+    if column.is_mark and cell[:1] in MARK_CLASSES:
+        return f' class="{MARK_CLASSES[cell[:1]]}"'
     return ' class="number"' if column.is_number else ""

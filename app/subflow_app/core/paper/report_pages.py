@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing, figure_size_in, fill_figure
 from subflow_app.core.paper.page_text import FAMILIES, Face, width_pt, wrapped
+from subflow_app.core.paper.panel_figure import fill_panels, panels_size_in
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH
 from subflow_app.core.paper.report import Heading, Listing, PageSize, Paragraph, Picture, Report
 from subflow_app.core.scenarios.topology_sketch import fill_sketch, sketch_size_in
@@ -25,11 +26,13 @@ _MM: dict[PageSize, tuple[float, float]] = {"a4": (210.0, 297.0), "letter": (215
 _MARGIN_PT = 56.0
 _FOOTER_PT = 30.0
 _BODY_PT, _TABLE_PT, _LEAST_TABLE_PT, _MONO_PT, _SMALL_PT = 9.0, 7.6, 5.6, 7.0, 7.5
-_HEADING_PT = {1: 13.0, 2: 10.0}
+_HEADING_PT = {1: 13.0, 2: 10.5, 3: 9.0}
 _LEADING = 1.42
 _GAP_PT = 9.0
 _CELL_GAP_PT = 9.0
 _INK, _MUTED, _RULE = "#1B1B1B", "#555555", "#999999"
+_INDENT_PT, _PAGE_NUMBER_PT = 12.0, 24.0
+_MARK_INK = {"✓": "#19702f", "✗": "#b3231b"}
 _CONTINUED = "      ↳ "
 # Of the room on a page: a table that is not higher is not broken.
 _KEPT_WHOLE = 0.35
@@ -44,34 +47,48 @@ def render_pdf(report: Report) -> bytes:
     content = io.BytesIO()
     metadata = {"Title": report.title, "Creator": "Subflow", "CreationDate": None}
     with drawing(DEFAULT_STYLE), PdfPages(content, metadata=metadata) as pdf:
-        pages = _Pages(pdf, report)
-        pages.title(report.title, report.subtitle)
-        for block in report.blocks:
-            if isinstance(block, Heading):
-                pages.heading(block)
-            elif isinstance(block, Paragraph):
-                pages.paragraph(block.text)
-            elif isinstance(block, Listing):
-                pages.listing(block.text)
-            elif isinstance(block, Picture):
-                pages.picture(block)
-            else:
-                pages.table(block)
-        pages.end()
+        # Where headings stand is known once everything has been laid out: first without drawing, then for good.
+        places = _laid_out(_Pages(None, report), report, None) if report.contents else None
+        _laid_out(_Pages(pdf, report), report, places)
     return content.getvalue()
 
 
-class _Pages:
-    """The page that is being filled; `_y` is how far, points from the top."""
+def _laid_out(pages: _Pages, report: Report, places: Sequence[int] | None) -> list[int]:
+    """Fill pages with the report; ``places`` are the page numbers of its headings. Returns where they came to stand."""
+    found = []
+    headings = [block for block in report.blocks if isinstance(block, Heading)]
+    pages.title(report.title, report.subtitle)
+    if report.contents:
+        known = places or [0] * len(headings)
+        listed = [(h, page) for h, page in zip(headings, known, strict=True) if h.level <= report.contents]
+        pages.contents(listed)
+    for block in report.blocks:
+        if isinstance(block, Heading):
+            pages.heading(block)
+            found.append(pages.number)
+        elif isinstance(block, Paragraph):
+            pages.paragraph(block.text)
+        elif isinstance(block, Listing):
+            pages.listing(block.text)
+        elif isinstance(block, Picture):
+            pages.picture(block)
+        else:
+            pages.table(block)
+    pages.end()
+    return found
 
-    def __init__(self, pdf: PdfPages, report: Report) -> None:
+
+class _Pages:
+    """The page that is being filled; `_y` is how far, points from the top. Without a file nothing is drawn."""
+
+    def __init__(self, pdf: PdfPages | None, report: Report) -> None:
         self._pdf = pdf
         self._title = report.title
         width, height = _MM[report.page]
         self._width = width / MM_PER_INCH * POINTS_PER_INCH
         self._height = height / MM_PER_INCH * POINTS_PER_INCH
         self._room = self._width - 2 * _MARGIN_PT
-        self._number = 0
+        self.number = 0
         self._page: Figure | None = None
         self._begin()
 
@@ -82,6 +99,22 @@ class _Pages:
         self._y += 3.0
         self._lines(wrapped(subtitle, "text", _BODY_PT, self._room), "text", _BODY_PT, _MUTED)
         self._y += _GAP_PT
+
+    def contents(self, headings: Sequence[tuple[Heading, int]]) -> None:
+        """Headings with their pages, as far as they are known."""
+        for heading, page in headings:
+            face: Face = "bold" if heading.level == 1 else "text"
+            indent = (heading.level - 1) * _INDENT_PT
+            told = wrapped(heading.text, face, _TABLE_PT, self._room - indent - _PAGE_NUMBER_PT)
+            if self._y + _TABLE_PT * _LEADING > self._bottom:
+                self._next()
+            self._y += _TABLE_PT * _LEADING * (1.35 if heading.level == 1 else 1.0)
+            line = told[0] + ("…" if len(told) > 1 else "")
+            base = self._y - 0.35 * _TABLE_PT
+            self._text(line, _MARGIN_PT + indent, base, face, _TABLE_PT, _INK)
+            right = self._width - _MARGIN_PT
+            self._text(str(page), right, base, "text", _TABLE_PT, _MUTED, is_right=True)
+        self._y += 2.0 * _GAP_PT
 
     def heading(self, heading: Heading) -> None:
         size = _HEADING_PT[heading.level]
@@ -110,7 +143,9 @@ class _Pages:
         self._y += _GAP_PT
 
     def picture(self, picture: Picture) -> None:
-        if picture.figure is not None:
+        if picture.panels is not None:
+            width_in, height_in = panels_size_in(picture.panels)
+        elif picture.figure is not None:
             width_in, height_in = figure_size_in(picture.figure)
         else:
             assert picture.sketch is not None
@@ -118,12 +153,15 @@ class _Pages:
         width, height = min(self._room, width_in * POINTS_PER_INCH), height_in * POINTS_PER_INCH
         caption = wrapped(picture.caption, "text", _SMALL_PT, self._room)
         self._need(height + len(caption) * _SMALL_PT * _LEADING + _GAP_PT)
-        part = self._part(width, height)
-        if picture.figure is not None:
-            fill_figure(part, picture.figure)
-        else:
-            assert picture.sketch is not None
-            fill_sketch(part, picture.sketch)
+        if self._pdf is not None:
+            part = self._part(width, height)
+            if picture.panels is not None:
+                fill_panels(part, picture.panels)
+            elif picture.figure is not None:
+                fill_figure(part, picture.figure)
+            else:
+                assert picture.sketch is not None
+                fill_sketch(part, picture.sketch)
         self._y += height + 2.0
         self._lines(caption, "text", _SMALL_PT, _MUTED)
         self._y += 1.4 * _GAP_PT
@@ -206,7 +244,8 @@ class _Pages:
                 is_unit = face == "bold" and bool(column.unit) and number == len(cell) - 1
                 x = left + width if column.is_number else left
                 y = self._y + (number + 1) * size * _LEADING - 0.35 * size
-                self._text(text, x, y, "text" if is_unit else face, size, _MUTED if is_unit else _INK, column.is_number)
+                ink = _MARK_INK.get(cell[0][:1], _INK) if column.is_mark else _INK
+                self._text(text, x, y, "text" if is_unit else face, size, _MUTED if is_unit else ink, column.is_number)
             left += width + _CELL_GAP_PT
 
     # ---- the page ----
@@ -230,7 +269,7 @@ class _Pages:
     def _text(
         self, text: str, x: float, y: float, face: Face, size: float, colour: str, is_right: bool = False
     ) -> None:
-        if not text.strip():
+        if self._pdf is None or not text.strip():
             return
         assert self._page is not None
         family, weight = FAMILIES[face]
@@ -249,10 +288,11 @@ class _Pages:
     def _rule(self, width: float, colour: str) -> None:
         from matplotlib.lines import Line2D
 
-        assert self._page is not None
-        height = 1.0 - (self._y + 1.5) / self._height
-        ends = [_MARGIN_PT / self._width, (_MARGIN_PT + width) / self._width]
-        self._page.add_artist(Line2D(ends, [height, height], linewidth=0.6, color=colour))
+        if self._pdf is not None:
+            assert self._page is not None
+            height = 1.0 - (self._y + 1.5) / self._height
+            ends = [_MARGIN_PT / self._width, (_MARGIN_PT + width) / self._width]
+            self._page.add_artist(Line2D(ends, [height, height], linewidth=0.6, color=colour))
         self._y += 2.0
 
     def _part(self, width: float, height: float) -> SubFigure:
@@ -276,7 +316,7 @@ class _Pages:
 
         size = (self._width / POINTS_PER_INCH, self._height / POINTS_PER_INCH)
         self._page = Figure(figsize=size, layout="constrained")
-        self._number += 1
+        self.number += 1
         self._y = _MARGIN_PT
 
     def _finish(self) -> None:
@@ -284,8 +324,9 @@ class _Pages:
         y = self._height - _FOOTER_PT
         told = wrapped(self._title, "text", _SMALL_PT, 0.8 * self._room)
         self._text(told[0] + ("…" if len(told) > 1 else ""), _MARGIN_PT, y, "text", _SMALL_PT, _MUTED)
-        self._text(f"Page {self._number}", self._width - _MARGIN_PT, y, "text", _SMALL_PT, _MUTED, is_right=True)
-        self._pdf.savefig(self._page)  # type: ignore[no-untyped-call]
+        self._text(f"Page {self.number}", self._width - _MARGIN_PT, y, "text", _SMALL_PT, _MUTED, is_right=True)
+        if self._pdf is not None:
+            self._pdf.savefig(self._page)  # type: ignore[no-untyped-call]
         self._page = None
 
     def _next(self) -> None:

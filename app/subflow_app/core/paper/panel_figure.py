@@ -1,0 +1,245 @@
+"""Draws figures of panels with matplotlib: where panels stand, their axes and the legend; `panel_forms` fills them."""
+
+from __future__ import annotations
+
+import io
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from subflow_app.core import palette
+from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing
+from subflow_app.core.paper.panel_forms import FORMS, IMPLIED_HATCH, MARKERS, PAPER_HATCH, dashes
+from subflow_app.core.paper.panel_plan import Panel, PanelFigure, PanelSeries
+from subflow_app.core.paper.paper_styles import MM_PER_INCH
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+_LETTER = 0.56
+_LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW = 1.75, 2.4, 1.5, 1.5
+_HANDLE_LETTERS = 7
+_MOST_LEGEND_COLUMNS = 5
+_LEGENDLESS = ("table",)
+# Coordinates of a drawing, points: hundredths are finer than any printer, and half as long as what matplotlib writes.
+_DECIMALS = 2
+
+
+def render_panels(figure: PanelFigure) -> bytes:
+    """The content of the file.
+
+    Raises:
+        InputError: if there is nothing to draw, or it is too large.
+    """
+    from matplotlib.figure import Figure
+
+    figure.checked()
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(figure.kind)
+    content = io.BytesIO()
+    with drawing(figure.style):
+        drawn = Figure(figsize=panels_size_in(figure), layout="constrained", facecolor=figure.ground.background)
+        fill_panels(drawn, figure)
+        drawn.savefig(
+            content, format=figure.kind, dpi=figure.dpi, metadata=metadata, facecolor=figure.ground.background
+        )
+    return _shortened(content.getvalue()) if figure.kind == "svg" else content.getvalue()
+
+
+def panels_size_in(figure: PanelFigure) -> tuple[float, float]:
+    """Width and height, inches."""
+    style = figure.style
+    width = style.width_mm / MM_PER_INCH
+    columns = figure.columns
+    rows = [figure.panels[first : first + columns] for first in range(0, len(figure.panels), columns)]
+    height = sum(max(_panel_height_in(figure, panel) for panel in row) for row in rows)
+    if figure.is_thumbnail:
+        return width, height
+    handles, legend_columns = _legend(figure)
+    legend_rows = -(-len(handles) // legend_columns) if handles else 0
+    height += legend_rows * _LEGEND_ROW * style.small_pt / POINTS_PER_INCH
+    height += _HEADING_ROW * style.font_pt / POINTS_PER_INCH if figure.title else 0.0
+    return width, height
+
+
+def fill_panels(part: Figure | SubFigure, figure: PanelFigure) -> None:
+    """Draw into a figure, or into a part of a page, of `panels_size_in`; call it within `drawing`."""
+    columns = figure.columns
+    count = -(-len(figure.panels) // columns)
+    heights = [
+        max(_panel_height_in(figure, panel) for panel in figure.panels[row * columns : (row + 1) * columns])
+        for row in range(count)
+    ]
+    every = part.subplots(count, columns, squeeze=False, height_ratios=heights).flat
+    for number, axes in enumerate(every):
+        if number < len(figure.panels):
+            _draw_panel(axes, figure.panels[number], figure)
+        else:
+            axes.set_visible(False)
+    if figure.is_thumbnail:
+        return
+    ink = figure.ground.ink
+    if figure.title:
+        part.suptitle(figure.title, fontsize=figure.style.font_pt * 1.1, color=ink)
+    handles, legend_columns = _legend(figure)
+    if handles:
+        legend = part.legend(
+            handles=handles,
+            labels=[str(handle.get_gid()) for handle in handles],
+            loc="outside lower center",
+            ncols=legend_columns,
+            handlelength=2.2,
+            columnspacing=1.3,
+            labelcolor=ink,
+        )
+        for text, handle in zip(legend.get_texts(), handles, strict=True):
+            # Afterwards, because matplotlib leaves out entries whose text begins with an underscore.
+            text.set_text(str(handle.get_gid()))
+
+
+def _draw_panel(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    style, ground = figure.style, figure.ground
+    axes.set_facecolor(ground.background)
+    for spine in axes.spines.values():
+        spine.set_color(ground.muted)
+    axes.tick_params(colors=ground.ink, which="both")
+    axes.grid(visible=True, color=ground.grid)
+    FORMS[panel.form](axes, panel, figure)
+    if figure.is_thumbnail:
+        axes.set_xticklabels([])
+        axes.set_yticklabels([])
+        axes.tick_params(length=0, which="both")
+        return
+    if panel.title:
+        axes.set_title("\n".join(_title_lines(panel, figure)), color=ground.ink, fontsize=style.font_pt)
+    if panel.form != "table":
+        letters = int(style.plot_height_mm / MM_PER_INCH * POINTS_PER_INCH / (_LETTER * style.font_pt))
+        axes.set_ylabel(_in_lines(panel.y_text, letters), color=ground.ink)
+        below = "\n".join(text for text in (panel.x_text, *_note_lines(panel, figure)) if text)
+        axes.set_xlabel(below, color=ground.ink)
+    elif panel.note:
+        axes.set_xlabel("\n".join(_note_lines(panel, figure)), color=ground.muted, fontsize=style.small_pt)
+
+
+def _panel_height_in(figure: PanelFigure, panel: Panel) -> float:
+    style = figure.style
+    height = style.plot_height_mm / MM_PER_INCH
+    if figure.is_thumbnail:
+        return height
+    if panel.form == "table":
+        # As many lines as it has rows; how it looks does not depend on the room.
+        rows = len(panel.series) + 2
+        height = rows * 2.1 * style.small_pt / POINTS_PER_INCH
+    height += len(_title_lines(panel, figure)) * _TITLE_ROW * style.font_pt / POINTS_PER_INCH
+    height += len(_note_lines(panel, figure)) * _NOTE_ROW * style.font_pt / POINTS_PER_INCH
+    return height
+
+
+def _letters(figure: PanelFigure) -> int:
+    """How many letters fit into the width of a panel."""
+    width = figure.panel_width_in * POINTS_PER_INCH
+    return max(12, int(0.9 * width / (_LETTER * figure.style.font_pt)))
+
+
+def _title_lines(panel: Panel, figure: PanelFigure) -> list[str]:
+    return wrap(panel.title, _letters(figure))
+
+
+def _note_lines(panel: Panel, figure: PanelFigure) -> list[str]:
+    return wrap(panel.note, _letters(figure))
+
+
+def _in_lines(text: str, letters: int) -> str:
+    """The text of a value axis, in two lines where one is longer than the axis: the unit stays whole."""
+    if len(text) <= letters:
+        return text
+    head, _, unit = text.rpartition(" (")
+    return f"{head}\n({unit}" if head else "\n".join(wrap(text, letters))
+
+
+def _legend(figure: PanelFigure) -> tuple[list[Artist], int]:
+    """Legend handles, each with its text as group id, and how many stand beside each other."""
+    handles: dict[str, Artist] = {}
+    panels = [panel for panel in figure.panels if panel.form not in _LEGENDLESS]
+    for panel in panels:
+        if panel.form in ("bars", "box") and len(panel.points) == 1:
+            continue  # their names stand at the axis
+        for series in panel.series:
+            handles.setdefault(series.name, _handle(series, panel, figure))
+    for is_implied, text in ((False, figure.reference_text), (True, figure.implied_text)):
+        having = [
+            panel
+            for panel in panels
+            if any(mark.is_implied == is_implied for series in panel.series for mark in series.references)
+        ]
+        if having:
+            handles.setdefault(f"\0{text}", _reference_handle(having[0], is_implied, text, figure))
+    found = list(handles.values())
+    letters = int(figure.style.width_mm / MM_PER_INCH * POINTS_PER_INCH / (_LETTER * figure.style.small_pt))
+    widths = [len(str(each.get_gid())) + _HANDLE_LETTERS for each in found]
+    for columns in range(min(_MOST_LEGEND_COLUMNS, len(found)), 1, -1):
+        # matplotlib fills column by column, and each is as wide as the longest of its entries.
+        rows = -(-len(found) // columns)
+        parts = [widths[first : first + rows] for first in range(0, len(found), rows)]
+        if sum(map(max, parts)) <= letters:
+            return found, len(parts)
+    return found, 1
+
+
+def _handle(series: PanelSeries, panel: Panel, figure: PanelFigure) -> Artist:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    colour = palette.hex_colour(series.colour, dark=figure.ground.is_dark)
+    if panel.form in ("bars", "box"):
+        return Patch(facecolor=colour, edgecolor=figure.ground.ink if series.is_ours else "none", gid=series.name)
+    line = figure.style.line_pt * (1.8 if series.is_ours else 1.0)
+    has_marker = panel.form != "trace"
+    return Line2D(
+        [],
+        [],
+        color=colour,
+        linewidth=0.0 if panel.form == "scatter" else line,
+        linestyle=dashes(series),
+        marker=MARKERS[series.shape % len(MARKERS)] if has_marker else "none",
+        markersize=4.0 * figure.style.line_pt,
+        gid=series.name,
+    )
+
+
+def _reference_handle(panel: Panel, is_implied: bool, text: str, figure: PanelFigure) -> Artist:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    muted = figure.ground.muted
+    if panel.form == "bars":
+        return Patch(
+            facecolor=figure.ground.background,
+            edgecolor=muted,
+            hatch=IMPLIED_HATCH if is_implied else PAPER_HATCH,
+            linewidth=0.8,
+            gid=text,
+        )
+    return Line2D(
+        [],
+        [],
+        linestyle="none",
+        marker="D" if is_implied else "s",
+        markersize=5.5 * figure.style.line_pt,
+        markerfacecolor="none",
+        markeredgecolor=muted,
+        markeredgewidth=1.1 * figure.style.line_pt,
+        gid=text,
+    )
+
+
+def _shortened(svg: bytes) -> bytes:
+    """The drawing with shorter numbers: a page with forty of them is loaded twice as fast."""
+
+    def rounded(match: re.Match[str]) -> str:
+        return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.{_DECIMALS}f}", match[0])
+
+    text = re.sub(r' d="[^"]*"|translate\([^)]*\)', rounded, svg.decode())
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+    return re.sub(r"\n\s+", "\n", text).encode()

@@ -1,0 +1,381 @@
+"""The forms of panels: lines over points, bars, boxes, clouds, traces and tables, each with what others report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from subflow_app.core import palette
+from subflow_app.core.paper.panel_plan import FloatArray, Panel, PanelFigure, PanelForm, PanelSeries
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MARKERS = ("o", "^", "v", "P", "X", "<", ">", "p", "h", "*")
+"""Of ours: what others report has squares and diamonds, which no series has."""
+PAPER_HATCH, IMPLIED_HATCH = "////", "\\\\\\\\"
+_OURS, _OTHERS = 1.8, 1.0  # widths of lines
+_BAND = 0.18
+# Points that reach over more than this factor stand on a logarithmic axis.
+_LOG_FROM = 25.0
+_GROUP = 0.82  # share of the room between points that bars and boxes take
+_LETTER = 0.6
+_MOST_TRACE_POINTS = 300
+_NOTHING = "–"
+_PT_PER_INCH = 72.0
+_LEAST_TABLE_PT = 5.0
+
+
+def dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
+    """How its line is broken: ours is not, others differ also without colours."""
+    pattern = () if series.is_ours else palette.dash(series.shape)
+    return (0.0, pattern) if pattern else "-"
+
+
+def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Lines over the points with bands of 95 %; hollow marks are what others report."""
+    x = _positions(panel)
+    line_pt = figure.style.line_pt
+    for series in panel.series:
+        colour = _colour(series, figure)
+        is_known = np.isfinite(series.means)
+        low, high = series.means - series.halves, series.means + series.halves
+        has_band = is_known & np.isfinite(series.halves)
+        if has_band.sum() > 1:
+            axes.fill_between(
+                x[has_band], low[has_band], high[has_band], color=colour, alpha=_BAND, linewidth=0.0, zorder=1.5
+            )
+        elif has_band.any():
+            axes.errorbar(
+                x[has_band], series.means[has_band], series.halves[has_band], fmt="none", ecolor=colour, capsize=2.0
+            )
+        axes.plot(
+            x[is_known],
+            series.means[is_known],
+            color=colour,
+            linestyle=dashes(series),
+            linewidth=line_pt * (_OURS if series.is_ours else _OTHERS),
+            marker=MARKERS[series.shape % len(MARKERS)],
+            markersize=line_pt * (4.4 if series.is_ours else 3.6),
+            zorder=3.0 if series.is_ours else 2.0,
+        )
+        for mark in series.references:
+            _mark(axes, x[mark.point], mark.value, mark.is_implied, colour, figure)
+    _x_axis_of_points(axes, panel, figure)
+    _value_axis(axes, panel)
+
+
+def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Groups of bars by point, or a bar for each series where there is one point; hatched is what others report."""
+    is_single = len(panel.points) == 1
+    # What others report stands right of our bar. Groups are as narrow as their bars, which are all of one width.
+    groups = [
+        [(series, point) for series in panel.series] if not is_single else [(panel.series[point], 0)]
+        for point in range(len(panel.series) if is_single else len(panel.points))
+    ]
+    slots = [sum(1 + _has_mark(series, point) for series, point in group) for group in groups]
+    width = _GROUP / max(slots, default=1)
+    for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
+        middle = place - (count - 1) * width / 2
+        for series, point in group:
+            _bar(axes, series, point, middle, width, figure)
+            middle += width * (1 + _has_mark(series, point))
+    _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
+    _value_axis(axes, panel)
+
+
+def _bar(axes: Axes, series: PanelSeries, point: int, middle: float, width: float, figure: PanelFigure) -> None:
+    style, colour = figure.style, _colour(series, figure)
+    mean, half = float(series.means[point]), float(series.halves[point])
+    if math.isfinite(mean):
+        axes.bar(
+            middle,
+            mean,
+            0.94 * width,
+            yerr=half if math.isfinite(half) else None,
+            color=colour,
+            edgecolor=figure.ground.ink if series.is_ours else "none",
+            linewidth=style.line_pt if series.is_ours else 0.0,
+            error_kw=_error_look(figure),
+            zorder=2.0,
+        )
+    else:
+        axes.text(
+            middle,
+            0.0,
+            " not measured",
+            rotation=90,
+            ha="center",
+            va="bottom",
+            fontsize=style.small_pt,
+            color=figure.ground.muted,
+        )
+    for mark in series.references:
+        if mark.point == point:
+            axes.bar(
+                middle + width,
+                mark.value,
+                0.94 * width,
+                facecolor=figure.ground.background,
+                edgecolor=colour,
+                hatch=IMPLIED_HATCH if mark.is_implied else PAPER_HATCH,
+                linewidth=0.9 * style.line_pt,
+                zorder=2.0,
+            )
+
+
+def _has_mark(series: PanelSeries, point: int) -> bool:
+    return any(mark.point == point for mark in series.references)
+
+
+def draw_box(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Boxes over the runs of a point: quartiles, whiskers to 1.5 of their distance, and what is beyond."""
+    is_single = len(panel.points) == 1
+    room = _GROUP / (1 if is_single else max(1, len(panel.series)))
+    line_pt, ink = figure.style.line_pt, figure.ground.ink
+    for number, series in enumerate(panel.series):
+        colour = _colour(series, figure)
+        for point, values in enumerate(series.values):
+            known = values[np.isfinite(values)]
+            middle = float(number) if is_single else point - _GROUP / 2 + room * (number + 0.5)
+            if len(known):
+                axes.boxplot(
+                    [known],
+                    positions=[middle],
+                    widths=0.8 * room,
+                    patch_artist=True,
+                    manage_ticks=False,
+                    boxprops={"facecolor": colour, "edgecolor": ink, "linewidth": 0.8 * line_pt},
+                    medianprops={"color": ink, "linewidth": 1.6 * line_pt},
+                    whiskerprops={"color": ink, "linewidth": 0.8 * line_pt},
+                    capprops={"color": ink, "linewidth": 0.8 * line_pt},
+                    flierprops={"marker": ".", "markersize": 2.5 * line_pt, "markeredgecolor": colour},
+                )
+            for mark in series.references:
+                if mark.point == point:
+                    _mark(axes, middle, mark.value, mark.is_implied, ink, figure)
+    _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
+    _value_axis(axes, panel)
+
+
+def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """A mean of two quantities for each series and point, with the intervals of both."""
+    for series in panel.series:
+        colour = _colour(series, figure)
+        axes.errorbar(
+            series.x,
+            series.means,
+            xerr=_known(series.x_halves),
+            yerr=_known(series.halves),
+            fmt=MARKERS[series.shape % len(MARKERS)],
+            color=colour,
+            markersize=figure.style.line_pt * (6.0 if series.is_ours else 4.6),
+            markeredgecolor=figure.ground.ink if series.is_ours else colour,
+            elinewidth=0.8 * figure.style.line_pt,
+            zorder=3.0 if series.is_ours else 2.0,
+        )
+        for mark in series.references:
+            if math.isfinite(series.x[mark.point]):
+                _mark(axes, float(series.x[mark.point]), mark.value, mark.is_implied, colour, figure)
+    axes.margins(0.12)
+
+
+def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Curves over time or another running quantity."""
+    for series in panel.series:
+        x, y = _readable(series)
+        axes.plot(
+            x,
+            y,
+            color=_colour(series, figure),
+            linestyle=dashes(series),
+            linewidth=figure.style.line_pt * (1.4 if series.is_ours else 1.0),
+            zorder=3.0 if series.is_ours else 2.0,
+        )
+    spans = [series.x for series in panel.series if len(series.x)]
+    if spans:
+        first, last = min(float(x.min()) for x in spans), max(float(x.max()) for x in spans)
+        if last > first:
+            axes.set_xlim(min(first, 0.0) if first < 0.1 * last else first, last)
+    axes.margins(y=0.05)
+    _value_axis(axes, panel)
+
+
+def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """Numbers: a row for each series, a column for each point, and below ours what others report."""
+    from matplotlib.transforms import Bbox
+
+    axes.set_axis_off()
+    style, ground = figure.style, figure.ground
+    heads = ["", *panel.points]
+    rows = [heads]
+    rows += [
+        [series.name, *(table_cell(series, point) for point in range(len(panel.points)))] for series in panel.series
+    ]
+    letters = [max(len(row[column]) for row in rows) + 2 for column in range(len(heads))]
+    room = figure.panel_width_in * _PT_PER_INCH / _LETTER / sum(letters)
+    size = min(style.small_pt, max(_LEAST_TABLE_PT, room))
+    table = axes.table(
+        cellText=rows,
+        cellLoc="right",
+        loc="center",
+        edges="horizontal",
+        colWidths=[count / sum(letters) for count in letters],
+        bbox=Bbox.from_bounds(0.0, 0.0, 1.0, 0.88),
+    )
+    table.auto_set_font_size(False)
+    for (row, column), cell in table.get_celld().items():
+        cell.set_edgecolor(ground.grid)
+        text = cell.get_text()
+        text.set_fontsize(size)
+        text.set_color(ground.ink)
+        is_ours = row > 0 and panel.series[row - 1].is_ours
+        if row == 0 or (column == 0 and is_ours):
+            text.set_fontweight("bold")
+        if column == 0:
+            text.set_horizontalalignment("left")
+            cell.PAD = 0.01
+    if not figure.is_thumbnail:
+        axes.text(
+            0.0, 0.98, panel.y_text, fontsize=style.small_pt, color=ground.muted, va="top", transform=axes.transAxes
+        )
+
+
+def table_cell(series: PanelSeries, point: int) -> str:
+    """Mean, interval and what others report, e.g. ``3.02 ± 0.11 (paper 3.2)``."""
+    mean, half = float(series.means[point]), float(series.halves[point])
+    told = number_text(mean)
+    if math.isfinite(mean) and math.isfinite(half):
+        told += f" ± {number_text(half)}"
+    for mark in series.references:
+        if mark.point == point:
+            told += f" (paper {'≈ ' if mark.is_implied else ''}{number_text(mark.value)})"
+    return told
+
+
+def number_text(value: float) -> str:
+    """Three or four digits; a dash for none."""
+    if not math.isfinite(value):
+        return _NOTHING
+    if value == 0.0:
+        return "0"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}".replace(",", " ")
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(digits, 6)}f}"
+
+
+FORMS: Mapping[PanelForm, Callable[[Axes, Panel, PanelFigure], None]] = {
+    "lines": draw_lines,
+    "bars": draw_bars,
+    "box": draw_box,
+    "scatter": draw_scatter,
+    "trace": draw_trace,
+    "table": draw_table,
+}
+
+
+def _colour(series: PanelSeries, figure: PanelFigure) -> str:
+    return palette.hex_colour(series.colour, dark=figure.ground.is_dark)
+
+
+def _mark(axes: Axes, x: float, y: float, is_implied: bool, colour: str, figure: PanelFigure) -> None:
+    axes.plot(
+        [x],
+        [y],
+        linestyle="none",
+        marker="D" if is_implied else "s",
+        markersize=(6.0 if is_implied else 7.0) * figure.style.line_pt,
+        markerfacecolor="none",
+        markeredgecolor=colour,
+        markeredgewidth=1.2 * figure.style.line_pt,
+        zorder=3.5,
+    )
+
+
+def _error_look(figure: PanelFigure) -> dict[str, object]:
+    width = 0.9 * figure.style.line_pt
+    return {"ecolor": figure.ground.ink, "elinewidth": width, "capthick": width, "capsize": 2.2 * width}
+
+
+def _positions(panel: Panel) -> FloatArray:
+    return panel.positions if len(panel.positions) else np.arange(len(panel.points), dtype=np.float64)
+
+
+def _x_axis_of_points(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    x = _positions(panel)
+    if not len(panel.positions):
+        _names_axis(axes, panel.points, figure, panel)
+        return
+    is_log = len(x) > 2 and x.min() > 0 and x.max() / x.min() >= _LOG_FROM
+    if is_log:
+        axes.set_xscale("log")
+        from matplotlib.ticker import NullFormatter, NullLocator
+
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xticks(x, _unless_crowded(x, panel.points, figure, is_log=is_log))
+
+
+def _unless_crowded(x: FloatArray, names: Sequence[str], figure: PanelFigure, *, is_log: bool) -> list[str]:
+    """Names of the points; those that would run into the one before are left out, the last never is."""
+    place = np.log(x) if is_log else x
+    span = float(place.max() - place.min()) or 1.0
+    room_pt = 0.78 * figure.panel_width_in * _PT_PER_INCH
+    order = np.argsort(place)
+    shown: list[int] = []
+    for index in order[::-1]:  # from the last
+        width = _LETTER * figure.style.small_pt * (len(names[index]) + 1.5)
+        if not shown or float(place[shown[-1]] - place[index]) / span * room_pt >= width:
+            shown.append(int(index))
+    return [name if index in shown else "" for index, name in enumerate(names)]
+
+
+def _names_axis(axes: Axes, names: Sequence[str], figure: PanelFigure, panel: Panel) -> None:
+    axes.set_xticks(range(len(names)), list(names))
+    room_pt = 0.82 * figure.panel_width_in * _PT_PER_INCH / max(1, len(names))
+    longest = max((len(name) for name in names), default=0)
+    if (longest + 1) * _LETTER * figure.style.small_pt > room_pt and not figure.is_thumbnail:
+        axes.tick_params(axis="x", labelrotation=35)
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    if panel.form in ("bars", "box"):
+        axes.set_xlim(-0.5, len(names) - 0.5)
+        axes.grid(visible=False, axis="x")
+        axes.tick_params(axis="x", length=0)
+    if len(panel.points) == 1:
+        ours = [series.is_ours for series in panel.series]
+        for label, is_ours in zip(axes.get_xticklabels(), ours, strict=False):
+            label.set_fontweight("bold" if is_ours else "normal")
+
+
+def _value_axis(axes: Axes, panel: Panel) -> None:
+    """From zero, unless something is below: bars and bands that begin elsewhere mislead."""
+    lowest = min(
+        (float(np.nanmin(series.means)) for series in panel.series if np.isfinite(series.means).any()), default=0.0
+    )
+    if lowest >= 0.0:
+        axes.set_ylim(bottom=0.0)
+
+
+def _known(
+    halves: FloatArray,
+) -> FloatArray | None:
+    return np.nan_to_num(halves) if len(halves) and np.isfinite(halves).any() else None
+
+
+def _readable(
+    series: PanelSeries,
+) -> tuple[FloatArray, FloatArray]:
+    """The curve with as many points as a figure can show: more are a band of noise, so they are averaged."""
+    every = -(-len(series.x) // _MOST_TRACE_POINTS)
+    if every < 2:
+        return series.x, series.means
+    whole = len(series.x) // every * every
+    return (
+        series.x[:whole].reshape(-1, every).mean(axis=1),
+        series.means[:whole].reshape(-1, every).mean(axis=1),
+    )
