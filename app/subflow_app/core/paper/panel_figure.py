@@ -160,6 +160,8 @@ def _in_lines(text: str, letters: int) -> str:
 
 def _legend(figure: PanelFigure) -> tuple[list[Artist], int]:
     """Legend handles, each with its text as group id, and how many stand beside each other."""
+    from matplotlib.patches import Patch
+
     handles: dict[str, Artist] = {}
     panels = [panel for panel in figure.panels if panel.form not in _LEGENDLESS]
     for panel in panels:
@@ -167,6 +169,10 @@ def _legend(figure: PanelFigure) -> tuple[list[Artist], int]:
             continue  # their names stand at the axis
         for series in panel.series:
             handles.setdefault(series.name, _handle(series, panel, figure))
+        if panel.area is not None:
+            handles.setdefault(
+                f"\0{panel.area.name}", Patch(facecolor=figure.ground.grid, edgecolor="none", gid=panel.area.name)
+            )
     for is_implied, text in ((False, figure.reference_text), (True, figure.implied_text)):
         having = [
             panel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from subflow_app.core import palette
-from subflow_app.core.paper.panel_plan import FloatArray, Panel, PanelFigure, PanelForm, PanelSeries
+from subflow_app.core.paper.panel_plan import FloatArray, Panel, PanelFigure, PanelForm, PanelSeries, Reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
             zorder=3.0 if series.is_ours else 2.0,
         )
         for mark in series.references:
-            _mark(axes, x[mark.point], mark.value, mark.is_implied, colour, figure)
+            _mark(axes, x[mark.point], mark, series, figure)
     _x_axis_of_points(axes, panel, figure)
     _value_axis(axes, panel)
 
@@ -76,13 +76,13 @@ def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
         [(series, point) for series in panel.series] if not is_single else [(panel.series[point], 0)]
         for point in range(len(panel.series) if is_single else len(panel.points))
     ]
-    slots = [sum(1 + _has_mark(series, point) for series, point in group) for group in groups]
+    slots = [sum(1 + _marks(series, point) for series, point in group) for group in groups]
     width = _GROUP / max(slots, default=1)
     for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
         middle = place - (count - 1) * width / 2
         for series, point in group:
             _bar(axes, series, point, middle, width, figure)
-            middle += width * (1 + _has_mark(series, point))
+            middle += width * (1 + _marks(series, point))
     _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
     _value_axis(axes, panel)
 
@@ -115,20 +115,21 @@ def _bar(axes: Axes, series: PanelSeries, point: int, middle: float, width: floa
         )
     for mark in series.references:
         if mark.point == point:
+            middle += width
             axes.bar(
-                middle + width,
+                middle,
                 mark.value,
                 0.94 * width,
                 facecolor=figure.ground.background,
-                edgecolor=colour,
+                edgecolor=_mark_colour(mark, series, figure),
                 hatch=IMPLIED_HATCH if mark.is_implied else PAPER_HATCH,
                 linewidth=0.9 * style.line_pt,
                 zorder=2.0,
             )
 
 
-def _has_mark(series: PanelSeries, point: int) -> bool:
-    return any(mark.point == point for mark in series.references)
+def _marks(series: PanelSeries, point: int) -> int:
+    return sum(mark.point == point for mark in series.references)
 
 
 def draw_box(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
@@ -156,7 +157,7 @@ def draw_box(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
                 )
             for mark in series.references:
                 if mark.point == point:
-                    _mark(axes, middle, mark.value, mark.is_implied, ink, figure)
+                    _mark(axes, middle, mark, series, figure)
     _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
     _value_axis(axes, panel)
 
@@ -179,12 +180,16 @@ def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
         )
         for mark in series.references:
             if math.isfinite(series.x[mark.point]):
-                _mark(axes, float(series.x[mark.point]), mark.value, mark.is_implied, colour, figure)
+                _mark(axes, float(series.x[mark.point]), mark, series, figure)
     axes.margins(0.12)
 
 
 def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     """Curves over time or another running quantity."""
+    if panel.area is not None:
+        axes.fill_between(
+            panel.area.x, panel.area.means, color=figure.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5
+        )
     for series in panel.series:
         x, y = _readable(series)
         axes.plot(
@@ -282,15 +287,19 @@ def _colour(series: PanelSeries, figure: PanelFigure) -> str:
     return palette.hex_colour(series.colour, dark=figure.ground.is_dark)
 
 
-def _mark(axes: Axes, x: float, y: float, is_implied: bool, colour: str, figure: PanelFigure) -> None:
+def _mark_colour(mark: Reference, series: PanelSeries, figure: PanelFigure) -> str:
+    return palette.hex_colour(mark.baseline or series.colour, dark=figure.ground.is_dark)
+
+
+def _mark(axes: Axes, x: float, mark: Reference, series: PanelSeries, figure: PanelFigure) -> None:
     axes.plot(
         [x],
-        [y],
+        [mark.value],
         linestyle="none",
-        marker="D" if is_implied else "s",
-        markersize=(6.0 if is_implied else 7.0) * figure.style.line_pt,
+        marker="D" if mark.is_implied else "s",
+        markersize=(6.0 if mark.is_implied else 7.0) * figure.style.line_pt,
         markerfacecolor="none",
-        markeredgecolor=colour,
+        markeredgecolor=_mark_colour(mark, series, figure),
         markeredgewidth=1.2 * figure.style.line_pt,
         zorder=3.5,
     )
@@ -310,7 +319,7 @@ def _x_axis_of_points(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     if not len(panel.positions):
         _names_axis(axes, panel.points, figure, panel)
         return
-    is_log = len(x) > 2 and x.min() > 0 and x.max() / x.min() >= _LOG_FROM
+    is_log = x.min() > 0 and (panel.is_log_x or (len(x) > 2 and x.max() / x.min() >= _LOG_FROM))
     if is_log:
         axes.set_xscale("log")
         from matplotlib.ticker import NullFormatter, NullLocator
@@ -354,6 +363,9 @@ def _names_axis(axes: Axes, names: Sequence[str], figure: PanelFigure, panel: Pa
 
 def _value_axis(axes: Axes, panel: Panel) -> None:
     """From zero, unless something is below: bars and bands that begin elsewhere mislead."""
+    if panel.is_log_y:
+        axes.set_yscale("log", nonpositive="mask")
+        return
     lowest = min(
         (float(np.nanmin(series.means)) for series in panel.series if np.isfinite(series.means).any()), default=0.0
     )

@@ -57,11 +57,13 @@ class Reference:
         point: its position among the points of the panel.
         value: in the unit of the panel.
         is_implied: whether it follows from an improvement that they report and from our value of the baseline.
+        baseline: the colour of that baseline; None: the mark has that of its series.
     """
 
     point: int
     value: float
     is_implied: bool = False
+    baseline: ColourKey | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +108,9 @@ class Panel:
         positions: of the points where they are numbers, ascending or not; empty: names stand in equal distances.
         series: in the order of the legend.
         note: a line below: what is missing, or what a mark means here.
+        is_log_x: whether positions are drawn logarithmically; they are anyway where they reach far.
+        is_log_y: whether values are.
+        area: drawn behind a trace as a filled area, as the capacity of links is.
     """
 
     form: PanelForm
@@ -116,6 +121,9 @@ class Panel:
     positions: FloatArray
     series: tuple[PanelSeries, ...]
     note: str = ""
+    is_log_x: bool = False
+    is_log_y: bool = False
+    area: PanelSeries | None = None
 
     @property
     def has_values(self) -> bool:
