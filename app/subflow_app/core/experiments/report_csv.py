@@ -1,0 +1,78 @@
+"""The numbers of experiments as CSV: a line for each value of each run, and one for each check."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from subflow_app.core.experiments.report_tables import ours_text, why_text
+from subflow_sim.units import Dimension
+
+if TYPE_CHECKING:
+    from subflow_app.core.experiments.results import Results
+
+_SI: Mapping[Dimension, str] = defaultdict(
+    str,
+    {
+        Dimension.RATE: "bit/s",
+        Dimension.TIME: "s",
+        Dimension.SIZE: "B",
+        Dimension.QUEUE: "pkt",
+    },
+)
+RESULT_COLUMNS = ("experiment", "quick", "series", "point", "seed", "measure", "unit", "value")
+VERDICT_COLUMNS = ("experiment", "quick", "figure", "check", "kind", "ours", "expected", "verdict", "why")
+
+
+def results_csv(every: Sequence[Results]) -> str:
+    """A line for each measured value, in SI units; what was not measured has none."""
+    rows = []
+    for results in every:
+        recipe = results.recipe
+        for series in results.series:
+            for point in results.points:
+                for measure in recipe.measures.values():
+                    cell = results.cell(measure.name, series, point)
+                    place = (recipe.name, _flag(results.is_quick), series, point)
+                    for seed, value in zip(results.seeds, cell.values, strict=False):
+                        if math.isfinite(value):
+                            rows.append((*place, seed, measure.name, _SI[measure.kind.dimension], repr(float(value))))
+    return _csv(RESULT_COLUMNS, rows)
+
+
+def verdicts_csv(every: Sequence[Results]) -> str:
+    """A line for each check."""
+    rows = []
+    for results in every:
+        recipe = results.recipe
+        for verdict in results.verdicts():
+            rows.append(
+                (
+                    recipe.name,
+                    _flag(results.is_quick),
+                    recipe.figure,
+                    verdict.check.says,
+                    "band" if verdict.outcome.is_band else "claim",
+                    ours_text(verdict),
+                    verdict.outcome.right,
+                    verdict.kind.value,
+                    why_text(verdict),
+                )
+            )
+    return _csv(VERDICT_COLUMNS, rows)
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _csv(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return file.getvalue()

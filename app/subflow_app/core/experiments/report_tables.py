@@ -1,0 +1,172 @@
+"""The tables of a report on experiments: verdicts and their counts, what the paper prints, rulings, settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from subflow_app.core.experiments.coverage import n_finished, n_wanted
+from subflow_app.core.experiments.figure import cell_of, published_values, shown_value
+from subflow_app.core.experiments.recipe import PAPERS, Ruling
+from subflow_app.core.experiments.results import Results, Verdict, VerdictKind
+from subflow_app.core.paper.panel_forms import number_text
+from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, duration_text
+
+_MOST_VALUES = 8
+
+
+def mark(kind: VerdictKind) -> str:
+    """The sign of a verdict, which tells it without colours."""
+    if kind is VerdictKind.NOT_MEASURED:
+        return NOTHING
+    return "✓" if kind.is_met else "✗"
+
+
+def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
+    """How often each verdict came out."""
+    counts = dict.fromkeys(VerdictKind, 0)
+    for verdict in verdicts:
+        counts[verdict.kind] += 1
+    return counts
+
+
+def ours_text(verdict: Verdict) -> str:
+    """What came out here; the claim with its numbers where it is no comparison."""
+    return verdict.outcome.left or verdict.outcome.told
+
+
+def why_text(verdict: Verdict) -> str:
+    """Where the band comes from, why it could not be told, and what may be chance."""
+    told = [verdict.reason, verdict.check.why]
+    if verdict.overlaps:
+        told.append(f"95 % intervals overlap: {'; '.join(verdict.overlaps)}")
+    return ". ".join(text[:1].upper() + text[1:] for text in told if text)
+
+
+def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
+    """Counts of verdicts by paper, and of all."""
+    columns = (
+        TextColumn("Paper", is_number=False),
+        TextColumn("Experiments"),
+        *(TextColumn(kind.value.capitalize()) for kind in VerdictKind),
+    )
+    rows, totals = [], dict.fromkeys(VerdictKind, 0)
+    for paper, members in ordered.items():
+        counts = verdict_counts(verdict for results in members for verdict in results.verdicts())
+        totals = {kind: totals[kind] + counts[kind] for kind in VerdictKind}
+        rows.append((PAPERS[paper], str(len(members)), *(str(counts[kind]) for kind in VerdictKind)))
+    if len(rows) > 1:
+        number = sum(len(members) for members in ordered.values())
+        rows.append(("All", str(number), *(str(totals[kind]) for kind in VerdictKind)))
+    return TextTable("Verdicts", columns, tuple(rows))
+
+
+def verdict_table(results: Results) -> TextTable:
+    """A row for each check."""
+    columns = (
+        TextColumn("What the paper says", is_number=False),
+        TextColumn("Verdict", is_number=False, is_mark=True),
+        TextColumn("Ours", is_number=False),
+        TextColumn("Expected", is_number=False),
+        TextColumn("Why", is_number=False),
+    )
+    rows = tuple(
+        (
+            verdict.check.says,
+            f"{mark(verdict.kind)} {verdict.kind.value}",
+            ours_text(verdict) or NOTHING,
+            verdict.outcome.right or NOTHING,
+            why_text(verdict),
+        )
+        for verdict in results.verdicts()
+    )
+    return TextTable("Verdicts", columns, rows)
+
+
+def published_table(results: Results) -> TextTable:
+    """What the paper prints beside ours, a row for each number."""
+    columns = (
+        TextColumn("Measure", is_number=False),
+        TextColumn("Series", is_number=False),
+        TextColumn("At", is_number=False),
+        TextColumn("Ours", is_number=False),
+        TextColumn("Paper", is_number=False),
+        TextColumn("Ours over the paper's"),
+    )
+    rows = []
+    for each in published_values(results):
+        published = each.published
+        measure = results.recipe.measures[published.measure]
+        cell = cell_of(results, published.measure, published.series, published.point)
+        unit = f" {measure.unit}" if measure.unit else ""
+        ours = number_text(shown_value(measure, cell.mean))
+        if math.isfinite(cell.half):
+            ours += f" ± {number_text(shown_value(measure, cell.half))}"
+        paper = f"{number_text(shown_value(measure, each.value))}{unit}"
+        if published.improvement is not None:
+            paper = f"{published.improvement * 100:+.4g} % over {published.over} ({paper} with our {published.over})"
+        ratio = cell.mean / each.value if each.value else math.nan
+        rows.append(
+            (
+                measure.label,
+                published.series,
+                published.point or NOTHING,
+                f"{ours}{unit}" if cell.n else "not measured",
+                paper + (f"; {published.note}" if published.note else ""),
+                f"{ratio:.2f}" if math.isfinite(ratio) else NOTHING,
+            )
+        )
+    return TextTable("Printed in the paper, and ours", columns, tuple(rows))
+
+
+def rulings_table(known: Sequence[Ruling]) -> TextTable:
+    """How open points of the paper were read."""
+    columns = (
+        TextColumn("Ruling", is_number=False),
+        TextColumn("What the paper leaves open", is_number=False),
+        TextColumn("How it is read here", is_number=False),
+    )
+    return TextTable("Rulings", columns, tuple((each.id, each.problem, each.ruling) for each in known))
+
+
+def settings_table(results: Results) -> TextTable:
+    """What was run."""
+    recipe, is_quick = results.recipe, results.is_quick
+    series = recipe.series_of(is_quick=is_quick)
+    scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
+    rows = [("Experiment", recipe.name), ("Length", "quick" if is_quick else "full")]
+    if scenarios:
+        rows.append(("Scenario", ", ".join(scenarios)))
+    values = dict(recipe.values) | (dict(recipe.quick.values) if is_quick else {})
+    if values:
+        rows.append(("Changed for all runs", _changes_text(values)))
+    for each in series:
+        if each.values:
+            rows.append((each.name, _changes_text(each.values)))
+    if not recipe.axis.is_single:
+        labels = [point.label for point in recipe.points(is_quick=is_quick)]
+        shown = ", ".join(labels[:_MOST_VALUES]) + (f" … {labels[-1]}" if len(labels) > _MOST_VALUES else "")
+        rows.append((recipe.axis.label, f"{len(labels)} random draws" if recipe.axis.is_drawn else shown))
+    rows.append(("Seeds", seeds_text(results.seeds)))
+    rows.append(("Runs", f"{n_finished(results)} of {n_wanted(results)}"))
+    expected_s = recipe.quick.expected_s if is_quick else recipe.expected_s
+    if expected_s is not None:
+        rows.append(("Takes", f"about {duration_text(expected_s)} on two cores"))
+    if results.note:
+        rows.append(("Computer", results.note))
+    return TextTable(
+        "Settings", (TextColumn("What", is_number=False), TextColumn("Which", is_number=False)), tuple(rows)
+    )
+
+
+def seeds_text(seeds: Sequence[int]) -> str:
+    """``1..5`` or ``1,3,7``."""
+    listed = list(seeds)
+    if len(listed) > 1 and listed == list(range(listed[0], listed[-1] + 1)):
+        return f"{listed[0]}..{listed[-1]}"
+    return ",".join(map(str, listed))
+
+
+def _changes_text(values: Mapping[str, TomlValue]) -> str:
+    return ", ".join(f"{key} = {render(value)}" for key, value in values.items())

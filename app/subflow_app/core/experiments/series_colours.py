@@ -1,0 +1,71 @@
+"""Colours of the series of experiments: a controller has the same one in every figure of every paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from subflow_app.core.palette import HUES, TOTAL, ColourKey
+
+if TYPE_CHECKING:
+    from subflow_app.core.experiments.recipe import Recipe, Series
+
+_BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
+_DARKER = 2  # a shade of the palette, as are the other numbers
+
+OURS = ColourKey(_VERMILLION, 0)
+"""What a paper proposes: in no paper two of them are compared with each other."""
+
+_BY_CONTROLLER: Mapping[str, ColourKey] = {
+    "lia": ColourKey(_BLUE, 0),
+    "olia": ColourKey(_SKY, 0),
+    "balia": ColourKey(_GREEN, 0),
+    "wvegas": ColourKey(_PURPLE, 0),
+    "clean-slate": ColourKey(_ORANGE, 0),
+    "mpcc-latency": ColourKey(_YELLOW, _DARKER),
+    "mpcc-loss": ColourKey(_YELLOW, 6),
+    "uncoupled": ColourKey(TOTAL, 1),
+    "newreno": ColourKey(TOTAL, 0),
+    "cubic": ColourKey(_BLUE, _DARKER),
+    "vegas": ColourKey(_PURPLE, _DARKER),
+    "bbr": ColourKey(_GREEN, _DARKER),
+    "vivace": ColourKey(_ORANGE, _DARKER),
+    "ewtcp": ColourKey(_SKY, _DARKER),
+    **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),
+}
+_MOST_SHADES = 7
+
+
+def series_colours(recipe: Recipe) -> dict[str, ColourKey]:
+    """A colour for each series of a recipe; no two have the same."""
+    found: dict[str, ColourKey] = {}
+    # What the paper proposes has its colour whatever comes first in the file.
+    for series in sorted(recipe.series.values(), key=lambda each: not each.is_ours):
+        wanted = OURS if series.is_ours else _BY_CONTROLLER.get(controller_of(series) or "")
+        found[series.name] = _free(wanted, found)
+    return {name: found[name] for name in recipe.series}
+
+
+def controller_of(series: Series) -> str | None:
+    """The controller that a series is about, as far as it names one."""
+    for key, value in series.values.items():
+        if key.rpartition(".")[2] == "controller":
+            name = value.get("name") if isinstance(value, Mapping) else value
+            if isinstance(name, str):
+                return name
+    agent = series.extra.get("agent") or series.extra.get("controller")
+    return agent if isinstance(agent, str) else None
+
+
+def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey:
+    """This colour, or the nearest that no other series has."""
+    used = set(taken.values())
+    if wanted is None:
+        hues = {key.hue for key in used}
+        # Blue first: what the paper proposes keeps its own.
+        wanted = ColourKey(next((hue for hue in range(len(HUES)) if hue not in hues and hue != _VERMILLION), 0), 0)
+    for step in range(_MOST_SHADES):
+        key = ColourKey(wanted.hue, (wanted.shade + step) % _MOST_SHADES)
+        if key not in used:
+            return key
+    return wanted
