@@ -262,14 +262,14 @@ class _Drawing:
         smoothing = f", mean of {panel.window_s:g} s" if panel.window_s else ", mean so far" * panel.is_running_mean
         area = None
         if panel.capacity and self._series:
-            rates = results.capacity(panel.capacity, self._series[0].name, points[0].label, seed)
+            rates = _capacity(results, panel.capacity, self._series[0].name, points[0].label, seed)
             if rates is not None:
                 capacity = shown_values(self._measures[0], rates[1])
                 area = PanelSeries("capacity", ColourKey(TOTAL, 0), 0, False, capacity, np.empty(0), x=rates[0])
         return Panel(
             "trace",
             panel.title,
-            results.trace_axis(self._measures[0].name),
+            _course_text(recipe_kind=results.recipe.kind, measure=self._measures[0]),
             f"{told}{smoothing}{unit}",
             (),
             np.empty(0),
@@ -341,6 +341,21 @@ class _Drawing:
 def shown_values(measure: Measure, values: FloatArray) -> FloatArray:
     """SI values in the unit in which the measure is shown."""
     return np.asarray(values, dtype=np.float64) / UNITS.get(measure.unit, 1.0)
+
+
+def _capacity(results: Results, links: str, series: str, point: str, seed: int) -> tuple[FloatArray, FloatArray] | None:
+    from subflow_app.core.experiments.runs_kind import RunValues
+
+    values = results.values
+    # Other kinds have no links.
+    return values.capacity(links, series, point, seed) if isinstance(values, RunValues) else None
+
+
+def _course_text(*, recipe_kind: str, measure: Measure) -> str:
+    """What the x axis of a course says."""
+    if recipe_kind == "training":
+        return "Steps of the training"
+    return "Monitor interval" if measure.kind.name.startswith("interval_") else "Time (s)"
 
 
 def _implied_text(recipe: Recipe) -> str:

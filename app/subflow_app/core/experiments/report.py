@@ -71,7 +71,7 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
         raise InputError("a report needs an experiment: run one first")
     ordered = by_paper(every)
     made = (made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
-    counted = "1 experiment" if len(every) == 1 else f"{len(every)} experiments"
+    counted = count_text(len(every))
     lengths = {results.is_quick for results in every}
     length = "" if len(lengths) > 1 else (" (quick runs)" if lengths == {True} else " (full runs)")
     blocks: list[Block] = []
@@ -139,6 +139,11 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ExportError(f"{folder} cannot be made: {error.strerror or error}; choose another folder") from error
+
+
+def count_text(count: int) -> str:
+    """``1 experiment``, ``12 experiments``."""
+    return "1 experiment" if count == 1 else f"{count} experiments"
 
 
 def run_again_text(results: Results) -> str:

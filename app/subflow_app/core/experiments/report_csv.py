@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.experiments.report_tables import ours_text, why_text
+from subflow_app.core.experiments.report_tables import expected_text, ours_text, why_text
 from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def verdicts_csv(every: Sequence[Results]) -> str:
                     verdict.check.says,
                     "band" if verdict.outcome.is_band else "claim",
                     ours_text(verdict),
-                    verdict.outcome.right,
+                    expected_text(verdict),
                     verdict.kind.value,
                     why_text(verdict),
                 )

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.figure import FIGURE_STYLE, experiment_figure
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.experiments.report import by_paper, figure_caption, figure_text, make_folder, run_again_text
+from subflow_app.core.experiments.report import (
+    by_paper,
+    count_text,
+    figure_caption,
+    figure_text,
+    make_folder,
+    run_again_text,
+)
 from subflow_app.core.experiments.report_tables import count_table, published_table, verdict_counts, verdict_table
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_figure import render_panels
@@ -43,7 +50,7 @@ def write_pages(
     lengths = {results.is_quick for results in every}
     length = "Quick runs" if lengths == {True} else "Full runs" if lengths == {False} else "Quick and full runs"
     lines += [
-        f"{length} of {len(every)} experiments, made by `subflow reproduce`. A check with a band asks whether our "
+        f"{length} of {count_text(len(every))}, made by `subflow reproduce`. A check with a band asks whether our "
         "number lies in it; other checks are claims that hold or fail.",
         "",
         *_table(count_table(ordered)),

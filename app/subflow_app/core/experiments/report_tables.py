@@ -36,6 +36,12 @@ def ours_text(verdict: Verdict) -> str:
     return verdict.outcome.left or verdict.outcome.told
 
 
+def expected_text(verdict: Verdict) -> str:
+    """What it was to be, with the sign of the comparison: ``> 0.85 Mbit/s``, ``in 3.51 .. 4.75``."""
+    left, told = verdict.outcome.left, verdict.outcome.told
+    return told[len(left) :].strip() if left and told.startswith(left) else verdict.outcome.right
+
+
 def why_text(verdict: Verdict) -> str:
     """Where the band comes from, why it could not be told, and what may be chance."""
     told = [verdict.reason, verdict.check.why]
@@ -76,7 +82,7 @@ def verdict_table(results: Results) -> TextTable:
             verdict.check.says,
             f"{mark(verdict.kind)} {verdict.kind.value}",
             ours_text(verdict) or NOTHING,
-            verdict.outcome.right or NOTHING,
+            expected_text(verdict) or NOTHING,
             why_text(verdict),
         )
         for verdict in results.verdicts()

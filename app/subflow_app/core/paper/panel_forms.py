@@ -24,6 +24,7 @@ _LOG_FROM = 25.0
 _GROUP = 0.82  # share of the room between points that bars and boxes take
 _LETTER = 0.6
 _MOST_TRACE_POINTS = 300
+_MOST_ABOVE = 1.6  # times the largest value: as far as intervals are drawn
 _NOTHING = "–"
 _PT_PER_INCH = 72.0
 _LEAST_TABLE_PT = 5.0
@@ -366,11 +367,14 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
     if panel.is_log_y:
         axes.set_yscale("log", nonpositive="mask")
         return
-    lowest = min(
-        (float(np.nanmin(series.means)) for series in panel.series if np.isfinite(series.means).any()), default=0.0
-    )
-    if lowest >= 0.0:
-        axes.set_ylim(bottom=0.0)
+    values = [value for series in panel.series for value in series.means if math.isfinite(value)]
+    values += [mark.value for series in panel.series for mark in series.references]
+    if not values or min(values) < 0.0:
+        return
+    axes.set_ylim(bottom=0.0)
+    if max(values) > 0.0 and panel.form != "box":
+        # The interval of two runs reaches ten times as far as they are apart: it must not press everything flat.
+        axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(values)))
 
 
 def _known(
