@@ -1,13 +1,17 @@
-"""A small experiment that runs in a second: two controllers, two losses, two seeds, and numbers of a paper beside it."""
+"""A small experiment that runs in a second: two controllers, two losses, two seeds, and numbers of a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.results import Results
 
 SCENARIO = TWO_PATHS.replace('duration = "2s"', 'duration = "1s"')
 
@@ -93,3 +97,43 @@ def tiny_recipe(folder: Path, text: str = TINY, name: str = "tiny") -> Recipe:
     path = folder / f"{name}.toml"
     path.write_text(text)
     return load_recipe(str(path))
+
+
+class FixedValues:
+    """Values in place of those of runs."""
+
+    note = ""
+
+    def __init__(
+        self, values: Mapping[tuple[str, str, str], Sequence[float]], problems: Mapping[str, str] | None = None
+    ) -> None:
+        self._values = values
+        self._problems = problems or {}
+
+    def values(self, measure: str, series: str, point: str) -> Sequence[float]:
+        return self._values.get((measure, series, point), ())
+
+    def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        values = self._values.get((measure, series, point))
+        return None if values is None else (np.arange(5.0), np.full(5, values[0] + seed))
+
+    def problem(self, series: str, point: str) -> str:
+        return self._problems.get(series, "")
+
+
+GOODPUT = {
+    ("goodput", "OLIA", "1%"): (6e6, 7e6),
+    ("goodput", "OLIA", "5%"): (4.2e6, 4.6e6),
+    ("goodput", "LIA", "1%"): (5e6, 5.5e6),
+    ("goodput", "LIA", "5%"): (3e6, 4e6),
+    ("rtt", "OLIA", "1%"): (0.08, 0.09),
+    ("rtt", "OLIA", "5%"): (0.1, 0.12),
+    ("rtt", "LIA", "1%"): (0.09, 0.1),
+    ("rtt", "LIA", "5%"): (0.11, 0.13),
+}
+
+
+def tiny_results(folder: Path, text: str = TINY, values: FixedValues | None = None) -> Results:
+    """What the small experiment came to, without running it."""
+    recipe = tiny_recipe(folder, text)
+    return Results(recipe, values or FixedValues(GOODPUT), is_quick=False, seeds=recipe.seeds)

@@ -222,11 +222,7 @@ def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
         yield Picture(figures.caption(figure_caption(results, figure)), panels=figure)
     else:
         yield Paragraph("There is no figure: nothing of this experiment was measured.")
-    verdicts = results.verdicts()
-    if verdicts:
-        yield verdict_table(results)
-    else:
-        yield Paragraph("The paper makes no claim here that could be checked: the figure speaks for itself.")
+    yield verdict_table(results)
     if recipe.disagrees:
         yield Heading("Where it differs, and why", level=3)
         yield Paragraph(recipe.disagrees)

@@ -17,7 +17,7 @@ from subflow_app.core.experiments.report import (
     make_folder,
     run_again_text,
 )
-from subflow_app.core.experiments.report_tables import count_table, published_table, verdict_counts, verdict_table
+from subflow_app.core.experiments.report_tables import count_table, published_table, verdict_table
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
@@ -69,8 +69,7 @@ def write_pages(
                 files.append(path)
                 caption = _plain(figure_caption(results, figure))
                 lines += [f"![{caption}]({FIGURES_FOLDER}/{path.name})", ""]
-            if sum(verdict_counts(results.verdicts()).values()):
-                lines += _table(verdict_table(results))
+            lines += _table(verdict_table(results))
             if recipe.disagrees:
                 lines += [f"**Where it differs:** {_plain(recipe.disagrees)}", ""]
             beside = published_table(results)

@@ -127,8 +127,8 @@ class Panel:
 
     @property
     def has_values(self) -> bool:
-        """Whether there is anything to draw."""
-        return any(np.isfinite(series.means).any() or series.references for series in self.series)
+        """Whether there is anything of ours to draw."""
+        return any(np.isfinite(series.means).any() for series in self.series)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,0 +1,159 @@
+"""Figures of experiments: what is drawn, in which colour, and where the paper's numbers stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.experiments.figure import experiment_figure, published_values
+from subflow_app.core.experiments.series_colours import OURS, series_colours
+from subflow_app.core.packed_values import pack, unpack
+from subflow_app.core.paper.figure_plan import FigureKind
+from subflow_app.core.paper.figure_worker import KINDS, _renderer
+from subflow_app.core.paper.panel_figure import panels_size_in, render_panels
+from subflow_app.core.paper.panel_plan import Ground, PanelFigure
+from subflow_app.core.paper.paper_styles import STYLES_BY_ID
+
+DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)
+DRAWS = """
+[axis]
+label = "Draw"
+[axis.draws]
+count = 3
+[axis.draws.keys]
+"links.wifi.queue" = { integer = [10, 30] }
+"""
+
+
+def with_axis(axis: str) -> str:
+    """The small recipe over another axis, without what names its points."""
+    head, rest = TINY.split("[axis]")
+    body = rest[rest.index("[series.OLIA]") :]
+    check = """[[checks]]\nsays = "Something arrives"\nholds = "goodput('LIA') > 0 Mbit/s"\n"""
+    return head + axis + body[: body.index("[[published]]")] + check
+
+
+def test_values_are_in_the_unit_of_their_measure_and_points_where_they_lie(tmp_path: Path):
+    lines, bars, trace = experiment_figure(tiny_results(tmp_path)).panels
+    assert (lines.form, bars.form, trace.form) == ("lines", "bars", "trace")
+    assert (lines.x_text, lines.y_text) == ("Loss (%)", "Goodput (Mbit/s)")
+    assert lines.positions.tolist() == [1.0, 5.0]
+    olia, lia = lines.series
+    assert olia.means.tolist() == [6.5, 4.4]
+    assert lia.means.tolist() == [5.25, 3.5]
+    # Student's t of one degree of freedom is 12.706: for two values half their distance times that.
+    assert olia.halves[0] == pytest.approx(0.5 * 12.706, rel=1e-3)
+    assert bars.series[0].means.tolist() == pytest.approx([85.0, 110.0])
+    assert trace.series[0].means.tolist() == pytest.approx([6.000001] * 5)
+
+
+def test_papers_improvement_stands_at_the_value_that_it_implies_from_our_baseline(tmp_path: Path):
+    results = tiny_results(tmp_path)
+    olia, lia = experiment_figure(results).panels[0].series
+    assert [(mark.point, mark.value, mark.is_implied) for mark in lia.references] == [(0, 6.0, False)]
+    (mark,) = olia.references
+    # 20 % more than our LIA's 3.5 Mbit/s.
+    assert (mark.point, mark.is_implied) == (1, True)
+    assert mark.value == pytest.approx(4.2)
+    assert experiment_figure(results).implied_text == "paper: its improvement over our LIA"
+    assert [each.value for each in published_values(results)] == pytest.approx([6e6, 4.2e6])
+
+
+def test_improvement_over_a_baseline_that_was_not_measured_is_not_drawn(tmp_path: Path):
+    values = {place: given for place, given in GOODPUT.items() if place[1] != "LIA"}
+    results = tiny_results(tmp_path, values=FixedValues(values, {"LIA": "agent is missing"}))
+    lines = experiment_figure(results).panels[0]
+    assert lines.series[0].references == ()
+    assert lines.note == "Not measured: LIA."
+    assert math.isnan(published_values(results)[1].value)
+
+
+def test_controllers_keep_their_colours_and_what_the_paper_proposes_has_its_own(tmp_path: Path):
+    first = series_colours(tiny_results(tmp_path).recipe)
+    swapped = TINY.replace("ours = true\n", "").replace("[series.LIA]\n", "[series.LIA]\nours = true\n")
+    second = series_colours(tiny_results(tmp_path, swapped).recipe)
+    assert first["OLIA"] == second["LIA"] == OURS
+    assert OURS not in (first["LIA"], second["OLIA"])
+    many = series_colours(
+        tiny_results(tmp_path, TINY + "".join(f"[series.L{n}]\nset.seed = {n}\n" for n in range(9))).recipe
+    )
+    assert len(set(many.values())) == len(many) == 11
+
+
+def test_draws_are_no_axis_but_repetitions(tmp_path: Path):
+    text = with_axis(DRAWS).replace('form = "lines"', 'form = "box"')
+    values = {("goodput", s, str(n)): (n * 1e6, n * 1e6) for s in ("OLIA", "LIA") for n in (1, 2, 3)}
+    box = experiment_figure(tiny_results(tmp_path, text, FixedValues(values))).panels[0]
+    assert box.points == ("",)
+    assert box.series[0].means.tolist() == [2.0]
+    assert box.series[0].values[0].tolist() == [1.0, 2.0, 3.0]
+    assert "Over 3 random draws." in box.note
+
+
+def test_scatter_has_another_measure_across(tmp_path: Path):
+    text = TINY.replace('form = "lines"\nmeasure = "goodput"', 'form = "scatter"\nmeasure = "goodput"\nx = "rtt"')
+    cloud = experiment_figure(tiny_results(tmp_path, text)).panels[0]
+    assert cloud.x_text == "Round-trip time (ms)"
+    assert cloud.series[1].x.tolist() == pytest.approx([95.0, 120.0])
+
+
+def test_measures_of_a_single_point_stand_beside_each_other_in_a_table(tmp_path: Path):
+    text = with_axis("").replace('form = "lines"\nmeasure = "goodput"', 'form = "table"\nmeasures = ["goodput", "rtt"]')
+    values = {(m, s, ""): given for (m, s, p), given in GOODPUT.items() if p == "1%"}
+    table = experiment_figure(tiny_results(tmp_path, text, FixedValues(values))).panels[0]
+    assert table.points == ("Goodput (Mbit/s)", "Round-trip time (ms)")
+    assert table.series[0].means.tolist() == pytest.approx([6.5, 85.0])
+
+
+@pytest.mark.parametrize(("kind", "begin"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_every_form_is_drawn_in_every_format_light_and_dark(tmp_path: Path, kind: FigureKind, begin: bytes):
+    lines, bars, trace = experiment_figure(tiny_results(tmp_path)).panels
+    box = replace(bars, form="box")
+    cloud = replace(lines, form="scatter", series=tuple(replace(s, x=s.means, x_halves=s.halves) for s in lines.series))
+    table = replace(lines, form="table")
+    ground = DARK if kind == "png" else Ground()
+    style = STYLES_BY_ID["ieee"] if kind == "pdf" else STYLES_BY_ID["page"]
+    figure = PanelFigure((lines, bars, trace, box, cloud, table), style, kind, 72, "All", ground)
+    content = render_panels(figure)
+    assert content.startswith(begin)
+    if kind == "svg":
+        # The same figure gives the same bytes.
+        assert render_panels(figure) == content
+        assert b"Goodput (Mbit/s)" in content
+        assert b"#d55e00" in content
+
+
+def test_figure_goes_to_the_process_that_draws_and_comes_back_the_same(tmp_path: Path):
+    figure = replace(experiment_figure(tiny_results(tmp_path)), kind="svg")
+    sent = unpack(pack(figure), KINDS)
+    assert _renderer(sent)(sent) == render_panels(figure)
+
+
+def test_thumbnail_is_the_first_panel_alone_without_words(tmp_path: Path):
+    small = experiment_figure(tiny_results(tmp_path)).as_thumbnail(40.0, 24.0)
+    assert panels_size_in(small) == pytest.approx((40.0 / 25.4, 24.0 / 25.4))
+    assert b"Goodput" not in render_panels(replace(small, kind="svg"))
+
+
+def test_figure_of_nothing_is_refused(tmp_path: Path):
+    figure = experiment_figure(tiny_results(tmp_path, values=FixedValues({})))
+    assert not any(panel.has_values for panel in figure.panels)
+    with pytest.raises(InputError, match="no run of this experiment has ended"):
+        render_panels(figure)
+    with pytest.raises(InputError, match="12 panels"):
+        render_panels(replace(figure, panels=experiment_figure(tiny_results(tmp_path)).panels * 5))
+
+
+def test_long_interval_does_not_press_the_figure_flat(tmp_path: Path):
+    lines = experiment_figure(tiny_results(tmp_path)).panels[0]
+    huge = replace(lines, series=tuple(replace(s, halves=s.halves * 1000) for s in lines.series))
+    svg = render_panels(PanelFigure((huge,), kind="svg")).decode()
+    # Means of up to 6.5: an axis that showed the whole interval would have thousands.
+    assert "10000" not in svg
+    assert not np.isnan(huge.series[0].halves).any()

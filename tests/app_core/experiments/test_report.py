@@ -1,0 +1,171 @@
+"""Reports on experiments: the page and the paper say the same, and the numbers go along."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pypdf
+import pytest
+from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
+
+from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.experiments.report import ReportFiles, run_again_text, write_report
+from subflow_app.core.experiments.report_csv import results_csv, verdicts_csv
+from subflow_app.core.experiments.report_markdown import write_pages
+from subflow_app.core.experiments.results import Results
+
+MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+
+
+class Page(HTMLParser):
+    """Checks that elements are closed, and collects anchors, links and texts."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.classes: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.ids += [found["id"] or ""] if "id" in found else []
+        self.links += [found["href"] or ""] if tag == "a" else []
+        self.classes += [found["class"] or ""] if "class" in found else []
+        if tag not in ("meta", "br", "img"):
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[Results]:
+    """The small experiment, and another of which nothing of LIA is there."""
+    whole = tiny_results(tmp_path_factory.mktemp("whole"))
+    other = TINY.replace('paper = "drl-cc"', 'paper = "mplibra"').replace('figure = "3a"', 'figure = "table I"')
+    values = {place: given for place, given in GOODPUT.items() if place[1] != "LIA"}
+    partly = tiny_results(tmp_path_factory.mktemp("partly"), other, FixedValues(values, {"LIA": "no agent"}))
+    return [partly, whole]
+
+
+@pytest.fixture(scope="module")
+def files(results: list[Results], tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
+    """The report on both."""
+    return write_report(results, tmp_path_factory.mktemp("report") / "out", made_at=MADE)
+
+
+def test_page_holds_figures_verdicts_rulings_and_settings(files: ReportFiles):
+    text = files.html.read_text()
+    page = Page(text)
+    told = " ".join(" ".join(page.texts).split())
+    # Papers come in their own order, whatever came first.
+    assert [link for link in page.links if link.startswith("#s")] == [f"#s{number}" for number in range(6)]
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    assert told.index("Figure 3a: Goodput against loss") < told.index("Table I: Goodput against loss")
+    for expected in (
+        "made 2026-01-02 03:04 UTC",
+        "✓ inside band",
+        "✗ outside band",
+        "– not measured",
+        "in 1.15 .. 1.25",
+        "Not measured: LIA: no agent",
+        "& keeps <its> share.",
+        "Both get about the same",
+        "How it is read here",
+        "subflow reproduce tiny",
+        "+20 % over LIA (4.20 Mbit/s with our LIA)",
+        "95 % intervals",
+    ):
+        assert expected in told, expected
+    assert "good" in page.classes
+    assert "bad" in page.classes
+    assert text.count("<svg") == 2
+    assert len(page.ids) == len(set(page.ids))
+    assert "http" not in text.replace("http://www.w3.org", "")
+
+
+def test_counts_stand_on_top(files: ReportFiles):
+    rows = [line for line in files.html.read_text().splitlines() if "Inside band" in line]
+    told = Page(rows[0]).texts
+    # DRL-CC: 5.25 Mbit/s lies in its band, a ratio of 4.4 / 3.5 does not; less goodput with more loss holds.
+    assert " ".join(told).endswith("DRL-CC 1 1 1 1 0 0 MPLibra 1 0 0 0 0 3 All 2 1 1 1 0 3")
+
+
+def test_paper_says_the_same_on_numbered_pages_with_contents(files: ReportFiles):
+    reader = pypdf.PdfReader(files.pdf)
+    pages = [page.extract_text() for page in reader.pages]
+    assert len(pages) >= 3
+    first = pages[0]
+    listed = [line for line in first.splitlines() if line.startswith(("DRL-CC", "MPLibra", "Figure 3a", "Table I"))]
+    assert listed
+    for title in ("Figure 3a: Goodput against loss", "Table I: Goodput against loss"):
+        # Where the contents say it is, it is.
+        assert any(title in page for page in pages[1:]) or first.count(title) > 1
+    told = " ".join(" ".join(pages).split())
+    for expected in ("✓ inside band", "Not measured: LIA: no agent", "subflow reproduce tiny", "Page 2"):
+        assert expected in told, expected
+    assert reader.metadata is not None
+    assert reader.metadata.title == "Reproduction of 2 papers"
+
+
+def test_numbers_are_written_for_machines(files: ReportFiles, results: list[Results]):
+    rows = list(csv.DictReader(io.StringIO(files.results.read_text())))
+    assert len(rows) == 8 + 16
+    assert rows[-16] == {
+        "experiment": "tiny",
+        "quick": "false",
+        "series": "OLIA",
+        "point": "1%",
+        "seed": "1",
+        "measure": "goodput",
+        "unit": "bit/s",
+        "value": "6000000.0",
+    }
+    verdicts = list(csv.DictReader(io.StringIO(files.verdicts.read_text())))
+    assert [row["verdict"] for row in verdicts] == ["not measured"] * 3 + ["inside band", "outside band", "claim holds"]
+    assert verdicts[4]["kind"] == "band"
+    assert verdicts[4]["expected"] == "in 1.15 .. 1.25"
+    assert verdicts[5]["expected"].startswith(">")
+    assert "LIA" in verdicts[0]["why"]
+    assert results_csv(results) == files.results.read_text()
+    assert verdicts_csv(results) == files.verdicts.read_text()
+
+
+def test_pages_of_the_documentation_are_small_and_name_their_figures(results: list[Results], tmp_path: Path):
+    page, *figures = write_pages(results, tmp_path / "docs")
+    text = page.read_text()
+    assert "| All | 2 | 1 | 1 | 1 | 0 | 3 |" in text
+    assert "(figures/tiny.svg)" in text
+    assert "keeps \\<its\\> share." in text
+    assert text.endswith("\n")
+    assert figures
+    for figure in figures:
+        assert figure.stat().st_size < 40_000
+        assert figure.read_bytes().startswith(b"<?xml")
+
+
+def test_command_of_other_seeds_names_them(tmp_path: Path):
+    results = tiny_results(tmp_path)
+    assert run_again_text(results) == "subflow reproduce tiny"
+    other = Results(results.recipe, results.values, is_quick=True, seeds=(1, 2, 3))
+    assert run_again_text(other) == "subflow reproduce tiny --quick --seeds 1..3"
+
+
+def test_report_on_nothing_and_folder_that_cannot_be_made_are_refused(results: list[Results], tmp_path: Path):
+    with pytest.raises(InputError, match="needs an experiment"):
+        write_report([], tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ExportError, match="cannot be made"):
+        write_report(results, tmp_path / "file" / "out")
