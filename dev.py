@@ -5,6 +5,7 @@
     python3 dev.py test           everything that has to pass: lint, types, imports, formatting, C++ tests, Python tests
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator
+    python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
     python3 dev.py fuzz [WHAT]    feed made-up input to the core (libFuzzer) or the loader (Atheris) for --seconds N
     python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
     python3 dev.py translate      bring the catalogues of translations in step with the texts of the window
@@ -51,7 +52,13 @@ UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at w
 
 DEMO = Path("assets/scenarios/demo.toml")
 DEMO_EXPORT = Path("subflow-demo")
-MODULES = {"bench": "subflow_app bench", "golden": "tests.golden.update", "translate": "tests.helpers.messages"}
+MODULES = {
+    "bench": "subflow_app bench",
+    "docs": "sphinx -b html -E -W --keep-going -d build/docs/doctrees docs build/docs/html",
+    "golden": "tests.golden.update",
+    "screenshots": "tests.helpers.guide_pictures",
+    "translate": "tests.helpers.messages",
+}
 
 # What Qt's wheels leave to the system: for the offscreen platform, for X11, and a font, without which text is blank.
 QT_PACKAGES = (
@@ -489,12 +496,8 @@ def clang_for_fuzzing() -> str:
     found = next((path for path in map(shutil.which, names) if path), None)
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
         install = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "install", "-y", "--no-install-recommends"]
-        do(
-            "Installing clang-16",
-            "apt-clang",
-            ["apt-get", "-q", "update"],
-            [*install, "clang-16", "libclang-rt-16-dev"],
-        )
+        update, clang = ["apt-get", "-q", "update"], [*install, "clang-16", "libclang-rt-16-dev"]
+        do("Installing clang-16", "apt-clang", update, clang)
         found = shutil.which("clang++-16")
     if found is None:
         raise SetUpError("The fuzzer of the core needs clang 16 or newer: sudo apt-get install clang-16")
@@ -522,12 +525,8 @@ def clean(everything: bool) -> None:
 
 def arguments_parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    parser = argparse.ArgumentParser(
-        prog="dev.py",
-        usage="dev.py COMMAND ...",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    plain = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("dev.py", "dev.py COMMAND ...", description=__doc__, formatter_class=plain)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, job in {"run": "subflow", **MODULES}.items():
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)

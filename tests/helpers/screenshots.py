@@ -21,7 +21,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 from PySide6.QtCore import QElapsedTimer, QSize
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.journey import Journey
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import ScriptedDialogs, make_window
@@ -50,7 +50,7 @@ def main(folder: Path, *, with_trainings: bool = True) -> None:
         window.resize(SIZE)
         window.show()
         window.load()
-        _wait_for(lambda: not window.database.is_opening)
+        wait_for(lambda: not window.database.is_opening)
         window.workspaces.reset()
         for shot in (_live, _crosshair, _problems, _journey, _time_machine, *([_training] if with_trainings else [])):
             shot(window, folder)
@@ -62,17 +62,17 @@ def _live(window: MainWindow, folder: Path) -> None:
     window.bar.trigger("run.speed_express")
     for example in ("t-1link", "t-2link", "drlcc-sc1"):
         window.documents.open_example(example)
-        _run(window)
+        run_to_end(window)
     window.documents.open_example("demo")
     window.bar.trigger("run.speed_brisk")
     window.bar.trigger("run.toggle")
-    _wait_for(lambda: window.runs.progress is not None and window.runs.progress.sim_time_s > 41.0)
+    wait_for(lambda: window.runs.progress is not None and window.runs.progress.sim_time_s > 41.0)
     window.bar.trigger("run.toggle")  # paused, so that the picture holds still
-    _wait_for(lambda: window.runs.progress is not None and window.runs.progress.state == "paused")
+    wait_for(lambda: window.runs.progress is not None and window.runs.progress.state == "paused")
     window.bar.trigger("run.toggle")
-    _save(window, folder / "window-light.png")
+    save(window, folder / "window-light.png")
     window.bar.trigger("run.speed_express")
-    _wait_for(lambda: not window.runs.is_running)
+    wait_for(lambda: not window.runs.is_running)
 
 
 def _crosshair(window: MainWindow, folder: Path) -> None:
@@ -80,7 +80,7 @@ def _crosshair(window: MainWindow, folder: Path) -> None:
     window.bar.trigger("view.theme_dark")
     window.topology.select("links.wifi")
     window.plots.stack.set_cursor(23.4)
-    _save(window, folder / "window-dark.png")
+    save(window, folder / "window-dark.png")
     window.plots.stack.set_cursor(None)
 
 
@@ -91,7 +91,7 @@ def _problems(window: MainWindow, folder: Path) -> None:
     window.bar.trigger("history.delete")
     commands.set_value(window.document_stack, window.documents.doc, "links.wifi.loss", "120%")
     window.show_first_problem()
-    _save(window, folder / "window-problems.png")
+    save(window, folder / "window-problems.png")
 
 
 def _journey(window: MainWindow, folder: Path) -> None:
@@ -106,11 +106,11 @@ def _journey(window: MainWindow, folder: Path) -> None:
         journey = Journey(window, dialogs, Path(scratch))
         journey.draw()
         window.topology.fit()
-        _save(window, folder / "window-design.png")
+        save(window, folder / "window-design.png")
         for controller in ("lia", "olia"):
             journey.run(controller)
         journey.compare()
-    _save(window, folder / "window-fairness.png")
+    save(window, folder / "window-fairness.png")
     window.bar.trigger("view.workspace_run")
     for plot in ("jain", "fairness_bars", "cwnd", "rtt"):
         window.bar.trigger(f"view.plot_{plot}")
@@ -126,19 +126,19 @@ def _time_machine(window: MainWindow, folder: Path) -> None:
         window.documents.open_example("demo")
         window.bar.trigger("view.workspace_run")
         window.bar.trigger("run.speed_express")
-        _run(window)
+        run_to_end(window)
         journey.scrub((23.417,))
         journey.explain("download/1", 23.4)
         journey.scrub((23.417,))
-        _save(window, folder / "window-time.png")
+        save(window, folder / "window-time.png")
         journey.fork(20.0, "lte", "3%")
-        _save(window, folder / "window-fork.png")
+        save(window, folder / "window-fork.png")
         journey.sweep()
         window.bar.trigger("view.workspace_study")
         page = window.features[SweepFeature].session.panel.page
         page.set_view("scatter")
-        _wait_for(lambda: page.is_drawn)
-        _save(window, folder / "window-sweep.png")
+        wait_for(lambda: page.is_drawn)
+        save(window, folder / "window-sweep.png")
     window.bar.trigger("view.workspace_run")
     window.docks.raise_panel("plots")
 
@@ -150,7 +150,7 @@ def _training(window: MainWindow, folder: Path) -> None:
     for topic in window.banners.topics():
         window.banners.close_banner(topic)
     window.docks.set_open("train", True)
-    _wait_for(lambda: window.train.form is not None)
+    wait_for(lambda: window.train.form is not None)
     form = window.train.form
     assert form is not None
     form.draft.set_value("agent", "rl-explore")
@@ -161,37 +161,41 @@ def _training(window: MainWindow, folder: Path) -> None:
         form.show_draft()
         window.bar.trigger("train.start")
     trainings = window.trainings.trainings
-    _wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
+    wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
     window.train.select([training.id for training in trainings])
-    _save(window, folder / "train.png")
+    save(window, folder / "train.png")
     window.bar.trigger("view.theme_dark")
     window.train.select([trainings[0].id])
     window.train.tabs.setCurrentWidget(window.train.policy)
-    _wait_for(lambda: window.train.policy.picture is not None and not window.workers.is_busy)
-    _save(window, folder / "train-policy.png")
+    wait_for(lambda: window.train.policy.picture is not None and not window.workers.is_busy)
+    save(window, folder / "train-policy.png")
     window.bar.trigger("view.theme_light")
     before = len(window.history.runs())
     window.bar.trigger("train.race")
-    _wait_for(lambda: len(window.history.runs()) == before + 2 and not window.runs.is_running)
-    _save(window, folder / "train-race.png")
+    wait_for(lambda: len(window.history.runs()) == before + 2 and not window.runs.is_running)
+    save(window, folder / "train-race.png")
 
 
-def _run(window: MainWindow) -> None:
+def run_to_end(window: MainWindow) -> None:
+    """Runs the scenario of the window."""
     window.bar.trigger("run.toggle")
-    _wait_for(lambda: not window.runs.is_running)
+    wait_for(lambda: not window.runs.is_running)
 
 
-def _save(window: MainWindow, path: Path) -> None:
+def save(subject: QWidget, path: Path) -> None:
+    """Writes a picture of a window, or of a part of one."""
     for _ in range(5):
         QApplication.processEvents()
-    window.statusBar().repaint()
-    picture = window.grab()
+    if isinstance(subject, MainWindow):
+        subject.statusBar().repaint()
+    picture = subject.grab()
     if not picture.save(str(path)):
         sys.exit(f"{path} cannot be written")
     sys.stdout.write(f"{path} {path.stat().st_size // 1000} kB\n")
 
 
-def _wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> None:
+def wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> None:
+    """Lets the window work until something is so."""
     clock = QElapsedTimer()
     clock.start()
     while not condition():

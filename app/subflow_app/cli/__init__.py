@@ -22,6 +22,7 @@ from subflow_app.cli import (
     figure_worker,
     fork,
     graph_files,
+    guide,
     history,
     import_trace,
     labs,
@@ -117,6 +118,7 @@ app.command()(catalogue.controllers)
 app.command()(catalogue.schedulers)
 app.command()(catalogue.scenarios)
 app.command()(catalogue.schema)
+app.command()(guide.guide)
 
 
 def main() -> int:

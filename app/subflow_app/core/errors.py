@@ -19,6 +19,10 @@ class ResourceError(AppError):
     """A file that ships with the program is missing: the installation is damaged."""
 
 
+class GuideError(AppError):
+    """The user guide is not there and cannot be built; the text says how it comes to be."""
+
+
 class SettingsError(AppError):
     """The settings could not be saved; the program goes on with the values it has."""
 

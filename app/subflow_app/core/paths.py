@@ -33,6 +33,11 @@ def window_state_path() -> Path:
     return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "window.ini"
 
 
+def guide_cache() -> Path:
+    """The folder of user guides that were built here, one per version; made again when it is gone."""
+    return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "guide"
+
+
 def recovery_directory() -> Path:
     """The folder with a recovery file for every scenario that has unsaved changes."""
     return platformdirs.user_state_path(_APPLICATION, appauthor=False) / "recovery"

@@ -68,6 +68,7 @@ class Features:
         from subflow_app.qt.explain.feature import ExplainFeature
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.forking.feature import ForkFeature
+        from subflow_app.qt.guide_feature import GuideFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
         from subflow_app.qt.sweeps.feature import SweepFeature
 
@@ -79,6 +80,7 @@ class Features:
             PlayheadFeature,
             ForkFeature,
             SweepFeature,
+            GuideFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}
 

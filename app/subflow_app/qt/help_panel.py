@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import ResourceError
 from subflow_app.core.language import ENGLISH, current_language, tr
@@ -16,7 +17,9 @@ FIRST_LAB = "lab-1"
 
 
 class HelpPanel(QWidget):
-    """Shows one page; links go to other pages or to the browser."""
+    """Shows one page; links go to other pages, and a button to the user guide, which has more."""
+
+    guide_wanted = Signal(str)  # page that more is wanted about
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Shows what help there is."""
@@ -29,9 +32,15 @@ class HelpPanel(QWidget):
         self.browser.setOpenLinks(False)
         self.browser.document().setDocumentMargin(12)
         self.browser.anchorClicked.connect(lambda url: self.show_page(url.path()))
+        self.more = QPushButton(tr("More in the user guide"), self)
+        self.more.setObjectName("help_more")
+        self.more.setToolTip(tr("Open the user guide at the page of this panel"))
+        self.more.clicked.connect(lambda: self.guide_wanted.emit(self.page))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
         layout.addWidget(self.browser)
+        layout.addWidget(self.more)
         self.setFocusProxy(self.browser)
         self.show_page(START_PAGE)
 

@@ -149,6 +149,7 @@ GLYPHS: dict[str, str] = {
     "welcome": "ph.hand-waving",
     "shortcuts": "ph.keyboard",
     "about": "ph.info",
+    "guide": "ph.book-open",
     "info": "ph.info",
     "warning": "ph.warning",
     "error": "ph.warning-octagon",

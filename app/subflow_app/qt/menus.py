@@ -211,7 +211,17 @@ MENUS: dict[str, tuple[str, ...]] = {
         "study.trade_offs",
         "study.export_trade_offs",
     ),
-    "&Help": ("help.panel", "help.welcome", "-", "help.palette", "help.shortcuts", "help.about"),
+    "&Help": (
+        "help.panel",
+        "help.guide_here",
+        "help.guide",
+        "-",
+        "help.welcome",
+        "-",
+        "help.palette",
+        "help.shortcuts",
+        "help.about",
+    ),
 }
 
 # Right-click menus of the canvas, by what is clicked: the section of its key, empty for the canvas itself.

@@ -21,12 +21,13 @@ from subflow_app.core.replay.told_decisions import ToldDecisions, check_owner, r
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from subflow_app.core.running.runs import RunJob
     from subflow_sim.agent_steps import AgentDecision
     from subflow_sim.decisions import Explanation
     from subflow_sim.instant import Instant
+    from subflow_sim.scenario import Event, Scenario
     from subflow_sim.simulation import Simulation
     from subflow_store import Store
 
@@ -124,6 +125,16 @@ class Replay:
             SimError: if the simulator refuses the scenario.
         """
         return cls(LiveOrigin(job), budget_bytes=budget_bytes)
+
+    @property
+    def scenario(self) -> Scenario:
+        """What is simulated, without the changes that were made while it went on."""
+        return self._origin.scenario
+
+    @property
+    def changes(self) -> Sequence[Event]:
+        """Those changes, as far as they are known."""
+        return self._origin.changes_until(self._origin.known_until_s)
 
     @property
     def duration_s(self) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from subflow_app.core.replay.deciding import deciding_algorithm
 from subflow_app.core.replay.replay import Replay, never
 from subflow_app.core.replay.worked_rules import WorkedRule, worked
 
@@ -29,6 +30,7 @@ class ExplainedPoint:
         has_previous: whether there is a decision before it.
         has_next: whether there is one after it.
         notice: what a person has to know of the replay; empty if all is well.
+        topic: of the guide, on the algorithm that decided: "controller/lia".
     """
 
     told: Explanation
@@ -38,6 +40,7 @@ class ExplainedPoint:
     has_previous: bool
     has_next: bool
     notice: str
+    topic: str
 
 
 class DecisionWalk:
@@ -125,4 +128,5 @@ class DecisionWalk:
             has_previous=self._position > 0,
             has_next=self._position < len(self._told) - 1,
             notice=self._replay.notice,
+            topic=deciding_algorithm(self._replay.scenario, self._replay.changes, told),
         )

@@ -9,6 +9,8 @@ from subflow_app.qt.action_spec import ActionSpec
 
 def rows() -> Iterator[ActionSpec]:
     """The Help menu."""
+    from subflow_app.qt.guide_feature import GuideFeature
+
     yield ActionSpec(
         "help.panel",
         "&Help on this panel",
@@ -16,6 +18,22 @@ def rows() -> Iterator[ActionSpec]:
         "help",
         ("F1",),
         lambda w, _: w.window_dialogs.show_help(),
+    )
+    yield ActionSpec(
+        "help.guide_here",
+        "User guide on &this",
+        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard",
+        "guide",
+        ("Shift+F1",),
+        lambda w, _: w.features[GuideFeature].show_here(),
+    )
+    yield ActionSpec(
+        "help.guide",
+        "User &guide",
+        "Open the user guide in the browser: every view, algorithm, command and key of a scenario file",
+        "guide",
+        ("Ctrl+F1",),
+        lambda w, _: w.features[GuideFeature].show(),
     )
     yield ActionSpec(
         "help.welcome",
@@ -46,6 +64,6 @@ def rows() -> Iterator[ActionSpec]:
         "&About Subflow",
         "Version, licences and where files are kept",
         "about",
-        ("Shift+F1",),
+        ("Ctrl+Shift+F1",),
         lambda w, _: w.window_dialogs.show_about(),
     )

@@ -56,6 +56,7 @@ class ExplainPanel(QWidget):
     """Shows one decision, or how to get one."""
 
     agent_wanted = Signal()  # the learning agent's decision behind this one shall be shown
+    guide_wanted = Signal(str)  # topic of the user guide: the algorithm that decided
     given_up = Signal()  # nobody waits for the decision any more
 
     def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
@@ -87,6 +88,9 @@ class ExplainPanel(QWidget):
         self.agent = QPushButton(tr("What the agent saw and did"), self)
         self.agent.setObjectName("explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
+        self.guide = QPushButton(tr("Help on this algorithm"), self)
+        self.guide.setObjectName("explain_guide")
+        self.guide.clicked.connect(self._ask_for_guide)
         self._waiting = self._waiting_row()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
@@ -137,6 +141,7 @@ class ExplainPanel(QWidget):
         foot = QHBoxLayout()
         foot.addWidget(self.source, 1)
         foot.addWidget(self.agent)
+        foot.addWidget(self.guide)
         words = QVBoxLayout()
         words.setSpacing(6)
         for label in (self.change, self.rule, self.worked):
@@ -205,6 +210,10 @@ class ExplainPanel(QWidget):
             self._write()
 
     # ---- inside ----
+
+    def _ask_for_guide(self) -> None:
+        if self._point is not None:
+            self.guide_wanted.emit(self._point.topic)
 
     def _write(self) -> None:
         point = self._point

@@ -1,0 +1,247 @@
+"""The generated parts of the guide, each as Markdown: what the simulator, the file format and the commands declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.cli import app as command_line
+from subflow_app.core.replay.rule_sources import rule_sources
+from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
+from subflow_app.plots import PLOTS
+from subflow_sim.catalog import controllers, schedulers
+from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
+from subflow_sim.params import ARRIVALS_TABLE, SECTIONS
+from subflow_sim.scenario import load_scenario
+from subflow_sim.training_params import TRAINING, TRAINING_EVENT
+from subflow_sim.units import UNITS
+
+if TYPE_CHECKING:
+    from subflow_sim.params import Algorithm, Param
+
+_TABLES: Mapping[str, Sequence[Param]] = {
+    **SECTIONS,
+    "queue": QUEUE_TABLE,
+    "loss": LOSS_TABLE,
+    "trace": TRACE_TABLE,
+    "arrivals": ARRIVALS_TABLE,
+    "training": TRAINING,
+    "training-event": TRAINING_EVENT,
+}
+_DOCS = Path(__file__).resolve().parents[1]
+_MARKS = re.compile(r"([\\*_<>\[\]{}$~#|])")
+_CODE = re.compile(r"(`[^`]+`)")
+
+
+def options(kind: str, name: str) -> str:
+    """The options of a controller or scheduler."""
+    algorithm = _algorithm(kind, name)
+    if not algorithm.options:
+        return f"`{name}` has no options."
+    rows = [
+        (
+            _code(option.key),
+            option.unit,
+            _prose(option.allowed_text()),
+            _default(option),
+            _for_bases(option) + _prose(option.help),
+        )
+        for option in algorithm.options
+    ]
+    return _table(("Option", "Unit", "Allowed", "Default", "Meaning"), rows)
+
+
+def facts(kind: str, name: str) -> str:
+    """What it is in a line, where it is from, and how a scenario names it."""
+    algorithm = _algorithm(kind, name)
+    where = _source(algorithm.source)
+    of_flow = (
+        "An `mptcp` flow takes it: it runs over the subflows of a connection together." if algorithm.is_coupled else ""
+    )
+    lines = [f"*{_prose(algorithm.summary)}.*", "", f"Name in scenarios: `{name}`. Source: {where}. {of_flow}"]
+    return "\n".join(lines)
+
+
+def rules(kind: str, name: str) -> str:
+    """The rules it decides by, as Explain tells them."""
+    rows = [
+        (
+            _prose(rule.name.replace("_", " ")),
+            _code(rule.formula),
+            _source(rule.source),
+        )
+        for rule in _algorithm(kind, name).rules
+    ]
+    return _table(("Rule", "What it does", "Source"), rows)
+
+
+def algorithms(kind: str) -> str:
+    """All controllers or all schedulers, each with a link to its page."""
+    folder = "algorithms" if kind == "controller" else "schedulers"
+    rows = [
+        (f"[`{each.name}`](/{folder}/{each.name}.md)", _prose(each.summary), _prose(each.source))
+        for each in _list(kind)
+    ]
+    return _table(("Name", "What it is", "Source"), rows)
+
+
+def keys(table: str) -> str:
+    """The keys of a section of a scenario file."""
+    rows = [
+        (
+            _code(param.key),
+            _prose(param.allowed_text()),
+            "**required**" if param.required else _default(param),
+            _for_kinds(param) + _prose(param.help),
+        )
+        for param in _TABLES[table]
+    ]
+    return _table(("Key", "Allowed", "Default", "Meaning"), rows)
+
+
+def units() -> str:
+    """The units of each kind of quantity."""
+    rows = [(dimension.value, ", ".join(_code(unit) for unit in table)) for dimension, table in UNITS.items()]
+    return _table(("Quantity", "Units"), rows)
+
+
+def scenarios() -> str:
+    """The shipped scenarios."""
+    rows = [(_code(name), _prose(load_scenario(find_scenario(name)).name)) for name in scenario_names()]
+    return _table(("Name", "What it shows"), rows)
+
+
+def plans() -> str:
+    """The shipped plans of sweeps."""
+    return ", ".join(map(_code, sweep_names()))
+
+
+def plots() -> str:
+    """Every plot, with what a run must have for it."""
+    rows = [
+        (_code(plot.id), _prose(plot.title), _prose(plot.axis_text), plot.group, _prose(plot.needs)) for plot in PLOTS
+    ]
+    return _table(("Id", "Plot", "Axis", "Menu", "Only for runs with"), rows)
+
+
+def recipes() -> str:
+    """The recipes that make the policies that ship."""
+    from subflow_app.core.learning.recipes import recipe_names
+
+    return ", ".join(map(_code, recipe_names()))
+
+
+def help(panel: str) -> str:
+    """The short help that F1 shows beside the work: the same text, with links to pages of the guide."""
+    text = resource_path(f"help/{panel}.md").read_text(encoding="utf-8")
+    body = text.partition("\n")[2].replace("[All panels](help)", "")
+    body = re.sub(r"\]\(lab-\d+\)", "](/labs/index.md)", body)
+    return re.sub(r"\]\(([a-z]+)\)", r"](/views/\1.md)", body).strip()
+
+
+def commands() -> str:
+    """Every command with its arguments and options, as the program itself declares them."""
+    import typer
+
+    group: Any = typer.main.get_command(command_line)
+    return "\n\n".join(
+        _command(command, (name,)) for name, command in sorted(group.commands.items()) if not command.hidden
+    )
+
+
+def pages(folder: str, *first: str) -> str:
+    """The pages of a folder, some of them first; others join as they are written."""
+    others = sorted(path.stem for path in (_DOCS / folder).glob("*.md") if path.stem not in ("index", *first))
+    names = [*first, *others]
+    return "\n".join(("```{toctree}", ":maxdepth: 1", "", *names, "```")) if names else ""
+
+
+PARTS: Mapping[str, Callable[..., str]] = {
+    part.__name__: part
+    for part in (
+        options,
+        facts,
+        rules,
+        algorithms,
+        keys,
+        units,
+        scenarios,
+        plans,
+        plots,
+        recipes,
+        help,
+        commands,
+        pages,
+    )
+}
+
+
+def _command(command: Any, words: tuple[str, ...]) -> str:
+    import typer
+
+    context = typer.Context(command, info_name=" ".join(("subflow", *words)))
+    lines = [f"({'-'.join(('command', *words))})=", f"{'##' if len(words) == 1 else '###'} `{' '.join(words)}`", ""]
+    lines += [_prose(re.sub(r"[ \t]*\n[ \t]*(?!\n)", "\n", command.help or "").strip()), ""]
+    lines += ["```text", f"{context.command_path} {' '.join(command.collect_usage_pieces(context))}", "```", ""]
+    records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
+    if records:
+        lines += [
+            _table(
+                ("Argument or option", "Meaning"),
+                [(_code(name), _prose(" ".join(text.split()))) for name, text in records],
+            )
+        ]
+    below = getattr(command, "commands", {})
+    lines += [_command(each, (*words, name)) for name, each in sorted(below.items()) if not each.hidden]
+    return "\n".join(lines)
+
+
+def _list(kind: str) -> tuple[Algorithm, ...]:
+    return {"controller": controllers, "scheduler": schedulers}[kind]()
+
+
+def _algorithm(kind: str, name: str) -> Algorithm:
+    return next(each for each in _list(kind) if each.name == name)
+
+
+def _source(source: str) -> str:
+    parts = rule_sources(source)
+    return "; ".join(f"[{_prose(part.text)}]({part.url})" if part.url else _prose(part.text) for part in parts)
+
+
+def _default(param: Param) -> str:
+    shown = [_text(param, param.default_in(profile)) for profile in ("linux", "textbook")]
+    return shown[0] if shown[0] == shown[1] else f"{shown[0]}; profile textbook: {shown[1]}"
+
+
+def _text(param: Param, value: object) -> str:
+    return "–" if value is None or value == "" else _code(param.format(value))
+
+
+def _for_bases(option: Param) -> str:
+    return f"With {' or '.join(map(_code, option.applies_to))}: " if option.applies_to else ""
+
+
+def _for_kinds(param: Param) -> str:
+    return f"({', '.join(param.applies_to)}) " if param.applies_to else ""
+
+
+def _prose(text: str) -> str:
+    """Text for people, which may have code between backticks; everything else stands for itself."""
+    parts = _CODE.split(text)
+    return "".join(part if place % 2 else _MARKS.sub(r"\\\1", part) for place, part in enumerate(parts))
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [titles, ["---"] * len(titles), *rows]
+    # A bar would end the cell, in code too; those in prose are escaped already.
+    cells = [
+        [_CODE.sub(lambda code: code[0].replace("|", r"\|"), " ".join(cell.split())) for cell in line] for line in lines
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)

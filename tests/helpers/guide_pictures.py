@@ -1,0 +1,227 @@
+"""Takes the pictures of the user guide from the real window: one line in `PICTURES` for each.
+
+    python -m tests.helpers.guide_pictures [--to FOLDER] [NAME ...]
+
+Writes `docs/images/NAME.png`: all of them, or those that are named, for which the ones before are prepared as well.
+It needs no screen, and works on settings, a database and a data folder of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# Before Qt reads it: the picture shall not depend on this machine's screen.
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+from PySide6.QtWidgets import QApplication, QWidget
+from tests.helpers.screenshots import SIZE, run_to_end, save, wait_for
+from tests.helpers.time_journey import SweepDialogs, TimeJourney
+from tests.helpers.window import make_window
+
+from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.qt.app import make_application
+from subflow_app.qt.comparison.feature import CompareFeature
+from subflow_app.qt.docks import Side
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.queue.enqueue_dialog import Enqueueing
+from subflow_app.qt.sweeps.feature import SweepFeature
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
+_TRAINING_STEPS = 60_000
+_TRAINING_TIMEOUT_MS = 10 * 60_000
+
+
+class Studio:
+    """The window, and what pictures need of it."""
+
+    def __init__(self, window: MainWindow, journey: TimeJourney, dialogs: SweepDialogs) -> None:
+        self.window, self.journey, self.dialogs = window, journey, dialogs
+
+    def run(self, example: str, controller: str = "", flow: str = "") -> None:
+        """A shipped scenario to its end, with another controller if one is given."""
+        window = self.window
+        window.document_stack.setClean()
+        window.documents.open_example(example)
+        if controller:
+            from subflow_app.qt import commands
+
+            commands.set_value(window.document_stack, window.documents.doc, f"flows.{flow}.controller", controller)
+        window.bar.trigger("view.workspace_run")
+        window.bar.trigger("run.speed_express")
+        run_to_end(window)
+        window.document_stack.setClean()
+        wait_for(lambda: not window.workers.is_busy)
+
+    def panel(self, name: str) -> QWidget:
+        """A panel alone, as large as the plots: in their place."""
+        docks = self.window.docks
+        if name == "plots":
+            docks.raise_panel("plots")
+            return self.window.plots
+        docks.place(name, Side.TAB, "plots")
+        docks.set_open(name, True)
+        QApplication.processEvents()
+        wait_for(lambda: not self.window.workers.is_busy)
+        content = self.window.docks._panels[name].dock.widget()
+        assert isinstance(content, QWidget)
+        return content
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One of them.
+
+    Attributes:
+        name: of the file.
+        prepare: brings the window to where the picture is; those before it in the list were there already.
+        panel: what is taken; empty: the whole window.
+    """
+
+    name: str
+    prepare: Callable[[Studio], object]
+    panel: str = ""
+
+
+def _demo(studio: Studio) -> None:
+    for example in ("t-1link", "t-2link"):
+        studio.run(example)
+    studio.run("demo")
+
+
+def _link(studio: Studio) -> None:
+    studio.window.topology.select("links.wifi")
+
+
+def _queue(studio: Studio) -> None:
+    window = studio.window
+    window.documents.open_example("drlcc-sc1")
+    studio.dialogs.answer("enqueue", Enqueueing(range(1, 4), "download", ("lia", "olia"), "seeds"))
+    window.bar.trigger("queue.add_several")
+    queue = window.queue_session.queue
+    wait_for(lambda: len(queue.entries()) == 6 and all(entry.state.is_over for entry in queue.entries()))
+    window.queue_session.refresh()
+    wait_for(lambda: not window.workers.is_busy)
+
+
+def _time(studio: Studio) -> None:
+    window = studio.window
+    window.documents.open_example("demo")
+    studio.journey.show(min(row.id for row in window.history.runs() if row.scenario_name.startswith("Demo")))
+    studio.journey.scrub((23.417,))
+
+
+def _explain(studio: Studio) -> None:
+    studio.journey.explain("download/1", 23.4)
+
+
+def _fork(studio: Studio) -> None:
+    studio.journey.fork(20.0, "lte", "3%")
+
+
+def _compare(studio: Studio) -> None:
+    window = studio.window
+    runs = [row.id for row in window.history.runs() if "seeds" in row.tags]
+    window.features[CompareFeature].compare_runs(sorted(runs))
+    wait_for(lambda: not window.workers.is_busy)
+
+
+def _sweep(studio: Studio) -> None:
+    window = studio.window
+    studio.journey.sweep()
+    page = window.features[SweepFeature].session.panel.page
+    page.set_view("scatter")
+    wait_for(lambda: page.is_drawn)
+
+
+def _fairness(studio: Studio) -> None:
+    studio.run("t-1link")
+
+
+def _agent(studio: Studio) -> None:
+    studio.run("rlx-alternating")
+    studio.window.bar.trigger("agent.last")
+
+
+def _train(studio: Studio) -> None:
+    window = studio.window
+    studio.panel("train")
+    wait_for(lambda: window.train.form is not None)
+    form = window.train.form
+    assert form is not None
+    form.draft.set_value("agent", "rl-explore")
+    form.draft.set_value("recipe", "rl-explore")
+    form.draft.set_value("steps", _TRAINING_STEPS)
+    for seed in (1, 2):
+        form.draft.set_value("seed", seed)
+        form.show_draft()
+        window.bar.trigger("train.start")
+    trainings = window.trainings.trainings
+    wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
+    window.train.select([training.id for training in trainings])
+
+
+PICTURES: tuple[Picture, ...] = (
+    Picture("window", _demo),
+    Picture("inspector", _link, "inspector"),
+    Picture("topology", _link, "topology"),
+    Picture("plots", lambda _: None, "plots"),
+    Picture("queue", _queue, "queue"),
+    Picture("history", lambda _: None, "history"),
+    Picture("compare", _compare, "compare"),
+    Picture("time", _time),
+    Picture("explain", _explain, "explain"),
+    Picture("fork", _fork, "plots"),
+    Picture("sweeps", _sweep, "sweeps"),
+    Picture("fairness", _fairness, "fairness"),
+    Picture("agent", _agent, "agent"),
+    Picture("train", _train, "train"),
+    Picture("log", lambda _: None, "log"),
+)
+"""In this order, in one window."""
+
+
+def main(folder: Path, names: Sequence[str] = ()) -> None:
+    """Takes the pictures."""
+    unknown = [name for name in names if name not in {picture.name for picture in PICTURES}]
+    if unknown:
+        sys.exit(f"no such picture: {', '.join(unknown)}; allowed are {', '.join(p.name for p in PICTURES)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    last = max((place for place, picture in enumerate(PICTURES) if picture.name in names), default=len(PICTURES))
+    logging.getLogger("subflow_app").addHandler(SESSION_LOG)
+    logging.getLogger("subflow_app").setLevel(logging.INFO)
+    application = make_application([])
+    with tempfile.TemporaryDirectory() as scratch:
+        # Trainings and policies of the person at this computer stay out of the picture.
+        os.environ["XDG_DATA_HOME"] = scratch
+        dialogs = SweepDialogs()
+        window = make_window(application, Path(scratch), database=Path(scratch) / "subflow.db", dialogs=dialogs)
+        window.resize(SIZE)
+        window.show()
+        window.load()
+        wait_for(lambda: not window.database.is_opening)
+        window.workspaces.reset()
+        dialogs.journey = TimeJourney(window, dialogs, Path(scratch))
+        studio = Studio(window, dialogs.journey, dialogs)
+        for picture in PICTURES[: last + 1]:
+            window.bar.trigger("view.workspace_run")
+            window.bar.trigger("view.reset_layout")
+            picture.prepare(studio)
+            if names and picture.name not in names:
+                continue
+            for topic in window.banners.topics():
+                window.banners.close_banner(topic)
+            subject = studio.panel(picture.panel) if picture.panel else window
+            save(subject, folder / f"{picture.name}.png")
+        window.close_at_once()
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    target = Path(words.pop(words.index("--to") + 1)) if "--to" in words else FOLDER
+    main(target, [word for word in words if not word.startswith("--")])
