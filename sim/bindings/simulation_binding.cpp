@@ -225,6 +225,14 @@ void bind_simulation(nb::module_& m) {
         .def("take_decisions", [](Simulation& s) { return s.network().take_decisions(); })
         .def_prop_ro("decisions_fill", [](const Simulation& s) { return s.network().decisions_fill(); })
         .def_prop_ro("decisions_lost", [](const Simulation& s) { return s.network().decisions_lost(); })
+        .def(
+            "capture_packets",
+            [](Simulation& s, std::uint32_t flow, std::size_t capacity) {
+                s.network().capture_packets(flow, capacity);
+            },
+            "flow"_a, "capacity"_a)
+        .def("take_packets", [](Simulation& s) { return s.network().take_packets(); })
+        .def_prop_ro("packets_not_captured", [](const Simulation& s) { return s.network().packets_not_captured(); })
         .def_prop_ro("marks_lost", [](const Simulation& s) { return s.network().marks_lost(); })
         .def("take_intervals", &take_intervals, nb::sig("def take_intervals(self) -> dict[str, typing.Any]"))
         .def("agents", &agents, nb::sig("def agents(self) -> list[dict[str, typing.Any]]"))

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "boxed.h"
+#include "capture.h"
 #include "decision.h"
 #include "receiver.h"
 #include "ring.h"
@@ -71,6 +72,7 @@ struct Connection {
     Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
     Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
     Boxed<DecisionLog> decisions;               // of the scheduler, if they are recorded; only over several subflows
+    Boxed<PacketLog> captured;                  // of its packets, if somebody wants to see them
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;
@@ -107,7 +109,7 @@ struct Connection {
     static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // waits among the reinjections
 
     std::size_t heap_bytes() const {
-        return heap_bytes_of(scheduler, changed_controller, decisions, sent_on, reinjections, reassembly);
+        return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly);
     }
     bool is_multipath() const { return subflow_count > 1; }
     bool send_buffer_is_full() const { return data_nxt - data_una >= send_buffer_pkts; }

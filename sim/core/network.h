@@ -168,6 +168,14 @@ public:
     // Decisions since the start that their log had no room for.
     std::int64_t decisions_lost() const;
 
+    // From now on the packets of a flow are noted as they leave and reach its hosts, up to `capacity` that have not
+    // been taken. Changes nothing of what happens; a copy of the network has a copy of what is noted.
+    void capture_packets(std::uint32_t flow, std::size_t capacity);
+    // Those until now, of all flows that are captured, in order of time.
+    PacketTable take_packets();
+    // Packets that there was no room for between two calls.
+    std::int64_t packets_not_captured() const;
+
     // Learning agents whose decider is Outside: run_until() stops, not having reached its end, when some of them have
     // to act, all at that instant; each then needs act() before it can go on.
     bool is_waiting() const { return waiting_ != 0; }
@@ -331,6 +339,7 @@ private:
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
+    void note_packet(Connection& connection, const Packet& packet, Station station, Nanos at);
     void reinject(Connection& connection, const Subflow& from, bool is_closed);
     void send_again(Connection& connection, std::size_t position, std::uint32_t data_seq);
 

@@ -55,6 +55,8 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
 template <PacketKind kKind>
 SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     ++packets_delivered_;
+    if (c.captured) [[unlikely]]
+        note_packet(c, packet, Station::Receiver, at);
 #ifdef SUBFLOW_VALIDATE
     ++s.arrived_pkts;
 #endif
@@ -115,6 +117,8 @@ SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index,
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.kind = PacketKind::Data;
     packet.incarnation = s.incarnation & kIncarnationMask;
+    if (c.captured) [[unlikely]]
+        note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Data>(s.route, packet, s, c, now_);
 }
 
@@ -336,6 +340,8 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     ack.incarnation = s.incarnation & kIncarnationMask;
     if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
+    if (c.captured) [[unlikely]]
+        note_packet(c, ack, Station::Receiver, at);
     carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }
 
@@ -351,6 +357,8 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
 }
 
 void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
+    if (c.captured) [[unlikely]]
+        note_packet(c, packet, Station::Sender, now_);
     std::span<const SeqRange> blocks;
     if (packet.extension != kNoExtension) [[unlikely]] {
         const AckExtension& extension = ack_extensions_[packet.extension];
@@ -426,6 +434,8 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(scenario_->flows[s.connection].datagrams.packet.value);
     packet.kind = PacketKind::Datagram;
+    if (c.captured) [[unlikely]]
+        note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
 }
 

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from subflow_sim import _core
 from subflow_sim.agent_steps import AgentSteps, RunAgent
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
-from subflow_sim.errors import SimulationError
+from subflow_sim.errors import ParamError, SimulationError
 from subflow_sim.instant import Instant
 from subflow_sim.instant import from_core as instant_from_core
 from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, lower_changes, nanos
+from subflow_sim.packets import DEFAULT_CAPACITY, CapturedPackets
+from subflow_sim.packets import from_core as packets_from_core
 from subflow_sim.scenario import Choice, Event, Scenario
 from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
@@ -253,6 +255,33 @@ class Simulation:
     def decisions_lost(self) -> int:
         """Decisions that did not fit within the capacity between two calls of `take_decisions`."""
         return self._core.decisions_lost
+
+    def capture_packets(self, flow: str, capacity: int = DEFAULT_CAPACITY) -> None:
+        """From now on note the packets of a flow as they leave and reach its hosts, for `take_packets`.
+
+        It changes nothing of what happens. Captured from the start, the byte numbers of a real TCP can be told.
+
+        Args:
+            flow: its name, "download.1".
+            capacity: packets that are kept until they are taken; more are counted by `packets_not_captured`.
+
+        Raises:
+            ParamError: if there is no such flow or no capacity.
+        """
+        if flow not in self._flow_names:
+            raise ParamError(f'there is no flow "{flow}" to capture', ", ".join(self._flow_names))
+        if capacity < 1:
+            raise ParamError(f"the capacity of a capture is {capacity}", "1 or more")
+        self._core.capture_packets(self._flow_names.index(flow), capacity)
+
+    def take_packets(self) -> CapturedPackets:
+        """Packets of the captured flows since the last call, up to now, in order of time."""
+        return packets_from_core(self._core.take_packets(), self._subflow_names)
+
+    @property
+    def packets_not_captured(self) -> int:
+        """Packets that did not fit within the capacity between two calls of `take_packets`."""
+        return self._core.packets_not_captured
 
     def take_intervals(self) -> Intervals:
         """The monitor intervals finished since the last call, of all subflows that send by them, in order of time."""

@@ -1,0 +1,1 @@
+"""Captures of simulated packets: files that Wireshark reads."""

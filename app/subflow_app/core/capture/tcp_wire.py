@@ -1,0 +1,270 @@
+"""The TCP connections of one flow as bytes: what real hosts would have put on the wire for what was simulated.
+
+The simulator counts packets; here they get bytes, numbers and options. It establishes a subflow at a moment; here that
+moment is when the last packet of a handshake reaches the sending host. Everything that is made up follows from the
+run's signature, so the same run gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from subflow_app.core.capture import headers
+from subflow_app.core.capture.headers import ACK, SYN, End
+from subflow_sim.packets import NO_EDGE, RECEIVER, SENDER
+
+HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
+
+_MILLISECOND_NS = 1_000_000
+# Clocks of timestamps are not zero where times before the start of the run are told.
+_CLOCK_START_MS = 1 << 20
+# What fits into 40 bytes of options beside timestamps and a data sequence signal, or beside timestamps.
+_MOST_SACK_RANGES = {True: 2, False: 3}
+
+
+class WirePacket(NamedTuple):
+    """A packet at a network card.
+
+    Attributes:
+        time_ns: simulated time.
+        station: `packets.SENDER` or `packets.RECEIVER`: whose card.
+        captured: its headers.
+        length: with its payload, bytes.
+        comment: empty: none.
+    """
+
+    time_ns: int
+    station: int
+    captured: bytes
+    length: int
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """Keys of the two hosts of an MPTCP connection, and what follows from them.
+
+    Attributes:
+        sender: key of the host that sends the data.
+        receiver: key of the host that receives it, which opens the connection.
+    """
+
+    sender: bytes
+    receiver: bytes
+
+    @classmethod
+    def of(cls, flow: str, signature: str) -> Secrets:
+        """Keys that are the same whenever the run is."""
+        return cls(_made_up(flow, signature, "sender key")[:8], _made_up(flow, signature, "receiver key")[:8])
+
+    @property
+    def first_data_seq(self) -> int:
+        """Number of the first byte of data."""
+        return headers.initial_data_seq(self.sender) + 1
+
+    @property
+    def first_data_ack(self) -> int:
+        """What the sender of data acknowledges all the time: nothing comes back to it."""
+        return headers.initial_data_seq(self.receiver) + 1
+
+
+@dataclass(slots=True)
+class TcpWire:
+    """One TCP connection: a subflow from when it opens until it is closed.
+
+    Attributes:
+        sender: end that sends data.
+        receiver: end that opens the connection.
+        mss_bytes: payload of a full packet.
+        size_bytes: of the transfer, which its last packet may not fill; None: endless.
+        window_limit_bytes: the receive buffer; None: no limit.
+        secrets: of the MPTCP connection; None: plain TCP.
+        seed: text that initial sequence numbers follow from.
+    """
+
+    sender: End
+    receiver: End
+    mss_bytes: int
+    size_bytes: int | None
+    window_limit_bytes: int | None
+    secrets: Secrets | None
+    seed: str
+    _offsets: list[int] = field(default_factory=lambda: [0])  # of the first byte of each packet, and the next one's
+    _under_way: dict[tuple[int, int], tuple[bytes, int]] = field(default_factory=dict)
+    _echo_ms: int = 0  # latest timestamp of the receiver that has reached the sender
+    _sent: int = 0
+    _acked: int = 0
+    _isn_sender: int = field(init=False)
+    _isn_receiver: int = field(init=False)
+    _window_shift: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._isn_sender = int.from_bytes(_made_up(self.seed, "sender number")[:4], "big")
+        self._isn_receiver = int.from_bytes(_made_up(self.seed, "receiver number")[:4], "big")
+        limit = self.window_limit_bytes
+        # The smallest shift by which the buffer fits the field, so that it is told as exactly as may be.
+        needed = headers.LARGEST_WINDOW_SCALE if limit is None else max(0, limit.bit_length() - 16)
+        self._window_shift = min(needed, headers.LARGEST_WINDOW_SCALE)
+
+    def handshake(
+        self, at_ns: int, one_way_ns: tuple[int, int], *, joins: bool, ordinal: int, is_backup: bool
+    ) -> Iterator[WirePacket]:
+        """The three packets that open it, of which the last one reaches the sender when it may send.
+
+        Args:
+            at_ns: when it may.
+            one_way_ns: delay from the sender to the receiver, and back.
+            joins: whether it is a further subflow of its connection.
+            ordinal: of the subflow, from 1: the address identifier.
+            is_backup: carries data only while no other does.
+        """
+        there, back = one_way_ns
+        syn_ns = at_ns - 2 * back - there
+        syn_ack_ns = syn_ns + back
+        ack_ns = syn_ack_ns + there
+        steps = (
+            # flags, when it leaves, what it echoes, its own number and the other's that it acknowledges
+            (SYN, syn_ns, None, self._isn_receiver, 0),
+            (SYN | ACK, syn_ack_ns, syn_ns, self._isn_sender, self._isn_receiver + 1),
+            (ACK, ack_ns, syn_ack_ns, self._isn_receiver + 1, self._isn_sender + 1),
+        )
+        for step, (flags, leaves_ns, echo_ns, seq, ack) in enumerate(steps):
+            from_sender = step == 1
+            options = [headers.timestamps(_clock_ms(leaves_ns), 0 if echo_ns is None else _clock_ms(echo_ns))]
+            if flags & SYN:
+                scale = headers.window_scale(self._window_shift)
+                options = [headers.mss(self.mss_bytes), headers.sack_permitted(), *options, scale]
+            if self.secrets is not None:
+                options.append(self._opening(step, joins=joins, ordinal=ordinal, is_backup=is_backup))
+            packet = headers.tcp_packet(
+                *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
+                seq=seq,
+                ack=ack,
+                flags=flags,
+                window=headers.LARGEST_WINDOW if flags & SYN else self._window(self.window_limit_bytes),
+                options=options,
+                payload_bytes=0,
+                identification=step,
+            )
+            stations = (SENDER, RECEIVER) if from_sender else (RECEIVER, SENDER)
+            arrives_ns = leaves_ns + (there if from_sender else back)
+            for station, time_ns in zip(stations, (leaves_ns, arrives_ns), strict=True):
+                yield WirePacket(time_ns, station, packet, len(packet), HANDSHAKE)
+        self._echo_ms = _clock_ms(ack_ns)
+
+    def data_leaves(self, time_ns: int, seq: int, data_seq: int, transmission: int, payload_bytes: int) -> WirePacket:
+        """A data packet at the sender."""
+        while len(self._offsets) <= seq:
+            self._offsets.append(self._offsets[-1] + self.mss_bytes)  # not seen: it was sent before the capture began
+        if seq == len(self._offsets) - 1:
+            self._offsets.append(self._offsets[-1] + payload_bytes)
+        offset = self._offsets[seq]
+        options = [headers.timestamps(_clock_ms(time_ns), self._echo_ms)]
+        if self.secrets is not None:
+            mapping = (self.secrets.first_data_seq + self._data_offset(data_seq), 1 + offset, payload_bytes)
+            options.append(headers.dss(self.secrets.first_data_ack, mapping))
+        self._sent += 1
+        packet = headers.tcp_packet(
+            self.sender,
+            self.receiver,
+            seq=self._isn_sender + 1 + offset,
+            ack=self._isn_receiver + 1,
+            flags=ACK | headers.PSH if payload_bytes < self.mss_bytes else ACK,
+            window=headers.LARGEST_WINDOW,
+            options=options,
+            payload_bytes=payload_bytes,
+            identification=self._sent + 1,
+        )
+        self._under_way[SENDER, transmission] = packet, len(packet) + payload_bytes
+        return WirePacket(time_ns, SENDER, packet, len(packet) + payload_bytes)
+
+    def ack_leaves(
+        self,
+        time_ns: int,
+        echo_ns: int,
+        seq: int,
+        data_seq: int,
+        transmission: int,
+        right_edge: int,
+        ranges: Sequence[Sequence[int]],
+    ) -> WirePacket:
+        """An ACK at the receiver."""
+        is_multipath = self.secrets is not None
+        options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]
+        first = self._isn_sender + 1
+        if ranges:
+            told = ranges[: _MOST_SACK_RANGES[is_multipath]]
+            options.append(headers.sack([(first + self._offset(a), first + self._offset(b)) for a, b in told]))
+        if self.secrets is not None:
+            options.append(headers.dss(self.secrets.first_data_seq + self._data_offset(data_seq)))
+        self._acked += 1
+        room = None if right_edge == NO_EDGE else max(0, right_edge - data_seq) * self.mss_bytes
+        packet = headers.tcp_packet(
+            self.receiver,
+            self.sender,
+            seq=self._isn_receiver + 1,
+            ack=first + self._offset(seq),
+            flags=ACK,
+            window=self._window(room),
+            options=options,
+            payload_bytes=0,
+            identification=self._acked + 2,
+        )
+        self._under_way[RECEIVER, transmission] = packet, _clock_ms(time_ns)
+        return WirePacket(time_ns, RECEIVER, packet, len(packet))
+
+    def data_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
+        """A data packet at the receiver; None: it was sent before the capture began."""
+        known = self._under_way.pop((SENDER, transmission), None)
+        return None if known is None else WirePacket(time_ns, RECEIVER, *known)
+
+    def ack_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
+        """An ACK at the sender; likewise."""
+        known = self._under_way.pop((RECEIVER, transmission), None)
+        if known is None:
+            return None
+        packet, self._echo_ms = known
+        return WirePacket(time_ns, SENDER, packet, len(packet))
+
+    # ---- inside ----
+
+    def _offset(self, seq: int) -> int:
+        """Of the first byte of a packet; of one that was not sent, of the end."""
+        return self._offsets[min(seq, len(self._offsets) - 1)]
+
+    def _data_offset(self, data_seq: int) -> int:
+        offset = data_seq * self.mss_bytes
+        return offset if self.size_bytes is None else min(offset, self.size_bytes)
+
+    def _window(self, room_bytes: int | None) -> int:
+        """The field of a packet that is no SYN; without a limit the largest there is."""
+        if room_bytes is None:
+            return headers.LARGEST_WINDOW
+        return min(headers.LARGEST_WINDOW, room_bytes >> self._window_shift)
+
+    def _opening(self, step: int, *, joins: bool, ordinal: int, is_backup: bool) -> bytes:
+        """The MPTCP option of the SYN (0), the SYN/ACK (1) or the ACK (2)."""
+        assert self.secrets is not None
+        sender, receiver = self.secrets.sender, self.secrets.receiver
+        if not joins:
+            return headers.mp_capable(*((), (sender,), (receiver, sender))[step])
+        nonce_sender = _made_up(self.seed, "sender nonce")[:4]
+        nonce_receiver = _made_up(self.seed, "receiver nonce")[:4]
+        if step == 0:
+            return headers.mp_join_syn(headers.token_of(sender), nonce_receiver, ordinal, is_backup=is_backup)
+        if step == 1:
+            proof = headers.join_proof(sender, receiver, nonce_sender, nonce_receiver)
+            return headers.mp_join_syn_ack(proof, nonce_sender, ordinal, is_backup=is_backup)
+        return headers.mp_join_ack(headers.join_proof(receiver, sender, nonce_receiver, nonce_sender))
+
+
+def _clock_ms(time_ns: int) -> int:
+    return _CLOCK_START_MS + time_ns // _MILLISECOND_NS
+
+
+def _made_up(*parts: str) -> bytes:
+    """Bytes that look random and follow from a text."""
+    return hashlib.sha256("/".join(parts).encode()).digest()

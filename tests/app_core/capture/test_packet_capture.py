@@ -1,0 +1,206 @@
+"""Captures as Wireshark's own dissector reads them: nothing malformed, and the same data as in the simulation."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.capture.headers import initial_data_seq
+from subflow_app.core.capture.packet_capture import CapturePlan, write_capture
+from subflow_app.core.capture.tcp_wire import HANDSHAKE, Secrets
+from subflow_app.core.errors import ExportError, InputError
+from subflow_sim import Scenario, Simulation, parse_scenario
+
+SCENARIO = """
+format = 1
+name = "Two paths, a transfer, and one path that goes"
+duration = "20s"
+[nodes.client]
+[nodes.server]
+[links.wifi]
+ends = ["server", "client"]
+rate = "8Mbit/s"
+delay = "20ms"
+queue = "40pkt"
+loss = "1%"
+[links.lte]
+ends = ["client", "server"]
+rate = "4Mbit/s"
+delay = "35ms"
+queue = "40pkt"
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+paths = [["wifi"], ["lte"]]
+size = "3MB"
+recv_buffer = 200000
+[flows.plain]
+kind = "tcp"
+from = "server"
+to = "client"
+paths = [["wifi"]]
+[flows.bursts]
+kind = "cbr"
+from = "client"
+to = "server"
+paths = [["lte"]]
+rate = "400kbit/s"
+[[events]]
+at = "1s"
+flow = "download"
+subflow = 2
+open = false
+[[events]]
+at = "2s"
+flow = "download"
+subflow = 2
+open = true
+"""
+
+needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+
+
+@dataclass(frozen=True)
+class MadeRun:
+    """An origin without a database."""
+
+    scenario: Scenario
+    seed: int = 1
+    known_until_s: float = 6.0
+    signature: str = ""
+    version: str = "0.0"
+    title: str = "the run"
+
+
+@pytest.fixture(scope="module")
+def run() -> MadeRun:
+    scenario = parse_scenario(SCENARIO)
+    simulation = Simulation(scenario, seed=1)
+    simulation.run_until(6.0)
+    return MadeRun(scenario, signature=simulation.signature())
+
+
+def fields(path: Path, *names: str, only: str = "") -> list[list[str]]:
+    """Fields of each packet, as tshark has them."""
+    command: list[str | Path] = ["tshark", "-n", "-r", path, "-T", "fields", "-E", "separator=|"]
+    command += [part for name in names for part in ("-e", name)]
+    command += ["-Y", only] if only else []
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [line.split("|") for line in done.stdout.splitlines()]
+
+
+@needs_tshark
+def test_wireshark_finds_nothing_malformed_and_sees_the_data_sequence_mapping(run: MadeRun, tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    result = write_capture(run, path, CapturePlan("download"))
+    assert result is not None
+    assert result.notice == ""
+
+    packets = fields(path, "frame.number", "_ws.malformed", "ip.len", "frame.len", "tcp.options.mptcp.subtype")
+    assert len(packets) == result.packets
+    assert all(not malformed and total == seen for _, malformed, total, seen, _ in packets)
+    assert {subtype for *_, subtype in packets} == {"0", "1", "2"}  # MP_CAPABLE, MP_JOIN, DSS on all others
+
+    # Each byte of the 3 MB has a number of its own, counted from the hash of the key in the handshake.
+    first = initial_data_seq(Secrets.of("download", run.signature).sender) + 1
+    mapped = fields(path, "tcp.options.mptcp.rawdataseqno", "tcp.options.mptcp.datalvllen", only="tcp.len > 0")
+    assert len(mapped) > 3_000_000 / 1424
+    ends = {int(number) - first + int(length) for number, length in mapped}
+    assert min(int(number) - first for number, _ in mapped) == 0
+    assert max(ends) == 3_000_000
+    assert len(ends) == -(-3_000_000 // 1424)
+
+    # Keys, tokens and proofs fit together: the analysis finds one connection of three TCP connections.
+    streams = fields(path, "mptcp.stream", "tcp.stream", only="tcp.len > 0")
+    assert {stream for stream, _ in streams} == {"0"}
+    assert {stream for _, stream in streams} == {"0", "1", "2"}
+
+
+@needs_tshark
+def test_numbers_of_bytes_are_those_of_a_real_tcp(run: MadeRun, tmp_path: Path) -> None:
+    """What the sender's card sees has no gaps; acknowledgements and SACK ranges lie within what was sent."""
+    path = tmp_path / "run.pcapng"
+    write_capture(run, path, CapturePlan("plain"))
+    names = ("tcp.srcport", "tcp.seq", "tcp.len", "tcp.ack", "tcp.options.sack_re", "tcp.options.mptcp.subtype")
+    sent = 1
+    some = 0
+    for port, seq, length, ack, right_edges, subtype in fields(path, *names):
+        assert not subtype
+        if port == "50001":
+            assert int(seq) <= max(sent, 1)
+            sent = max(sent, int(seq) + int(length))
+            continue
+        assert int(ack) <= sent
+        for edge in filter(None, right_edges.split(",")):
+            some += 1
+            assert int(edge) <= sent
+    assert sent > 100_000
+    assert some > 10
+    lost = fields(path, "frame.number", only="tcp.analysis.lost_segment || tcp.analysis.ack_lost_segment")
+    assert lost == []
+
+
+@needs_tshark
+def test_the_receive_window_is_that_of_the_buffer(run: MadeRun, tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    write_capture(run, path, CapturePlan("download", "receiver"))
+    windows = [int(size) for (size,) in fields(path, "tcp.window_size", only="tcp.dstport == 50001 && tcp.len == 0")]
+    assert 190_000 < max(windows[3:]) <= 200_000
+    assert min(windows[3:]) < 150_000  # packets wait for those before them
+
+
+@needs_tshark
+def test_datagrams_are_udp_and_hosts_have_names(run: MadeRun, tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    result = write_capture(run, path, CapturePlan("bursts", "both", since_s=1.0, until_s=2.0))
+    assert result is not None
+    rows = fields(path, "udp.length", "frame.interface_name", "frame.time_epoch", "_ws.malformed")
+    assert {length for length, *_ in rows} == {"1480"}
+    assert {name for _, name, *_ in rows} == {"sender", "receiver"}
+    epochs = [float(time) - 946_684_800 for _, _, time, _ in rows]
+    assert epochs == sorted(epochs)
+    assert 1.0 <= min(epochs) <= max(epochs) <= 2.0
+    named = subprocess.run(
+        ["tshark", "-N", "n", "-r", path, "-c", "1"], capture_output=True, text=True, check=True
+    ).stdout
+    assert "client.lte" in named
+    assert "server.lte" in named
+
+
+@needs_tshark
+def test_a_part_begins_with_how_the_connection_was_opened(run: MadeRun, tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    write_capture(run, path, CapturePlan("download", since_s=4.0, until_s=4.5))
+    rows = fields(path, "frame.comment", "tcp.seq", "tcp.len")
+    made_up = [comment for comment, *_ in rows if comment]
+    assert made_up == [HANDSHAKE] * 9  # three TCP connections, seen at one card
+    assert len(rows) > 100
+    assert min(int(seq) for comment, seq, length in rows if not comment and int(length)) > 100_000
+
+
+def test_what_cannot_be_captured_is_told_and_leaves_no_file(run: MadeRun, tmp_path: Path) -> None:
+    path = tmp_path / "run.pcapng"
+    for plan, told in (
+        (CapturePlan("upload"), '"upload".*download, plain, bursts'),
+        (CapturePlan("download", "middle"), '"middle".*sender, receiver, both'),
+        (CapturePlan("download", since_s=3.0, until_s=2.0), "3 s to 2 s"),
+        (CapturePlan("download", since_s=9.0, until_s=12.0), "ends at 6 s"),
+    ):
+        with pytest.raises(InputError, match=told):
+            write_capture(run, path, plan)
+    with pytest.raises(ExportError, match="no-folder"):
+        write_capture(run, tmp_path / "no-folder" / "x.pcapng", CapturePlan("download"))
+    assert write_capture(run, path, CapturePlan("download"), is_cancelled=lambda: True) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_another_version_is_told(run: MadeRun, tmp_path: Path) -> None:
+    other = MadeRun(run.scenario, known_until_s=0.5, signature="0123456789abcdef", version="0.0.9")
+    result = write_capture(other, tmp_path / "run.pcapng", CapturePlan("plain"))
+    assert result is not None
+    assert "0.0.9" in result.notice
