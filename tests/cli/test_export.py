@@ -215,3 +215,48 @@ def test_figures_that_cannot_be_are_refused_before_anything_is_written(
     assert answer.code == 2
     assert why in answer.err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("stored_run")
+def test_tables_captures_and_bundles_are_written_beside_each_other(
+    subflow: Subflow, database: Path, tmp_path: Path
+) -> None:
+    words = ["--format", "csv-long,parquet,pcapng,bundle", "--flow", "cross", "--at", "receiver", "--until", "1s"]
+    answer = subflow("export", 1, "--db", database, "--out", tmp_path / "out", "--json", *words)
+    assert answer.code == 0, answer.err
+    names = ["samples.csv", *(f"{scope}.parquet" for scope in ("subflows", "flows", "links"))]
+    assert [Path(file).name for file in answer.document["files"]] == [*names, "cross.pcapng", "run-1.subflow.zip"]
+
+    verified = subflow("verify", tmp_path / "out" / "run-1.subflow.zip", "--json")
+    assert verified.code == 0
+    assert verified.document["holds"] is True
+    assert {check["verdict"] for check in verified.document["checks"]} == {"same"}
+
+    # What is measured and what was exported are read alike.
+    read = subflow("import-trace", tmp_path / "out" / "cross.pcapng", "--db", database, "--json")
+    assert read.code == 0, read.err
+
+
+@pytest.mark.usefixtures("stored_run")
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--format", "docx"], "csv-long, parquet, parquet-long, pcapng, bundle"),
+        (["--format", "pcapng", "--flow", "upload"], "download, cross, noise"),
+        (["--format", "pcapng", "--at", "cable"], "sender, receiver, both"),
+        (["--format", "pcapng", "--since", "soon"], "--since"),
+    ],
+)
+def test_what_cannot_be_exported_is_named(
+    subflow: Subflow, database: Path, tmp_path: Path, words: list[str], told: str
+) -> None:
+    answer = subflow("export", 1, "--db", database, "--out", tmp_path / "out", *words)
+    assert answer.code == 2
+    assert told in answer.err
+
+
+def test_a_file_that_is_no_bundle_is_refused(subflow: Subflow, tmp_path: Path) -> None:
+    (tmp_path / "notes.zip").write_text("no archive")
+    answer = subflow("verify", tmp_path / "notes.zip")
+    assert answer.code == 2
+    assert "no bundle of a run" in answer.err

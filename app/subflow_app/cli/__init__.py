@@ -34,6 +34,7 @@ from subflow_app.cli import (
     sweeps,
     train,
     trainings,
+    verify,
 )
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
@@ -106,6 +107,7 @@ app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)
 app.command("import-trace")(import_trace.import_trace)
 app.command()(report.report)
+app.command()(verify.verify)
 app.command()(bench.bench)
 app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)

@@ -2,27 +2,98 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from subflow_app.cli.history import shown_document
-from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number
-from subflow_app.cli.terminal import print_json, print_line
+from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
+from subflow_app.cli.terminal import print_json, print_line, print_note
+from subflow_app.core.paths import file_stem
 
 if TYPE_CHECKING:
     from subflow_app.core.exports import ExportPlan
     from subflow_app.core.paper.figure_plan import FigureLook
+    from subflow_app.core.traces import Traces
     from subflow_app.plots import PlotSpec
+    from subflow_store import RunRow, Store
+
+
+CAPTURE, BUNDLE = "pcapng", "bundle"
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFormats:
+    """What is written of each run by itself: tables for other programs, captures, bundles.
+
+    Attributes:
+        kinds: all formats that were asked for.
+        flow: that is captured; None: the first.
+        station: at which host.
+        since: begin of the capture as typed.
+        until: its end.
+    """
+
+    kinds: tuple[str, ...]
+    flow: str | None
+    station: str
+    since: str | None
+    until: str | None
+
+    def write(self, store: Store, row: RunRow, traces: Traces, folder: Path) -> list[Path]:
+        """Write them into the folder; returns the files."""
+        from subflow_app.core.exporting.tables import TABLE_KINDS, export_table
+        from subflow_app.core.exports import writing
+
+        described = {
+            "seed": row.seed,
+            "signature": row.signature,
+            "version": row.version,
+            "scenario": row.scenario_name,
+        }
+        written: list[Path] = []
+        for kind in TABLE_KINDS:
+            if kind in self.kinds:
+                written += export_table(traces, folder, kind, described)
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        if CAPTURE in self.kinds:
+            written.append(self._capture(store, row.id, folder))
+        if BUNDLE in self.kinds:
+            from subflow_app.core.exporting.bundle import BUNDLE_SUFFIX, write_bundle
+
+            path = folder / f"run-{row.id}{BUNDLE_SUFFIX}"
+            written.append(write_bundle(store, row.id, path, summary=shown_document(row)))
+        return written
+
+    def _capture(self, store: Store, run_id: int, folder: Path) -> Path:
+        from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, write_capture
+        from subflow_app.core.replay.origin import StoredOrigin
+
+        origin = StoredOrigin.read(store, run_id)
+        flow = self.flow or next(iter(flow_names(origin.scenario)), "")
+        since_s = 0.0 if self.since is None else time_option("--since", self.since)
+        until_s = None if self.until is None else time_option("--until", self.until)
+        plan = CapturePlan(flow, self.station, since_s, until_s)
+        result = write_capture(origin, folder / f"{file_stem(flow)}.pcapng", plan)
+        assert result is not None  # nobody cancels it
+        if result.notice:
+            print_note(result.notice)
+        return result.path
 
 
 def export(
     runs: RunIds,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write to; left out: ./run-N.")] = None,
     formats: Annotated[
-        str, typer.Option("--format", metavar="LIST", help="Any of csv, svg, pdf, png; comma-separated.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="LIST",
+            help="Any of csv, csv-long, parquet, parquet-long, svg, pdf, png, pcapng, bundle; comma-separated.",
+        ),
     ] = "csv",
     figure: Annotated[
         str | None, typer.Option(metavar="LIST", help="Any of those below, comma-separated; or all.")
@@ -45,15 +116,26 @@ def export(
     stacked: Annotated[
         bool, typer.Option("--stacked", help="One figure with all plots on top of each other, not a file for each.")
     ] = False,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Of pcapng: the flow; left out: the first.")] = None,
+    station: Annotated[
+        str, typer.Option("--at", metavar="HOST", help="Of pcapng: sender, receiver or both network cards.")
+    ] = "sender",
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Of pcapng: packets from here on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Of pcapng: packets up to here.")] = None,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Write the data (csv) and figures (svg, pdf, png) of stored runs.
+    """Write the data and figures of stored runs: tables (csv, parquet), figures (svg, pdf, png), packets, bundles.
 
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
     For a paper: `subflow export last --format pdf --figure throughput,cwnd --style ieee --stacked`.
     Several runs are overlaid in the figures, and the data of each is in a folder of its own.
+
+    csv-long and parquet-long have a row per sample (time_s, scope, owner, quantity, unit, value); parquet has the
+    columns of the CSV files, with their units in the metadata. pcapng is a capture of one flow for Wireshark, with
+    the options of MPTCP: the run is simulated again for it. A bundle is the whole run in one file (scenario, seed,
+    versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
 
     Figures of every run: throughput, goodput, cwnd, rtt, inflight, queue, drops, loss_ratio, utilisation.
     Statistics: rtt_cdf, throughput_cdf, phase, goodput_bars, controller_bars.
@@ -68,21 +150,24 @@ def export(
     from subflow_app.core.traces import StoredTraces
 
     look = figure_look(style, width, height, dpi=dpi, legend=legend, title=title, is_stacked=stacked)
-    plan = replace(export_plan(formats, figure, run_data=run_data), look=look)
+    kinds = export_formats(formats)
+    plan = replace(export_plan(kinds, figure, run_data=run_data), look=look)
+    others = OtherFormats(kinds, flow, station, since, until)
     with opened_store(database, read_only=True) as store:
         numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
         directory = out or Path(f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}")
         traces = [StoredTraces(store, number) for number in numbers]
         require_numbers(plan.figures, traces)
         written: list[Path] = []
-        if plan.run_data:
-            data_only = replace(plan, figures=())
-            for number, each in zip(numbers, traces, strict=True):
-                row = store.run(number)
-                folder = directory if len(numbers) == 1 else directory / f"run-{number}"
+        for number, each in zip(numbers, traces, strict=True):
+            row = store.run(number)
+            folder = directory if len(numbers) == 1 else directory / f"run-{number}"
+            if plan.run_data:
+                data_only = replace(plan, figures=())
                 written += export_run(
                     each, folder, data_only, summary=shown_document(row), scenario_text=row.scenario_text
                 )
+            written += others.write(store, row, each, folder)
         written += export_figures(traces, directory, plan)
     if as_json:
         print_json({"run_ids": numbers, "files": [str(path) for path in written]})
@@ -91,21 +176,31 @@ def export(
         print_line(f"wrote {path}")
 
 
-def export_plan(formats: str, figure: str | None, *, run_data: bool) -> ExportPlan:
+def export_formats(text: str) -> tuple[str, ...]:
+    """The formats that an option lists.
+
+    Raises:
+        InputError: if one does not exist.
+    """
+    from subflow_app.core.exporting.tables import TABLE_KINDS
+    from subflow_app.core.exports import FORMATS
+
+    return _listed(text, "--format", (*FORMATS, *TABLE_KINDS, CAPTURE, BUNDLE))
+
+
+def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -> ExportPlan:
     """What the options ask for.
 
     Raises:
-        InputError: if a format or figure does not exist.
+        InputError: if a figure does not exist.
     """
-    from subflow_app.core.exports import DATA_FORMAT, FORMATS, ExportPlan
+    from subflow_app.core.exports import DATA_FORMAT, ExportPlan
     from subflow_app.core.paper.figure_plan import FIGURE_KINDS
     from subflow_app.plots import PLOTS
 
-    kinds = _listed(formats, "--format", FORMATS)
-    figures = PLOTS if figure is None else named_figures(figure)
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
-        figures=figures,
+        figures=PLOTS if figure is None else named_figures(figure),
         figure_formats=tuple(kind for kind in FIGURE_KINDS if kind in kinds),
         figure_data=figure is not None and DATA_FORMAT in kinds,
     )

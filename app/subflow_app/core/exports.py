@@ -39,7 +39,7 @@ DATA_FORMAT = "csv"
 FORMATS = (DATA_FORMAT, *FIGURE_KINDS)
 
 _INTERVAL_COLUMNS = tuple(name for name in INTERVAL.fields if name not in ("time_ns", "owner", "begin_ns", "end_ns"))
-_TABLES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
+TABLE_FILES = {SUBFLOW: "subflows.csv", FLOW: "flows.csv", LINK: "links.csv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def export_run(
         StoreError: if the traces are stored and cannot be read.
     """
     target = Path(directory)
-    with _writing(target):
+    with writing(target):
         target.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     if plan.run_data:
@@ -128,7 +128,7 @@ def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPl
         StoreError: if traces are stored and cannot be read.
     """
     target = Path(directory)
-    with _writing(target):
+    with writing(target):
         target.mkdir(parents=True, exist_ok=True)
     plots = [plot for plot in plan.figures if any(plot.is_in(traces) for traces in runs)]
     written: list[Path] = []
@@ -305,8 +305,8 @@ def export_intervals(table: EventTable, path: str | Path) -> Path:
     Raises:
         ExportError: if the file cannot be written.
     """
-    columns = {"begin_s": _time_texts(table["begin_ns"]), "end_s": _time_texts(table["end_ns"])}
-    columns |= {name: _column_texts(table[name]) for name in _INTERVAL_COLUMNS}
+    columns = {"begin_s": time_texts(table["begin_ns"]), "end_s": time_texts(table["end_ns"])}
+    columns |= {name: number_texts(table[name]) for name in _INTERVAL_COLUMNS}
     _write_events(table, columns, path)
     return Path(path)
 
@@ -323,11 +323,11 @@ def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path
     is_flow = np.array(["/" not in owner for owner in table.names["owner"]], bool)[table["owner"]]
     columns = {"cause": table.texts("cause"), "rule": [rules[number]["name"] for number in table["rule"].tolist()]}
     for name in ("cwnd_before_pkts", "cwnd_after_pkts", "rate_before_bps", "rate_after_bps"):
-        columns[name] = _where(~is_flow, _column_texts(table[name]))
-    columns["data_seq"] = _where(is_flow, _column_texts(table["data_seq"]))
-    columns["chosen"] = _where(is_flow & (table["chosen"] < MAX_PATHS), _column_texts(table["chosen"] + 1))
+        columns[name] = _where(~is_flow, number_texts(table[name]))
+    columns["data_seq"] = _where(is_flow, number_texts(table["data_seq"]))
+    columns["chosen"] = _where(is_flow & (table["chosen"] < MAX_PATHS), number_texts(table["chosen"] + 1))
     columns |= {name: _set_texts(table[name]) for name in ("available", "usable")}
-    columns |= {name: _column_texts(table[name]) for name in DECISION.fields if name.startswith("number_")}
+    columns |= {name: number_texts(table[name]) for name in DECISION.fields if name.startswith("number_")}
     _write_events(table, columns, path)
     return [Path(path), _write_text(Path(rules_path), json_text(rules))]
 
@@ -343,9 +343,9 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
         ExportError: if a file cannot be written.
     """
     steps = agent_steps_of(table)
-    columns: dict[str, Sequence[str]] = {"decision": _column_texts(table["number"]), "subflow": table.texts("subflow")}
-    columns["is_acting"] = _column_texts(table["is_acting"])
-    columns |= {name: _column_texts(table[name]) for name in ("value", "reward", *EPOCH_FIGURES)}
+    columns: dict[str, Sequence[str]] = {"decision": number_texts(table["number"]), "subflow": table.texts("subflow")}
+    columns["is_acting"] = number_texts(table["is_acting"])
+    columns |= {name: number_texts(table[name]) for name in ("value", "reward", *EPOCH_FIGURES)}
     numbers: dict[str, NDArray[np.float32]] = {}
     for position, agent in enumerate(steps.agents):
         rows = steps.agent == position
@@ -359,7 +359,7 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
             for index, name in enumerate(names):
                 column = numbers.setdefault(name, np.full(len(steps), np.nan, np.float32))
                 column[rows] = values[rows, index]
-    columns |= {name: _column_texts(column) for name, column in numbers.items()}
+    columns |= {name: number_texts(column) for name, column in numbers.items()}
     _write_events(table, columns, path)
     agents = [json.loads(text) for text in table.names["agent"]]
     return [Path(path), _write_text(Path(agents_path), json_text(agents))]
@@ -384,7 +384,7 @@ def _export_tables(traces: Traces, target: Path) -> list[Path]:
     """One table per scope that the run has, and the marks."""
     written = [
         export_csv(traces, target / file_name, keys)
-        for scope, file_name in _TABLES.items()
+        for scope, file_name in TABLE_FILES.items()
         if (keys := select_keys(traces, scope))
     ]
     written.append(export_marks(traces, target / "marks.csv"))
@@ -404,13 +404,13 @@ def _write_table(
     csv.writer(file, lineterminator="\n").writerow(("time_s", *headings))
     # Times are multiples of the interval: nine decimals (1 ns) cut the rounding of binary fractions off.
     texts = [[f"{time:.9f}".rstrip("0").rstrip(".") for time in time_s.tolist()]]
-    texts += [_column_texts(column) for column in columns]
+    texts += [number_texts(column) for column in columns]
     file.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
 
 
 def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> None:
     """Write a row for each event: time, owner, and these columns."""
-    start = {"time_s": _time_texts(table["time_ns"]), "owner": table.texts("owner")}
+    start = {"time_s": time_texts(table["time_ns"]), "owner": table.texts("owner")}
     everything = {**start, **columns}
     with _opened(Path(path)) as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -423,7 +423,8 @@ def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
     return [text if known else "" for text, known in zip(texts, is_known.tolist(), strict=True)]
 
 
-def _time_texts(time_ns: NDArray[np.int64]) -> list[str]:
+def time_texts(time_ns: NDArray[np.int64]) -> list[str]:
+    """Times in ns as seconds, exactly, without zeros at the end."""
     return [f"{time / NANOSECONDS:.9f}".rstrip("0").rstrip(".") for time in time_ns.tolist()]
 
 
@@ -434,7 +435,7 @@ def _set_texts(masks: NDArray[np.int64]) -> list[str]:
     return [sets[number] for number in where.tolist()]
 
 
-def _column_texts(column: NDArray[Any]) -> list[str]:
+def number_texts(column: NDArray[Any]) -> list[str]:
     """Each value in the shortest form that reads back as the same number; NaN as an empty text."""
     if column.dtype.kind != "f":
         return [str(value) for value in column.tolist()]
@@ -465,12 +466,12 @@ def _opened(path: Path) -> Iterator[TextIO]:
     """A text that becomes the file in one step, once it is whole: what stood there is not lost to a full disk."""
     text = io.StringIO(newline="\n")
     yield text
-    with _writing(path):
+    with writing(path):
         write_whole(path, text.getvalue().encode())
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
     """Turn what the system says into our error, which names the file and the way on."""
     try:
         yield

@@ -1,0 +1,160 @@
+"""A run as one file that another machine can check: scenario, seed, versions, policies, traces and figures.
+
+A bundle is a ZIP archive. ``manifest.json`` says what made it, of which run it is, and the SHA-256 of every other file:
+
+    manifest.json            format, versions, seed, signature, hashes
+    README.txt               how to verify it
+    scenario.toml            with all overrides and live changes, delivery traces inside
+    policies/NAME.safetensors  those that its controllers decide by
+    summary.json             figures
+    traces/*.csv             all samples, marks, intervals, decisions, steps of agents
+    figures/*.svg            throughput, cwnd, RTT and queue
+
+The same run gives the same bytes: files have no dates of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import subflow_app
+from subflow_app.core.errors import InputError
+from subflow_app.core.exports import ExportPlan, export_run, writing
+from subflow_app.core.json_document import json_text
+from subflow_app.core.replay.origin import StoredOrigin
+from subflow_app.core.scenarios.toml_edit import Path as TomlPath
+from subflow_app.core.scenarios.toml_edit import read_toml, set_value
+from subflow_app.core.traces import StoredTraces
+from subflow_app.plots import PLOTS_BY_ID
+from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+from subflow_sim.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_sim.scenario_model import PolicyFile
+    from subflow_store import Store
+
+KIND = "subflow-run-bundle"
+FORMAT = 1
+BUNDLE_SUFFIX = ".subflow.zip"
+MANIFEST, SCENARIO, SUMMARY, TRACES, FIGURES, POLICIES = (
+    *("manifest.json", "scenario.toml", "summary.json"),
+    *("traces/", "figures/", "policies/"),
+)
+_README = "README.txt"
+_FIGURES = ("throughput", "cwnd", "rtt", "queue")
+_NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that ZIP knows
+
+
+def write_bundle(
+    store: Store, run_id: int, path: Path, *, summary: Mapping[str, Any], has_figures: bool = True
+) -> Path:
+    """Write the bundle of a stored run; a file that is there is replaced once the new one is whole.
+
+    Args:
+        store: where the run is.
+        run_id: its number.
+        path: the file.
+        summary: its document, as `subflow show --json` prints it.
+        has_figures: whether figures are drawn as well.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if the run was measured and not simulated, is not over, or this version cannot read its scenario.
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    origin = StoredOrigin.read(store, run_id)
+    row = store.run(run_id)
+    if row.status != "finished":
+        raise InputError(f"{origin.title} is {row.status}: a bundle is of a run that was made to its end")
+    text, policies = with_plain_policies(row.scenario_text or "", origin.scenario)
+    files: dict[str, bytes] = {SCENARIO: text.encode(), SUMMARY: json_text(summary).encode()}
+    files |= {f"{POLICIES}{name}{POLICY_SUFFIX}": content for name, content in policies.items()}
+    figures = tuple(PLOTS_BY_ID[name] for name in _FIGURES) if has_figures else ()
+    with tempfile.TemporaryDirectory(prefix="subflow-bundle-") as folder:
+        plan = ExportPlan(figures=figures, figure_formats=("svg",) if figures else ())
+        for file in export_run(StoredTraces(store, run_id), folder, plan):
+            files[(FIGURES if file.suffix == ".svg" else TRACES) + file.name] = file.read_bytes()
+    manifest = {
+        "kind": KIND,
+        "format": FORMAT,
+        "made_with": {"subflow": subflow_app.__version__, "python": platform.python_version()},
+        "run": {
+            "name": row.name,
+            "scenario": origin.scenario.name,
+            "seed": origin.seed,
+            "version": origin.version,
+            "sample_interval_s": row.sample_interval_s,
+            "signature": origin.signature,
+        },
+        "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
+    }
+    files = {MANIFEST: json_text(manifest).encode(), _README: _readme(row.name).encode(), **files}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name, _NO_DATE)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, content)
+    with writing(path):
+        write_whole(path, buffer.getvalue())
+    return path
+
+
+def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, bytes]]:
+    """The text with every policy file named by what it holds, and the content of all policies by name.
+
+    Policies of the library keep their names; whatever these mean on another machine, the bundle's own count.
+    """
+    found: dict[str, PolicyFile] = {file.name: file for file in _policies(scenario)}
+    plain = {
+        name: f"policy-{file.content_hash[:12]}"
+        if name.endswith(POLICY_SUFFIX) or "/" in name or "\\" in name
+        else name
+        for name, file in found.items()
+    }
+    for path, value in _policy_keys(read_toml(text)):
+        if plain.get(value, value) != value:
+            text = set_value(text, path, plain[value])
+    return text, {plain[name]: file.content for name, file in found.items()}
+
+
+def _policies(scenario: Scenario) -> Iterator[PolicyFile]:
+    """Those that any controller of the scenario decides by, from the start or after a change."""
+    choices = [flow.controller for flow in scenario.flows.values()]
+    choices += [event.controller for event in scenario.events if event.controller is not None]
+    for choice in choices:
+        if choice.policy is not None:
+            yield choice.policy
+
+
+def _policy_keys(tree: Any, path: TomlPath = ()) -> Iterator[tuple[TomlPath, str]]:
+    """Where the text names policies, and by what."""
+    entries: Sequence[tuple[Any, Any]] = ()
+    if isinstance(tree, Mapping):
+        entries = list(tree.items())
+    elif isinstance(tree, list):
+        entries = list(enumerate(tree))
+    for key, value in entries:
+        if key == "policy" and isinstance(value, str):
+            yield (*path, key), str(value)
+        else:
+            yield from _policy_keys(value, (*path, key))
+
+
+def _readme(name: str) -> str:
+    return (
+        f"{name}: a run of Subflow, a simulator and workbench for multipath congestion control.\n\n"
+        f"    subflow verify FILE{BUNDLE_SUFFIX}\n\n"
+        "simulates scenario.toml again with the seed of manifest.json and compares the signature, which follows from\n"
+        "every packet, the figures of summary.json and all samples of traces/. Values are SI; the names of columns\n"
+        "end in their units. figures/ shows them.\n"
+    )

@@ -1,0 +1,167 @@
+"""A bundle is verified where nothing was changed, and says what is wrong where something was."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.bundle import write_bundle
+from subflow_app.core.exporting.verification import verify_bundle
+from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.resources import resource_path
+from subflow_app.core.running.runs import RunJob
+from subflow_sim import parse_scenario
+from subflow_store import Store, open_store
+
+SCENARIO = """\
+format = 1
+name = "A path of its own"
+duration = "4s"
+[nodes.a]
+[nodes.b]
+[links.one]
+ends = ["a", "b"]
+rate = "5Mbit/s"
+delay = "10ms"
+loss = "0.5%"
+[flows.learned]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = {{ name = "rl-explore", policy = "{policy}" }}
+paths = [["one"]]
+"""
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return open_store(":memory:")
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A policy that only the machine that made the run has."""
+    path = tmp_path_factory.mktemp("policies") / "mine.safetensors"
+    shutil.copy(resource_path("agents/rl-explore.safetensors"), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def bundle(store: Store, policy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    text = SCENARIO.format(policy=policy.as_posix())
+    scenario = parse_scenario(text, algorithms=app_catalog())
+    result = RunJob(scenario, text, seed=7, store=store, name="mine").run()
+    assert result.run_id is not None
+    path = tmp_path_factory.mktemp("bundles") / "run.subflow.zip"
+    write_bundle(store, result.run_id, path, summary=result.summary)
+    policy.unlink()  # as on another machine
+    return path
+
+
+def changed(bundle: Path, target: Path, change: Callable[[dict[str, bytes]], None]) -> Path:
+    """A copy of the bundle whose files were changed."""
+    with zipfile.ZipFile(bundle) as archive:
+        files = {info.filename: archive.read(info) for info in archive.infolist()}
+    change(files)
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return target
+
+
+def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundle: Path) -> None:
+    found = verify_bundle(bundle)
+    assert found.holds
+    assert found.seed == 7
+    assert {check.what: check.verdict for check in found.checks} == {
+        "signature": "same",
+        "figures": "same",
+        "traces/subflows.csv": "same",
+        "traces/flows.csv": "same",
+        "traces/links.csv": "same",
+        "traces/marks.csv": "same",
+        "traces/agent_steps.csv": "same",
+        "traces/agents.json": "not compared",  # policies have other names in a bundle
+    }
+    with zipfile.ZipFile(bundle) as archive:
+        names = archive.namelist()
+    assert {f"figures/{name}.svg" for name in ("throughput", "cwnd", "rtt", "queue")} < set(names)
+
+
+def test_a_run_that_comes_out_otherwise_is_told(bundle: Path, tmp_path: Path) -> None:
+    def other_seed(files: dict[str, bytes]) -> None:
+        manifest = json.loads(files["manifest.json"])
+        manifest["run"]["seed"] = 8
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    found = verify_bundle(changed(bundle, tmp_path / "other.zip", other_seed))
+    assert not found.holds
+    different = {check.what for check in found.checks if check.verdict == "different"}
+    assert {"signature", "figures", "traces/subflows.csv"} <= different
+
+
+def _without(name: str) -> Callable[[dict[str, bytes]], None]:
+    def change(files: dict[str, bytes]) -> None:
+        del files[name]
+
+    return change
+
+
+def _with(name: str, content: bytes) -> Callable[[dict[str, bytes]], None]:
+    return lambda files: files.update({name: content})
+
+
+def _manifest(**given: Any) -> Callable[[dict[str, bytes]], None]:
+    def change(files: dict[str, bytes]) -> None:
+        files["manifest.json"] = json.dumps({**json.loads(files["manifest.json"]), **given}).encode()
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (_without("manifest.json"), "no bundle of a run"),
+        (_without("scenario.toml"), "scenario.toml is missing"),
+        (_with("summary.json", b"{}"), "summary.json was changed"),
+        (_with("../../etc/passwd", b"x"), "passwd is not in the manifest"),
+        (_manifest(format=2), "format 2"),
+        (_manifest(kind="holiday pictures"), "no bundle of a run"),
+        (_manifest(run={"seed": "many"}), "no bundle of a run"),
+    ],
+)
+def test_what_is_wrong_with_a_bundle_is_named(
+    bundle: Path, tmp_path: Path, change: Callable[[dict[str, bytes]], None], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        verify_bundle(changed(bundle, tmp_path / "bad.zip", change))
+
+
+def test_files_that_are_no_archive_are_refused(bundle: Path, tmp_path: Path) -> None:
+    path = tmp_path / "half.zip"
+    path.write_bytes(bundle.read_bytes()[:5000])
+    with pytest.raises(InputError, match="cut off"):
+        verify_bundle(path)
+    with pytest.raises(InputError, match="no such file"):
+        verify_bundle(tmp_path / "none.zip")
+
+
+def test_the_same_run_gives_the_same_bytes(store: Store, tmp_path: Path) -> None:
+    text = SCENARIO.format(policy="rl-explore")
+    scenario = parse_scenario(text, algorithms=app_catalog())
+    result = RunJob(scenario, text, seed=7, store=store, name="shipped").run()
+    assert result.run_id is not None
+    first, second = tmp_path / "1.zip", tmp_path / "2.zip"
+    for path in (first, second):
+        write_bundle(store, result.run_id, path, summary={}, has_figures=False)
+    assert first.read_bytes() == second.read_bytes()
+    with zipfile.ZipFile(io.BytesIO(first.read_bytes())) as archive:
+        assert "policies/rl-explore.safetensors" in archive.namelist()

@@ -1,0 +1,82 @@
+"""Long and Parquet tables hold the same numbers as the traces they are made of, with units."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.exporting.tables import LONG_COLUMNS, export_table
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.traces import Traces
+from subflow_sim import load_scenario
+
+
+@pytest.fixture(scope="module")
+def traces() -> Traces:
+    job = RunJob(load_scenario("assets/scenarios/t-10b.toml", overrides=["duration=3s", "warmup=0s"]), "")
+    job.run()
+    return job.traces
+
+
+def test_long_csv_has_a_row_for_each_sample(traces: Traces, tmp_path: Path) -> None:
+    (path,) = export_table(traces, tmp_path / "new", "csv-long")
+    with path.open(encoding="utf-8", newline="") as file:
+        heading, *rows = csv.reader(file)
+    assert tuple(heading) == LONG_COLUMNS
+    read: dict[tuple[str, ...], list[tuple[float, float]]] = {}
+    for time, *names, value in rows:
+        read.setdefault(tuple(names), []).append((float(time), float(value or "nan")))
+    keys = traces.keys()
+    assert set(read) == {(key.scope, key.owner, key.name, key.unit) for key in keys}
+    for key in keys:
+        times, values = traces.read(key)
+        found = np.array(read[key.scope, key.owner, key.name, key.unit])
+        np.testing.assert_allclose(found[:, 0], times, atol=1e-9)
+        np.testing.assert_array_equal(found[:, 1].astype(np.float32), values)
+
+
+def test_parquet_holds_the_same_columns_with_their_units_and_the_run(traces: Traces, tmp_path: Path) -> None:
+    paths = export_table(traces, tmp_path, "parquet", {"seed": 1, "signature": "0123"})
+    assert [path.name for path in paths] == ["subflows.parquet", "flows.parquet", "links.parquet"]
+    tables = [pq.read_table(path) for path in paths]
+    keys = traces.keys()
+    for key in keys:
+        name = f"{key.owner}:{key.name}"
+        table = next(table for table in tables if name in table.column_names)
+        _, values = traces.read(key)
+        np.testing.assert_array_equal(table[name].to_numpy(), values)
+        assert table.schema.field(name).metadata[b"unit"] == key.unit.encode()
+        assert table[name].null_count == np.isnan(values).sum()
+    facts = json.loads(tables[0].schema.metadata[b"subflow"])
+    assert facts["signature"] == "0123"
+    assert facts["duration_s"] == 3.0
+
+
+def test_long_parquet_equals_long_csv(traces: Traces, tmp_path: Path) -> None:
+    (written,) = export_table(traces, tmp_path, "parquet-long")
+    table = pq.read_table(written)
+    assert tuple(table.column_names) == LONG_COLUMNS
+    (text,) = export_table(traces, tmp_path, "csv-long")
+    with text.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    assert len(rows) == len(table)
+    assert [row[1:5] for row in rows] == [
+        list(row) for row in zip(*(table[name].to_pylist() for name in LONG_COLUMNS[1:5]), strict=True)
+    ]
+    values = np.array([float(row[5] or "nan") for row in rows], np.float32)
+    np.testing.assert_array_equal(table["value"].to_numpy(), values)
+
+
+def test_without_pyarrow_it_is_said_what_to_install(
+    traces: Traces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(AppError, match=r"pip install 'subflow\[parquet\]'"):
+        export_table(traces, tmp_path, "parquet")
