@@ -280,21 +280,6 @@ def test_scenario_of_a_run_opens_in_the_editor(window: MainWindow, two_runs: tup
     assert window.documents.doc.path is None
 
 
-def test_run_is_exported_whole(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int], tmp_path: Path
-) -> None:
-    window.history.select([two_runs[0]])
-    dialogs.answer("folder", tmp_path)
-
-    with qtbot.waitSignal(window.exports.written) as written:
-        window.bar.trigger("history.export")
-
-    (folder,) = written.args
-    assert folder == tmp_path / f"two-paths-run{two_runs[0]}"
-    assert (folder / "subflows.csv").exists()
-    assert "seed = 7" in (folder / "scenario.toml").read_text()
-
-
 def test_other_database_brings_its_own_runs(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int], tmp_path: Path
 ) -> None:

@@ -105,12 +105,14 @@ def _asked(window: MainWindow) -> Iterator[QDialog]:
     from subflow_app.qt.history_panel.key_dialog import KeyDialog
     from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
     from subflow_app.qt.report_dialog import ReportDialog
+    from subflow_app.qt.run_export_dialog import RunExportDialog
     from subflow_app.qt.template_gallery import TemplateGallery
     from subflow_app.qt.training.promote_dialog import PromoteDialog
 
     runs = window.history.runs()[:1]
     yield ComparisonDialog(runs, window.dialogs, window)
     yield ReportDialog(runs, PLOTS, window)
+    yield RunExportDialog(runs[0], ["download", "cross"], window)
     yield TemplateGallery(window)
     yield EnqueueDialog(3, {"download": ["lia", "olia", "balia"]}, {"download": "lia"}, window)
     yield KeyDialog("Columns", ["links.wifi.loss", "links.lte.rate"], {"links.wifi.loss"}, window)

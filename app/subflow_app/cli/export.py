@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,77 +11,36 @@ import typer
 from subflow_app.cli.history import shown_document
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
-from subflow_app.core.paths import file_stem
 
 if TYPE_CHECKING:
+    from subflow_app.core.exporting.run_export import RunExport
     from subflow_app.core.exports import ExportPlan
     from subflow_app.core.paper.figure_plan import FigureLook
-    from subflow_app.core.traces import Traces
     from subflow_app.plots import PlotSpec
-    from subflow_store import RunRow, Store
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
 
 
-@dataclass(frozen=True, slots=True)
-class OtherFormats:
-    """What is written of each run by itself: tables for other programs, captures, bundles.
+def run_export(
+    plan: ExportPlan, kinds: tuple[str, ...], flow: str | None, station: str, since: str | None, until: str | None
+) -> RunExport:
+    """What is written of each run by itself.
 
-    Attributes:
-        kinds: all formats that were asked for.
-        flow: that is captured; None: the first.
-        station: at which host.
-        since: begin of the capture as typed.
-        until: its end.
+    Raises:
+        InputError: if a time is none.
     """
+    from subflow_app.core.capture.packet_capture import CapturePlan
+    from subflow_app.core.exporting.run_export import RunExport
+    from subflow_app.core.exporting.tables import TABLE_KINDS
 
-    kinds: tuple[str, ...]
-    flow: str | None
-    station: str
-    since: str | None
-    until: str | None
-
-    def write(self, store: Store, row: RunRow, traces: Traces, folder: Path) -> list[Path]:
-        """Write them into the folder; returns the files."""
-        from subflow_app.core.exporting.tables import TABLE_KINDS, export_table
-        from subflow_app.core.exports import writing
-
-        described = {
-            "seed": row.seed,
-            "signature": row.signature,
-            "version": row.version,
-            "scenario": row.scenario_name,
-        }
-        written: list[Path] = []
-        for kind in TABLE_KINDS:
-            if kind in self.kinds:
-                written += export_table(traces, folder, kind, described)
-        with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-        if CAPTURE in self.kinds:
-            written.append(self._capture(store, row.id, folder))
-        if BUNDLE in self.kinds:
-            from subflow_app.core.exporting.bundle import BUNDLE_SUFFIX, write_bundle
-
-            path = folder / f"run-{row.id}{BUNDLE_SUFFIX}"
-            written.append(write_bundle(store, row.id, path, summary=shown_document(row)))
-        return written
-
-    def _capture(self, store: Store, run_id: int, folder: Path) -> Path:
-        from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, write_capture
-        from subflow_app.core.replay.origin import StoredOrigin
-
-        origin = StoredOrigin.read(store, run_id)
-        flow = self.flow or next(iter(flow_names(origin.scenario)), "")
-        since_s = 0.0 if self.since is None else time_option("--since", self.since)
-        until_s = None if self.until is None else time_option("--until", self.until)
-        plan = CapturePlan(flow, self.station, since_s, until_s)
-        result = write_capture(origin, folder / f"{file_stem(flow)}.pcapng", plan)
-        assert result is not None  # nobody cancels it
-        if result.notice:
-            print_note(result.notice)
-        return result.path
+    capture = None
+    if CAPTURE in kinds:
+        since_s = 0.0 if since is None else time_option("--since", since)
+        until_s = None if until is None else time_option("--until", until)
+        capture = CapturePlan(flow or "", station, since_s, until_s)
+    tables = tuple(kind for kind in TABLE_KINDS if kind in kinds)
+    return RunExport(plan.run_data, tables, capture, BUNDLE in kinds)
 
 
 def export(
@@ -146,28 +105,26 @@ def export(
     Figures of learning agents: reward, agent_action, agent_observation, of the first number or of one that is named
     (agent_observation:rtt); their runs have an agent_steps.csv and an agents.json.
     """
-    from subflow_app.core.exports import export_figures, export_run, require_numbers
+    from subflow_app.core.exporting.run_export import export_stored_run
+    from subflow_app.core.exports import export_figures, require_numbers
     from subflow_app.core.traces import StoredTraces
 
     look = figure_look(style, width, height, dpi=dpi, legend=legend, title=title, is_stacked=stacked)
     kinds = export_formats(formats)
     plan = replace(export_plan(kinds, figure, run_data=run_data), look=look)
-    others = OtherFormats(kinds, flow, station, since, until)
+    wanted = run_export(plan, kinds, flow, station, since, until)
     with opened_store(database, read_only=True) as store:
         numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
         directory = out or Path(f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}")
         traces = [StoredTraces(store, number) for number in numbers]
         require_numbers(plan.figures, traces)
         written: list[Path] = []
-        for number, each in zip(numbers, traces, strict=True):
-            row = store.run(number)
+        for number in numbers:
             folder = directory if len(numbers) == 1 else directory / f"run-{number}"
-            if plan.run_data:
-                data_only = replace(plan, figures=())
-                written += export_run(
-                    each, folder, data_only, summary=shown_document(row), scenario_text=row.scenario_text
-                )
-            written += others.write(store, row, each, folder)
+            done = export_stored_run(store, number, folder, wanted, summary=shown_document(store.run(number)))
+            written += done.files
+            for notice in done.notices:
+                print_note(notice)
         written += export_figures(traces, directory, plan)
     if as_json:
         print_json({"run_ids": numbers, "files": [str(path) for path in written]})

@@ -10,14 +10,13 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.exports import ExportPlan, export_run, export_shown
+from subflow_app.core.exports import export_shown
 from subflow_app.core.language import tr, trn
 from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
 from subflow_app.core.paper.figure_plan import FigurePlan, figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paths import file_stem
-from subflow_app.core.traces import StoredTraces
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.export_dialog import FORMATS, FigureDialog
@@ -26,6 +25,7 @@ from subflow_app.qt.history_panel import History
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.reporting import Reports
+from subflow_app.qt.run_exports import RunExports
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
@@ -52,8 +52,6 @@ class Exports(QObject):
         """Exports what ``plots`` shows, which is ``shown``, and what ``history`` has selected."""
         super().__init__(parent)
         self._plots = plots
-        self._history = history
-        self._database = database
         self._preferences = preferences
         self.dialogs = dialogs
         self._workers = workers
@@ -62,6 +60,10 @@ class Exports(QObject):
         self.reports.written.connect(self.written)
         self.reports.failed.connect(self.failed)
         self.reports.told.connect(self.told)
+        self.runs = RunExports(history, database, preferences, dialogs, workers, parent)
+        self.runs.written.connect(self.written)
+        self.runs.failed.connect(self.failed)
+        self.runs.told.connect(self.told)
 
     def ask_figure(self) -> None:
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
@@ -164,25 +166,6 @@ class Exports(QObject):
     def export_data(self, path: Path) -> None:
         """Writes the data of the visible curves, in SI units."""
         self._write(path, lambda: self._write_data(path))
-
-    def ask_run(self) -> None:
-        """Asks for a folder and writes all data of the selected run to it."""
-        rows, store = self._history.selected(), self._database.store
-        if len(rows) != 1 or store is None:
-            return
-        row = rows[0]
-        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._folder())
-        if folder is None:
-            return
-        target = folder / f"{file_stem(row.name)}-run{row.id}"
-
-        def export() -> Path:
-            run = store.run(row.id)
-            plan = ExportPlan(figures=(), figure_formats=())
-            export_run(StoredTraces(store, row.id), target, plan, summary=run.summary, scenario_text=run.scenario_text)
-            return target
-
-        self._workers.start("export run", export, succeeded=self._on_written, failed=self._on_failed)
 
     # ---- inside ----
 

@@ -64,6 +64,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.export_figure",
         "file.export_data",
         "file.export_report",
+        "file.verify_bundle",
         "-",
         "file.settings",
         "-",

@@ -133,6 +133,14 @@ def rows() -> Iterator[ActionSpec]:
         lambda s: s.has_store and (s.runs_selected > 0 or s.runs_shown > 0),
     )
     yield ActionSpec(
+        "file.verify_bundle",
+        "&Verify bundle…",
+        "Simulate the run of a bundle again and compare it with what the bundle holds, sample by sample",
+        "compare",
+        ("Ctrl+Alt+Shift+Y",),
+        lambda w, _: w.exports.runs.ask_verify(),
+    )
+    yield ActionSpec(
         "file.settings",
         "Se&ttings…",
         "Choose theme, language, what runs keep, and what is asked",

@@ -123,10 +123,10 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.export",
         "&Export run…",
-        "Write all data of the selected run to a folder: CSV tables, summary and scenario",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to be verified",
         "export_data",
         ("Ctrl+Alt+E",),
-        lambda w, _: w.exports.ask_run(),
+        lambda w, _: w.exports.runs.ask_run(),
         _one_selected,
         Scope.HISTORY,
     )

@@ -1,0 +1,150 @@
+"""Asks what of a run is to be written: tables, packets for Wireshark, or all of it in one file."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.capture.packet_capture import STATIONS, CapturePlan
+from subflow_app.core.exporting.run_export import RunExport
+from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
+from subflow_app.core.language import tr, translatable
+from subflow_app.qt.widgets.problem_label import ProblemLabel
+from subflow_sim.errors import ParamError
+from subflow_sim.units import Dimension, parse_quantity
+from subflow_store import RunRow
+
+_TABLES: dict[TableKind, str] = {
+    "csv-long": translatable("CSV, a row per sample"),
+    "parquet": translatable("Parquet, a column per trace"),
+    "parquet-long": translatable("Parquet, a row per sample"),
+}
+_STATIONS = {
+    "sender": translatable("at the host that sends the data"),
+    "receiver": translatable("at the host that receives the data"),
+    "both": translatable("at both hosts"),
+}
+
+
+class RunExportDialog(QDialog):
+    """The choices; the folder is asked for afterwards."""
+
+    def __init__(self, row: RunRow, flows: Sequence[str], parent: QWidget | None = None) -> None:
+        """Asks about the run of ``row``; ``flows`` can be captured, none if it was not simulated."""
+        super().__init__(parent)
+        self.setObjectName("run_export_dialog")
+        self.setWindowTitle(tr("Export run"))
+        about = QLabel(tr("Everything goes into a new folder of {name} (run {number}).", name=row.name, number=row.id))
+        about.setWordWrap(True)
+        self.run_data = self._box("run_export_csv", tr("CSV, a column per trace; with summary and scenario"))
+        self.run_data.setChecked(True)
+        self.tables = {kind: self._box(f"run_export_{kind}", tr(_TABLES[kind])) for kind in TABLE_KINDS}
+        if importlib.util.find_spec("pyarrow") is None:
+            for kind, box in self.tables.items():
+                if kind.startswith("parquet"):
+                    box.setEnabled(False)
+                    box.setToolTip(tr("Takes the package pyarrow: {command}", command="pip install 'subflow[parquet]'"))
+        text = tr("A bundle: all of the run in one file, to be verified elsewhere")
+        self.bundle = self._box("run_export_bundle", text)
+        self.bundle.setToolTip(
+            tr("Scenario, seed, versions, policies, traces and figures; File › Verify bundle simulates it again.")
+        )
+        self.bundle.setEnabled(bool(flows) and row.status == "finished")
+        self.problem = ProblemLabel("run_export_problem", parent=self)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        export = self.buttons.addButton(tr("Export…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        export.setObjectName("run_export_button")
+        export.setDefault(True)
+        self.buttons.accepted.connect(self._accept_if_right)
+        self.buttons.rejected.connect(self.reject)
+        tables = QGroupBox(tr("Tables of the samples"), self)
+        inside = QVBoxLayout(tables)
+        for box in (self.run_data, *self.tables.values()):
+            inside.addWidget(box)
+        layout = QVBoxLayout(self)
+        layout.addWidget(about)
+        layout.addWidget(tables)
+        layout.addWidget(self._packets(flows))
+        layout.addWidget(self.bundle)
+        layout.addWidget(self.problem)
+        layout.addStretch(1)
+        layout.addWidget(self.buttons)
+        self.resize(520, self.sizeHint().height())
+
+    @property
+    def wanted(self) -> RunExport:
+        """What was chosen.
+
+        Raises:
+            ParamError: if a time is none.
+        """
+        capture = None
+        if self.packets.isChecked():
+            since_s, until_s = _seconds(self.since.text()), _seconds(self.until.text())
+            capture = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
+        tables = tuple(kind for kind, box in self.tables.items() if box.isChecked())
+        return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked())
+
+    # ---- inside ----
+
+    def _packets(self, flows: Sequence[str]) -> QGroupBox:
+        self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self)
+        self.packets.setObjectName("run_export_packets")
+        self.packets.setCheckable(True)
+        self.packets.setChecked(False)
+        self.packets.setEnabled(bool(flows))
+        self.flow = QComboBox(self)
+        self.flow.setObjectName("run_export_flow")
+        self.flow.addItems(list(flows))
+        self.station = QComboBox(self)
+        self.station.setObjectName("run_export_station")
+        for station in STATIONS:
+            self.station.addItem(tr(_STATIONS[station]), station)
+        self.since, self.until = QLineEdit(self), QLineEdit(self)
+        self.since.setObjectName("run_export_since")
+        self.since.setPlaceholderText(tr("the beginning, or a time such as 12.5s"))
+        self.until.setObjectName("run_export_until")
+        self.until.setPlaceholderText(tr("the end, or a time such as 20s"))
+        form = QFormLayout(self.packets)
+        form.addRow(tr("&Flow:"), self.flow)
+        form.addRow(tr("&Seen:"), self.station)
+        form.addRow(tr("F&rom:"), self.since)
+        form.addRow(tr("&To:"), self.until)
+        told = QLabel(tr("The run is simulated again for it. Data are zeros; how connections open is made up."), self)
+        told.setWordWrap(True)
+        form.addRow(told)
+        return self.packets
+
+    def _box(self, name: str, text: str) -> QCheckBox:
+        box = QCheckBox(text, self)
+        box.setObjectName(name)
+        return box
+
+    def _accept_if_right(self) -> None:
+        try:
+            wanted = self.wanted
+        except ParamError as error:
+            self.problem.say(tr("A time of the capture: {problem}", problem=str(error)))
+            return
+        if wanted == RunExport(run_data=False):
+            self.problem.say(tr("Nothing is chosen."))
+            return
+        self.accept()
+
+
+def _seconds(text: str) -> float | None:
+    """A time that was typed, s; None: nothing was."""
+    return float(parse_quantity(text.strip(), Dimension.TIME)) if text.strip() else None

@@ -1,0 +1,167 @@
+"""Whole runs as files: asks what is wanted, has it written, and verifies bundles that come from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog, QWidget
+
+from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.paths import file_stem
+from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.history_panel import History
+from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.workers import Workers
+from subflow_store import RunRow, Store, StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.core.exporting.run_export import ExportedRun, RunExport
+    from subflow_app.core.exporting.verification import Verification
+    from subflow_app.core.running.runs import RunJob
+
+_VERDICTS = {
+    "same": translatable("same"),
+    "different": translatable("DIFFERENT"),
+    "not compared": translatable("not compared"),
+}
+
+
+class RunExports(QObject):
+    """Those of one window."""
+
+    written = Signal(object)  # Path of the folder
+    failed = Signal(str)  # why, and what to do
+    told = Signal(str)  # what goes on
+
+    def __init__(
+        self,
+        history: History,
+        database: DatabaseControl,
+        preferences: Preferences,
+        dialogs: Dialogs,
+        workers: Workers,
+        parent: QWidget,
+    ) -> None:
+        """Exports the run that ``history`` has selected."""
+        super().__init__(parent)
+        self._history = history
+        self._database = database
+        self._preferences = preferences
+        self.dialogs = dialogs
+        self._workers = workers
+        self._window = parent
+        self.patience_ms = 60  # what is read quicker than this is asked about at once
+
+    def ask_run(self) -> None:
+        """Asks what of the selected run is wanted, then for a folder, and has it written."""
+        rows, store = self._history.selected(), self._database.store
+        if len(rows) != 1 or store is None:
+            return
+        row = rows[0]
+
+        def read() -> tuple[str, ...]:
+            from subflow_app.core.capture.packet_capture import flow_names
+            from subflow_app.core.replay.origin import StoredOrigin
+
+            try:
+                return flow_names(StoredOrigin.read(store, row.id).scenario)
+            except InputError:
+                return ()  # measured, or made by a version whose scenarios are strange to this one
+
+        self._workers.start(
+            "look at run",
+            read,
+            succeeded=lambda flows: self._ask(row, store, flows),
+            failed=self._on_failed,
+            patience_ms=self.patience_ms,
+        )
+
+    def _ask(self, row: RunRow, store: Store, flows: Sequence[str]) -> None:
+        # Imported here: a start needs no exports.
+        from subflow_app.qt.run_export_dialog import RunExportDialog
+
+        if store is not self._database.store:
+            return  # a database that was opened meanwhile has other runs under this number
+        dialog = RunExportDialog(row, flows, self._window)
+        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        dialog.deleteLater()
+        if not is_accepted:
+            return
+        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._folder())
+        if folder is not None:
+            self.export_run(store, row, folder / f"{file_stem(row.name)}-run{row.id}", dialog.wanted)
+
+    def export_run(self, store: Store, row: RunRow, folder: Path, wanted: RunExport) -> None:
+        """Has it written into the folder; tells how it went."""
+        from subflow_app.core.exporting.run_export import export_stored_run
+
+        is_cancelled = False
+
+        def cancel() -> None:
+            nonlocal is_cancelled
+            is_cancelled = True
+
+        def export() -> ExportedRun:
+            summary = store.run(row.id).summary or {}
+            return export_stored_run(store, row.id, folder, wanted, summary=summary, is_cancelled=lambda: is_cancelled)
+
+        def succeeded(done: ExportedRun) -> None:
+            self._remember_folder(folder.parent)
+            self.told.emit("\n".join(done.notices))
+            self.written.emit(folder)
+
+        self.told.emit(tr("Exporting {name}…", name=row.name))
+        self._workers.start("export run", export, succeeded=succeeded, failed=self._on_failed, cancel=cancel)
+
+    def ask_verify(self) -> None:
+        """Asks for a bundle, simulates its run again, and shows what was compared."""
+        path = self.dialogs.open_path(tr("Verify bundle"), tr("Bundles of runs (*.zip)"), self._folder())
+        if path is not None:
+            self.verify(path)
+
+    def verify(self, path: Path) -> None:
+        """Verifies the bundle, and shows what came of it."""
+        running: list[RunJob] = []
+
+        def work() -> Verification:
+            from subflow_app.core.exporting.verification import verify_bundle
+
+            return verify_bundle(path, on_start=running.append)
+
+        def cancel() -> None:
+            for job in running:
+                job.stop()
+
+        self.told.emit(tr("Simulating the run of {name} again…", name=path.name))
+        self._workers.start("verify bundle", work, succeeded=self._show, failed=self._on_failed, cancel=cancel)
+
+    # ---- inside ----
+
+    def _show(self, found: Verification) -> None:
+        self.told.emit("")
+        verdict = tr("Verified: the same run.") if found.holds else tr("NOT the same run.")
+        about = tr(
+            "{name}: seed {seed}, made by version {version}", name=found.name, seed=found.seed, version=found.made_with
+        )
+        checks = (f"{tr(_VERDICTS[check.verdict]):16}{check.what}: {check.told}" for check in found.checks)
+        self.dialogs.report(tr("Verify bundle"), "\n".join((verdict, "", about, "", *checks)))
+
+    def _remember_folder(self, folder: Path) -> None:
+        self._preferences.change(self._preferences.settings.with_export_directory(folder))
+
+    def _folder(self) -> Path | None:
+        last = self._preferences.settings.last_export_directory
+        return Path(last) if last and Path(last).is_dir() else None
+
+    def _on_failed(self, error: Exception) -> None:
+        from subflow_sim.errors import SimError
+
+        self.told.emit("")
+        if not isinstance(error, AppError | StoreError | SimError):
+            raise error
+        self.failed.emit(str(error))

@@ -1,0 +1,65 @@
+"""Runs as files from the window: what is chosen is written, a bundle is verified, and wrong input is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.run_export_dialog import RunExportDialog
+
+
+def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
+    qtbot: QtBot,
+    window: MainWindow,
+    dialogs: ScriptedDialogs,
+    run_once: Callable[[], int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    number = run_once()
+    window.history.select([number])
+
+    def choose(dialog: RunExportDialog) -> int:
+        qtbot.addWidget(dialog)
+        dialog.run_data.setChecked(False)
+        dialog._accept_if_right()
+        assert "Nothing is chosen" in dialog.problem.text()
+        dialog.packets.setChecked(True)
+        dialog.until.setText("soon")
+        dialog._accept_if_right()
+        assert "number with a unit" in dialog.problem.text()
+        dialog.until.setText("500ms")
+        dialog.station.setCurrentIndex(dialog.station.findData("both"))
+        dialog.run_data.setChecked(True)
+        dialog.tables["parquet"].setChecked(True)
+        dialog.bundle.setChecked(True)
+        dialog._accept_if_right()
+        return dialog.result()
+
+    monkeypatch.setattr(RunExportDialog, "exec", choose)
+    dialogs.answer("folder", tmp_path)
+    with qtbot.waitSignal(window.exports.written, timeout=60_000) as written:
+        window.bar.trigger("history.export")
+    (folder,) = written.args
+    assert folder == tmp_path / f"two-paths-run{number}"
+    names = {path.name for path in folder.iterdir()}
+    assert {"subflows.csv", "summary.json", "scenario.toml", "subflows.parquet", "download.pcapng"} <= names
+
+    bundle = folder / f"run-{number}.subflow.zip"
+    dialogs.answer("open_path", bundle)
+    window.bar.trigger("file.verify_bundle")
+    qtbot.waitUntil(lambda: bool(dialogs.told), timeout=60_000)
+    text = dialogs.told[-1][-1]
+    assert text.startswith("Verified: the same run.")
+    assert "byte for byte" in text
+
+    bundle.write_text("no archive")
+    dialogs.answer("open_path", bundle)
+    with qtbot.waitSignal(window.exports.failed, timeout=60_000) as failed:
+        window.bar.trigger("file.verify_bundle")
+    assert "no bundle of a run" in failed.args[0]
