@@ -32,6 +32,7 @@ COMMANDS = (
     "import",
     "import-trace",
     "report",
+    "reproduce",
     "agents",
     "bench",
     "compare-kernel",

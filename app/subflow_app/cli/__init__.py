@@ -29,6 +29,7 @@ from subflow_app.cli import (
     promote,
     replay,
     report,
+    reproduce,
     run,
     sweep,
     sweeps,
@@ -108,6 +109,7 @@ app.command("import")(graph_files.import_topology)
 app.command("import-trace")(import_trace.import_trace)
 app.command()(report.report)
 app.command()(verify.verify)
+app.command()(reproduce.reproduce)
 app.command()(bench.bench)
 app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from subflow_app.cli.terminal import stderr_console
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
+
+T = TypeVar("T")
 
 # Ten updates a second look smooth and cost nothing.
 _UPDATE_S = 0.1
@@ -50,6 +52,39 @@ def carry_out(job: RunJob) -> tuple[RunResult, SignalStop]:
             if bar is not None:
                 _show(bar, job.progress)
     return results[0], stop
+
+
+def in_background(job: Stoppable, work: Callable[[], T], name: str, show: Callable[[Progress], None]) -> tuple[T, int]:
+    """Do the work in a thread of its own and show how far it is, until it ends or a signal stops the job.
+
+    Args:
+        job: what a signal stops.
+        work: returns when the job has ended.
+        name: before the bar.
+        show: brings the bar up to date.
+
+    Returns:
+        What the work returned, and the number of the signal that stopped it; 0: none did. What it raises, this raises.
+    """
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    worker = threading.Thread(target=run, name="subflow-work", daemon=True)
+    with stopping_on_signals(job) as stop, progress_bar(name) as bar:
+        worker.start()
+        while worker.is_alive():
+            worker.join(_UPDATE_S)
+            if bar is not None:
+                show(bar)
+    if errors:
+        raise errors[0]
+    return results[0], stop.signal_number
 
 
 @contextmanager

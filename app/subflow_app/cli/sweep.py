@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from subflow_app.core.sweeps.sweep_plan import SweepPlan
     from subflow_app.core.sweeps.sweep_table import SweepTable
     from subflow_store import Store
-
-# Ten updates a second look smooth and cost nothing.
-_UPDATE_S = 0.1
 
 Jobs = Annotated[str, typer.Option(metavar="N|all", help="How many runs at once; 1 makes them in this process.")]
 Cluster = Annotated[
@@ -234,27 +230,9 @@ def _unfinished(store: Store, asked: SweepPlan) -> int | None:
 
 def _run(job: SweepJob) -> tuple[SweepResult, int]:
     """Carry the job out in a thread of its own, so that signals are heard; the number of the one that ended it."""
-    from subflow_app.cli.progress import progress_bar, stopping_on_signals
+    from subflow_app.cli.progress import in_background
 
-    results: list[SweepResult] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            results.append(job.run())
-        except BaseException as error:
-            errors.append(error)
-
-    worker = threading.Thread(target=run, name="subflow-sweep", daemon=True)
-    with stopping_on_signals(job) as stop, progress_bar(job.plan.name) as bar:
-        worker.start()
-        while worker.is_alive():
-            worker.join(_UPDATE_S)
-            if bar is not None:
-                _show(bar, job.progress)
-    if errors:
-        raise errors[0]
-    return results[0], stop.signal_number
+    return in_background(job, job.run, job.plan.name, lambda bar: _show(bar, job.progress))
 
 
 def _show(bar: Progress, progress: SweepProgress) -> None:

@@ -64,6 +64,10 @@ class Job(Protocol):
     """Carries an experiment out. `run` blocks and belongs into a worker thread; the rest is safe to call from any."""
 
     @property
+    def problems(self) -> Sequence[str]:
+        """What went wrong so far, a line each."""
+
+    @property
     def progress(self) -> Progress:
         """How far it is."""
 

@@ -69,9 +69,13 @@ def combined(parts: Sequence[Samples], how: str, n: int) -> Samples:
 
 def rates(run: RunData, options: Options, column: str) -> list[Samples]:
     """Of each flow, bit/s."""
-    factor = run.wire_factor if options.get("wire") else 1.0
     names = run.flows(options.get("flows"))
-    return [run.flow_samples(name, column, options.get("subflow")) * factor for name in names]
+    return [run.flow_samples(name, column, options.get("subflow")) * factor(run, name, options) for name in names]
+
+
+def factor(run: RunData, flow: str, options: Options) -> float:
+    """What payload is multiplied by: bits on the wire, where the recipe counts those."""
+    return run.wire_factor(flow) if options.get("wire") else 1.0
 
 
 def rate_course(column: str) -> Callable[[RunData, Options], Samples]:
@@ -94,11 +98,9 @@ def rate(column: str) -> Callable[[RunData, Options], float]:
                 return reduced([over_time(each, window, None) for each in rates(run, options, column)], how)
             course = combined(rates(run, options, column), how, len(run.times_s))
             return over_time(course, window, options["over_time"])
-        factor = run.wire_factor if options.get("wire") else 1.0
-        return reduced(
-            [flow_rate(run, name, column, options) * factor for name in run.flows(options.get("flows"))],
-            options["reduce"],
-        )
+        names = run.flows(options.get("flows"))
+        values = [flow_rate(run, name, column, options) * factor(run, name, options) for name in names]
+        return reduced(values, options["reduce"])
 
     return value
 
@@ -113,9 +115,9 @@ def flow_rate(run: RunData, flow: str, column: str, options: Options) -> float:
 
 def active_goodput(run: RunData, options: Options) -> float:
     """Goodput of the flows over the time that each was active, bit/s."""
-    factor = run.wire_factor if options.get("wire") else 1.0
     flows = run.flows(options.get("flows"))
-    return reduced([run.figure(f"flows.{name}.active_goodput_bps") * factor for name in flows], options["reduce"])
+    values = [run.figure(f"flows.{name}.active_goodput_bps") * factor(run, name, options) for name in flows]
+    return reduced(values, options["reduce"])
 
 
 def capacity_share(run: RunData, options: Options) -> float:
@@ -250,7 +252,7 @@ def packets(run: RunData, options: Options) -> list[tuple[float, float]]:
     """Acknowledged and lost packets of flows: the acknowledged are what full packets of the goodput would be."""
     found = []
     for name in run.flows(options.get("flows")):
-        acked = run.figure(f"flows.{name}.goodput_bps") * run.counted_s / (8 * run.scenario.mss_bytes)
+        acked = run.figure(f"flows.{name}.goodput_bps") * run.counted_s / (8 * run.payload_bytes(name))
         loss = run.figure(f"flows.{name}.loss_ratio")
         found.append((acked, acked * loss / (1 - loss) if loss < 1 else math.nan))
     return found

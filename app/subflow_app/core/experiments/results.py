@@ -148,6 +148,28 @@ class Results:
             return times, trailing_mean(np.asarray(values, float), round(window_s / float(times[1] - times[0])))
         return times, values
 
+    def capacity(
+        self, links: str, series: str, point: str = "", seed: int | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Times and the sum of the rates of links, bit/s; None where there are none, as in trainings."""
+        told = getattr(self._values, "capacity", None)
+        if told is None:
+            return None
+        found: tuple[NDArray[Any], NDArray[Any]] | None = told(
+            links, series, point or self.points[0], self.seeds[0] if seed is None else seed
+        )
+        return found
+
+    def trace_axis(self, measure: str) -> str:
+        """What the course of a measure is drawn over: "Time (s)"."""
+        return self.recipe.measures[measure].kind.x_label
+
+    def run_ids(self, series: str | None = None, point: str | None = None) -> tuple[int, ...]:
+        """Numbers of the runs in the store; of a kind that has none there, nothing."""
+        told = getattr(self._values, "run_ids", None)
+        found: tuple[int, ...] = () if told is None else told(series, point)
+        return found
+
     def problem(self, series: str, point: str = "") -> str:
         """Why values are missing; empty if none is."""
         if series not in self.series:

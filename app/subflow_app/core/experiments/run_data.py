@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, sample_times
 from subflow_sim.params import HEADER_BYTES
+from subflow_sim.transport_params import effective_transport
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Flow, LinkDirection, Scenario
@@ -91,10 +92,17 @@ class RunData:
         """A recorded number; NaN if there is none."""
         return self.figures.get(key, math.nan)
 
-    @property
-    def wire_factor(self) -> float:
+    def payload_bytes(self, flow: str) -> int:
+        """What a full packet of a flow carries: of a multipath one less by the option that maps it to the data."""
+        scenario = self.scenario
+        if self.flow(flow).kind != "mptcp":
+            return scenario.mss_bytes
+        chosen: Mapping[str, Any] = effective_transport(scenario.profile, scenario.transport)
+        return scenario.mss_bytes - int(chosen["dss_option"])
+
+    def wire_factor(self, flow: str) -> float:
         """Bits on the wire for a bit of payload, in full packets."""
-        return (self.scenario.mss_bytes + HEADER_BYTES) / self.scenario.mss_bytes
+        return (self.scenario.mss_bytes + HEADER_BYTES) / self.payload_bytes(flow)
 
     @property
     def counted_s(self) -> float:

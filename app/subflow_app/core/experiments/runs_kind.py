@@ -201,6 +201,14 @@ class RunValues:
         """All finished runs."""
         return iter(self._runs.values())
 
+    def run_ids(self, series: str | None, point: str | None) -> tuple[int, ...]:
+        """Numbers of the runs in the store."""
+        return tuple(
+            run.run_id
+            for (of_series, at_point, _), run in self._runs.items()
+            if series in (None, of_series) and point in (None, at_point)
+        )
+
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """One for each seed; NaN where there is none."""
         key = (measure, series, point)

@@ -270,6 +270,8 @@ class TrainingRuns:
         trainer: module whose `run_training` trains.
     """
 
+    problems: Sequence[str] = ()  # what goes wrong is raised
+
     def __init__(
         self,
         recipe: Recipe,

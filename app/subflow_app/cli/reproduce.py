@@ -1,0 +1,311 @@
+"""``subflow reproduce``: the papers' experiments, with what they claim beside what comes out here."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.sweep import Jobs, job_count
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.core.experiments.reproduction import Overall, ReproductionOutcome, Reproductions
+    from subflow_app.core.experiments.results import Results
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ID|PAPER|all...", help="Experiments (`--list` lists them), papers, or files of recipes; all: all."
+        ),
+    ] = None,
+    is_quick: Annotated[
+        bool, typer.Option("--quick", help="Shortened: fewer seeds and points, shorter runs; all in 20 minutes.")
+    ] = False,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N", help="So many seeds for each point, or which: 1..5 or 1,2,5.")
+    ] = None,
+    jobs: Jobs = "all",
+    list_only: Annotated[bool, typer.Option("--list", help="Only list the experiments, and what they take.")] = False,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run experiments of the papers and say of each claim whether it holds here.
+
+    Every run is kept, and none that is in the database already is made again: what was stopped or killed goes on where
+    it was when the same command is given again. A full reproduction may take hours, which is said before it begins.
+
+    Exit code: 0 when all was run, whether claims hold or not; 1 when some runs could not be made, 2 for a recipe or a
+    name that is wrong, 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    from subflow_app.core.experiments.recipe import chosen_recipes
+
+    if not names and not list_only:
+        raise _input_error("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
+    n_jobs = job_count(jobs)
+    chosen_seeds = None if seeds is None else _seeds(seeds)
+    recipes = chosen_recipes(names or ())
+    if list_only:
+        _print_list(recipes, as_json=as_json)
+        return
+    from subflow_app.core.experiments.reproduction import Reproductions
+    from subflow_store import open_store
+
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(":memory:") if no_store else opened_store(database))
+        experiments = Reproductions(recipes, store, is_quick=is_quick, seeds=chosen_seeds, jobs=n_jobs)
+        if not as_json:
+            print_note(_before(experiments))
+        outcomes, signal_number = _run(experiments)
+        every = [each.results() for each in experiments.each[: len(outcomes)]]
+        if as_json:
+            print_json(_document(every, outcomes, is_quick=is_quick))
+        else:
+            _print_results(every)
+    for each, outcome in zip(experiments.each, outcomes, strict=False):
+        for problem in outcome.problems:
+            print_error(f"{each.recipe.name}: {problem}")
+    raise typer.Exit(_code(experiments, outcomes, signal_number, is_kept=not no_store))
+
+
+def _run(experiments: Reproductions) -> tuple[Sequence[ReproductionOutcome], int]:
+    from subflow_app.cli.progress import in_background
+
+    return in_background(experiments, experiments.run, "reproduce", lambda bar: _show(bar, experiments.progress))
+
+
+def _show(bar: Progress, overall: Overall) -> None:
+    from subflow_app.core.summary_text import count_text, duration_text
+
+    current = overall.current
+    parts = [f"{overall.number} of {overall.count}", overall.name] if overall.count > 1 else [overall.name]
+    parts.append(f"{count_text(current.finished + current.failed)} of {count_text(current.runs)} runs")
+    if current.doing:
+        parts.append(current.doing)
+    if current.failed:
+        parts.append(f"{count_text(current.failed)} failed")
+    text = f"{' · '.join(parts)} · {duration_text(overall.eta_s)} to go"
+    bar.update(bar.task_ids[0], completed=overall.fraction, text=text, refresh=True)
+
+
+def _before(experiments: Reproductions) -> str:
+    """What it will take, said before it begins."""
+    from subflow_app.core.summary_text import count_text, duration_text
+
+    runs = experiments.progress.runs
+    number = len(experiments.each)
+    what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
+    return f"{what}: {count_text(runs)} runs, about {duration_text(experiments.expected_s)} on two cores"
+
+
+def _code(
+    experiments: Reproductions, outcomes: Sequence[ReproductionOutcome], signal_number: int, *, is_kept: bool
+) -> int:
+    if len(outcomes) < len(experiments.each) or any(outcome.state == "stopped" for outcome in outcomes):
+        told = experiments.progress
+        if is_kept:
+            print_note(
+                f"stopped: {told.finished} of {told.runs} runs are kept; the same command makes those that are missing"
+            )
+        else:
+            print_note("stopped, and nothing is kept")
+        return exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
+    return exit_codes.FAILED if any(outcome.state == "failed" for outcome in outcomes) else exit_codes.OK
+
+
+def _seeds(text: str) -> Sequence[int]:
+    """So many seeds from 1 on, or those that are listed.
+
+    Raises:
+        InputError: if it is neither.
+    """
+    from subflow_app.core.sweeps.plan_file import read_seeds
+    from subflow_sim.errors import ParamError
+
+    if text.isascii() and text.isdecimal() and len(text) < 10:
+        if int(text) < 1:
+            raise _input_error(f"--seeds {text}: at least 1")
+        return range(1, int(text) + 1)
+    try:
+        return read_seeds(text)
+    except ParamError as error:
+        raise _input_error(f"--seeds {text}: {error}") from error
+
+
+def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
+    from subflow_app.core.experiments.recipe import PAPERS
+    from subflow_app.core.experiments.reproduction import expected_s
+    from subflow_app.core.summary_text import TextColumn, TextTable, duration_text
+
+    times = {recipe.name: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
+    if as_json:
+        print_json(
+            [
+                {
+                    "id": recipe.name,
+                    "paper": recipe.paper,
+                    "figure": recipe.figure,
+                    "title": recipe.title,
+                    "claim": recipe.claim,
+                    "kind": recipe.kind,
+                    "checks": len(recipe.checks),
+                    "expected_s": times[recipe.name][0],
+                    "expected_quick_s": times[recipe.name][1],
+                }
+                for recipe in recipes
+            ]
+        )
+        return
+    columns = (
+        TextColumn("Experiment", is_number=False),
+        TextColumn("Paper", is_number=False),
+        TextColumn("Figure", is_number=False),
+        TextColumn("What", is_number=False),
+        TextColumn("Checks"),
+        TextColumn("Full"),
+        TextColumn("Quick"),
+    )
+    rows = [
+        (
+            recipe.name,
+            PAPERS[recipe.paper],
+            recipe.figure,
+            recipe.title,
+            str(len(recipe.checks)),
+            *map(duration_text, times[recipe.name]),
+        )
+        for recipe in recipes
+    ]
+    print_tables(TextTable("", columns, tuple(rows)))
+    full, quick = (math.fsum(each[place] for each in times.values() if not math.isnan(each[place])) for place in (0, 1))
+    print_line(f"{len(recipes)} experiments: about {duration_text(full)} on two cores, quick {duration_text(quick)}")
+
+
+def _print_results(every: Sequence[Results]) -> None:
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    columns = (
+        TextColumn("Experiment", is_number=False),
+        TextColumn("The paper says", is_number=False),
+        TextColumn("Here", is_number=False),
+        TextColumn("Verdict", is_number=False),
+    )
+    rows: list[tuple[str, ...]] = []
+    reasons: list[str] = []
+    for results in every:
+        name = results.recipe.name
+        for verdict in results.verdicts():
+            told = verdict.reason or verdict.outcome.told
+            if verdict.overlaps:
+                told += f" (95 % intervals overlap: {'; '.join(verdict.overlaps)})"
+            rows.append((name, verdict.check.says, told, verdict.kind.value))
+            name = ""
+        if results.recipe.disagrees and any(not verdict.kind.is_met for verdict in results.verdicts()):
+            reasons.append(f"{results.recipe.name}: {' '.join(results.recipe.disagrees.split())}")
+    print_tables(TextTable("", columns, tuple(rows)))
+    for reason in reasons:
+        print_line()
+        print_line(reason)
+    if reasons:
+        print_line()
+    print_line(_counts_line(every))
+
+
+def counts(every: Sequence[Results]) -> dict[str, int]:
+    """How many checks there are of each verdict."""
+    from subflow_app.core.experiments.results import VerdictKind
+
+    found = Counter(verdict.kind for results in every for verdict in results.verdicts())
+    return {kind.value: found[kind] for kind in VerdictKind}
+
+
+def _counts_line(every: Sequence[Results]) -> str:
+    told = [f"{number} {kind}" for kind, number in counts(every).items() if number]
+    experiments = f"{len(every)} experiment{'s' * (len(every) != 1)}"
+    return f"{experiments}: {', '.join(told) or 'nothing to check'}"
+
+
+def _document(every: Sequence[Results], outcomes: Sequence[ReproductionOutcome], *, is_quick: bool) -> dict[str, Any]:
+    return {
+        "quick": is_quick,
+        "counts": counts(every),
+        "experiments": [_experiment(results, outcome) for results, outcome in zip(every, outcomes, strict=True)],
+    }
+
+
+def _experiment(results: Results, outcome: ReproductionOutcome) -> dict[str, Any]:
+    recipe = results.recipe
+    return {
+        "id": recipe.name,
+        "paper": recipe.paper,
+        "figure": recipe.figure,
+        "title": recipe.title,
+        "claim": recipe.claim,
+        "disagrees": recipe.disagrees,
+        "state": outcome.state,
+        "runs": outcome.progress.runs,
+        "finished": outcome.progress.finished,
+        "reused": outcome.progress.reused,
+        "failed": outcome.progress.failed,
+        "problems": list(outcome.problems),
+        "seeds": list(results.seeds),
+        "note": results.note,
+        "verdicts": [
+            {
+                "says": verdict.check.says,
+                "claim": verdict.check.claim.text,
+                "verdict": verdict.kind.value,
+                "left": verdict.outcome.left,
+                "right": verdict.outcome.right,
+                "told": verdict.outcome.told,
+                "reason": verdict.reason,
+                "overlaps": list(verdict.overlaps),
+            }
+            for verdict in results.verdicts()
+        ],
+        "values": [
+            {
+                "measure": measure,
+                "series": series,
+                "point": point,
+                "mean": cell.mean,
+                "ci95": cell.half,
+                "n": cell.n,
+                "values": list(cell.values),
+            }
+            for measure in recipe.measures
+            for series in results.series
+            for point in results.points
+            for cell in (results.cell(measure, series, point),)
+        ],
+        "published": [
+            {
+                "measure": each.measure,
+                "series": each.series,
+                "point": each.point,
+                "value": each.value,
+                "over": each.over,
+                "improvement": each.improvement,
+            }
+            for each in recipe.published
+        ],
+    }
+
+
+def _input_error(text: str) -> Exception:
+    from subflow_app.core.errors import InputError
+
+    return InputError(text)

@@ -1,0 +1,121 @@
+"""``subflow reproduce``: listed, carried out, interrupted and gone on with, and told when it is wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.app_core.experiments.tiny import RECIPE, write_tiny
+from tests.cli.conftest import Subflow
+
+from subflow_app.core.experiments.recipe import recipe_names
+from subflow_store import open_store
+from subflow_store.errors import StoreError
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    return write_tiny(tmp_path)
+
+
+def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: Path) -> None:
+    answer = subflow("reproduce", tiny, "--quick", "--db", database, "--jobs", 1)
+    assert answer.code == 0, answer.err
+    assert "tiny: 2 runs, about" in answer.err
+    assert "LIA loses with loss" in answer.out
+    assert "claim holds" in answer.out
+    assert "there is no policy of that name" in answer.out
+    assert "tiny: Our runs are short." in answer.out
+    assert answer.out.endswith("1 experiment: 1 inside band, 1 outside band, 1 claim holds, 3 not measured\n")
+    again = subflow("reproduce", tiny, "--quick", "--db", database, "--jobs", 1, "--json").document
+    assert again["counts"] == {
+        "inside band": 1,
+        "outside band": 1,
+        "claim holds": 1,
+        "claim fails": 0,
+        "not measured": 3,
+    }
+    (experiment,) = again["experiments"]
+    assert (experiment["id"], experiment["state"], experiment["reused"]) == ("tiny", "finished", 2)
+    assert experiment["verdicts"][0]["verdict"] == "claim holds"
+    assert experiment["values"][0]["mean"] > 1e6
+    (sweep,) = subflow("sweeps", "--db", database, "--json").document
+    assert sweep["name"] == "experiment tiny (quick)"
+
+
+def test_more_seeds_and_nothing_kept(subflow: Subflow, tiny: Path) -> None:
+    answer = subflow("reproduce", tiny, "--quick", "--seeds", 2, "--no-store", "--jobs", 1, "--json")
+    assert answer.document["experiments"][0]["seeds"] == [1, 2]
+
+
+def test_experiments_are_listed(subflow: Subflow, tiny: Path) -> None:
+    listed = subflow("reproduce", "--list", "--json").document
+    assert [each["id"] for each in listed] == list(recipe_names())
+    assert "1 experiments: about 3 s on two cores, quick 667 ms" in subflow("reproduce", tiny, "--list").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "which experiment?"),
+        (("gone",), "gone: no such experiment or paper"),
+        (("gone.toml",), "gone.toml: no such recipe file"),
+        (("--seeds", "0", "mplibra"), "--seeds 0: at least 1"),
+        (("--seeds", "x", "mplibra"), '--seeds x: "x" is no seed'),
+        (("--jobs", "none", "mplibra"), "--jobs"),
+    ],
+)
+def test_what_is_wrong_is_told(subflow: Subflow, arguments: tuple[str, ...], told: str) -> None:
+    answer = subflow("reproduce", *arguments, "--no-store")
+    assert answer.code == 2
+    assert told in answer.err
+
+
+def test_a_wrong_recipe_is_told_before_anything_is_run(subflow: Subflow, tmp_path: Path, database: Path) -> None:
+    path = write_tiny(tmp_path, RECIPE.replace("title =", "titel ="))
+    answer = subflow("reproduce", path, "--db", database)
+    assert answer.code == 2
+    assert f'{path}:7: titel = "Throughput against loss": unknown key, did you mean "title"?' in answer.err
+    assert not database.exists()
+
+
+def test_what_was_killed_or_interrupted_goes_on(tmp_path: Path, database: Path) -> None:
+    long = RECIPE.replace('duration = "2s"', 'duration = "60s"').replace('seeds = "1..2"', 'seeds = "1..3"')
+    path = write_tiny(tmp_path, long)
+    command = [sys.executable, "-m", "subflow_app", "reproduce", str(path), "--db", str(database), "--jobs", "1"]
+
+    def begin() -> subprocess.Popen[str]:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for(runs: int) -> None:
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            with suppress(StoreError), open_store(database, read_only=True) as store:
+                if sum(run.status == "finished" for run in store.runs()) >= runs:
+                    return
+            time.sleep(0.05)
+        raise AssertionError("no run has ended")
+
+    killed = begin()
+    wait_for(2)
+    killed.kill()
+    killed.communicate()
+    interrupted = begin()
+    wait_for(5)
+    os.kill(interrupted.pid, signal.SIGINT)
+    out, err = interrupted.communicate(timeout=30)
+    if interrupted.returncode != 0:  # it was not through already
+        assert interrupted.returncode == 130
+        assert "the same command makes those that are missing" in err
+        assert "not all of its runs have been made" in out
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 0, ended.stderr
+    with open_store(database, read_only=True) as store:
+        finished = [run for run in store.runs() if run.status == "finished"]
+    assert len(finished) == 18
