@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from subflow_app.core.errors import RecipeError, TrainingError
+from subflow_app.core.experiments import training_kind
 from subflow_app.core.experiments.recipe import Recipe, load_recipe
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.experiments.training_kind import TrainingKind, wanted_trainings
@@ -104,12 +105,16 @@ def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
         raise TrainingError("training needs torch, which is not installed: pip install 'subflow[train]'")
 
     monkeypatch.setattr(kept_trainings, "check_torch", missing)
-    kind = TrainingKind()
+    monkeypatch.setattr(training_kind, "check_torch", missing)
     with Store(tmp_path / "one.db") as store:
-        job = kind.job(recipe, store, is_quick=True, seeds=(1,), executor=executor_maker(1, None))
-        with pytest.raises(RecipeError, match=r"not measured: training needs torch.*pip install"):
-            job.run()
-        assert kind.stored(recipe, store, is_quick=True, seeds=(1,)) is None
+        job = TrainingKind().job(recipe, store, is_quick=True, seeds=(1,), executor=executor_maker(1, None))
+        job.run()
+        assert job.progress.failed == job.progress.runs == 2
+        assert "not measured: training needs torch" in job.problems[0]
+        values = TrainingKind().stored(recipe, store, is_quick=True, seeds=(1,))
+        (verdict,) = Results(recipe, values, is_quick=True, seeds=(1,)).verdicts()
+    assert verdict.kind.value == "not measured"
+    assert "training needs torch" in verdict.reason
 
 
 @pytest.mark.parametrize(

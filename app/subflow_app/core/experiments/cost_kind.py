@@ -167,6 +167,11 @@ class CostJob:
         """How far it is."""
         return self._progress
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """None: what cannot be measured ends it."""
+        return ()
+
     def stop(self) -> None:
         """End after the run under way; what was measured stays in the store."""
         self._stop.set()

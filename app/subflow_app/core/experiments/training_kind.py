@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_agents import AgentError, agent_names
-from subflow_app.core.errors import InputError, RecipeError, TrainingError
+from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.experiments.kinds import Progress
 from subflow_app.core.experiments.measure_kind import Measure, MeasureKind
 from subflow_app.core.experiments.training_curves import COLUMNS, TrainingCurve, common_level
@@ -46,7 +46,7 @@ from subflow_app.core.learning.kept_trainings import (
 )
 from subflow_app.core.learning.training import JobState
 from subflow_app.core.learning.training_service import default_limit
-from subflow_app.core.learning.training_setup import TrainingRequest, prepare
+from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.paths import trainings_directory
 from subflow_app.core.scenarios.toml_edit import render
@@ -287,15 +287,22 @@ class TrainingRuns:
         wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
         self._trainings = KeptTrainings(tuple(wanted.values()), store, jobs=jobs, trainer=trainer)
         self._made: list[KeptTraining] = []
+        self._problems: tuple[str, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What went wrong so far, a line each."""
+        return self._problems
 
     @property
     def progress(self) -> Progress:
         """How far it is; a training under way counts for the part that is done."""
         told = self._trainings.progress
-        failed = sum(bool(each.problem) for each in self._made)
-        reused = sum(each.was_there for each in self._made)
-        if self._made:
-            return Progress(told.trainings, told.trainings - failed, reused, failed)
+        if self._problems and not self._made:
+            return Progress(told.trainings, told.finished, failed=told.trainings - told.finished)
+        if self._made and not self._trainings.is_stopped:
+            failed = sum(bool(each.problem) for each in self._made)
+            return Progress(told.trainings, told.trainings - failed, sum(each.was_there for each in self._made), failed)
         doing = f"{told.label}: {told.fraction:.0%} of all steps" if told.label else ""
         return Progress(told.trainings, told.finished, eta_s=told.eta_s, doing=doing)
 
@@ -304,18 +311,14 @@ class TrainingRuns:
         self._trainings.stop()
 
     def run(self) -> None:
-        """Make what is missing.
-
-        Raises:
-            RecipeError: if something is missing and cannot be trained here; the text says what that needs.
-        """
+        """Make what is missing. What cannot be trained here is told by `problems`, with what that needs."""
         try:
             self._made = self._trainings.run()
         except (TrainingError, AgentError, SimError) as error:
-            raise RecipeError(f"{self._recipe.name}: not measured: {error}") from error
-        problems = [f"{each.label}: {each.problem}" for each in self._made if each.problem]
-        if problems and not self._trainings.is_stopped:
-            raise RecipeError("\n".join(problems))
+            self._problems = (f"not measured: {error}",)
+            return
+        if not self._trainings.is_stopped:
+            self._problems = tuple(f"{each.label}: {each.problem}" for each in self._made if each.problem)
 
 
 class TrainingValues:
@@ -328,14 +331,16 @@ class TrainingValues:
         recipe: Recipe,
         curves: Mapping[tuple[str, int], Mapping[str, TrainingCurve]],
         seeds: tuple[int, ...],
+        needs: str = "",
     ) -> None:
         self._recipe = recipe
         self._curves = curves
         self._seeds = seeds
+        self._needs = needs
 
     @classmethod
     def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
-        """What the store has; None if that is nothing.
+        """What the store has; None if that is nothing and could be made.
 
         Raises:
             StoreError: if it cannot be read.
@@ -352,7 +357,8 @@ class TrainingValues:
                 if is_same_training(config, store.trainings.get(number)):
                     curves[place] = _stored_curves(store, number, float(config.steps or 0))
                     break
-        return cls(recipe, curves, seeds) if curves else None
+        needs = _needs()
+        return cls(recipe, curves, seeds, needs) if curves or needs else None
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A measure by seed; NaN where there is no training."""
@@ -366,7 +372,9 @@ class TrainingValues:
     def problem(self, series: str, point: str) -> str:
         """Which trainings are missing."""
         missing = [seed for seed in self._seeds if (series, seed) not in self._curves]
-        return f"not trained to its end: seed {', '.join(map(str, missing))}" if missing else ""
+        if not missing:
+            return ""
+        return self._needs or f"not trained to its end: seed {', '.join(map(str, missing))}"
 
     def _value(self, measure: Measure, series: str, seed: int) -> float:
         if (series, seed) not in self._curves:
@@ -388,3 +396,12 @@ def _stored_curves(store: Store, number: int, budget: float) -> dict[str, Traini
         else TrainingCurve.of_points(np.empty(0), np.empty(0), budget)
         for measure, column in COLUMNS.items()
     }
+
+
+def _needs() -> str:
+    """What is missing for trainings to be made here; empty if nothing is."""
+    try:
+        check_torch()
+    except TrainingError as error:
+        return str(error)
+    return ""
