@@ -290,6 +290,15 @@ def machine_text() -> str:
     return f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Subflow {version}"
 
 
+def cost_scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
+    """What is simulated for each series, with its name.
+
+    Raises:
+        RecipeError: if a scenario cannot be used.
+    """
+    return [(case.name, case.scenario) for case in _cases(recipe, is_quick=is_quick)]
+
+
 def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
     """What is measured.
 

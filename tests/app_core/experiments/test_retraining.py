@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.errors import TrainingError
+from subflow_app.core.experiments.kinds import KINDS
+from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.results import Results
+from subflow_app.core.experiments.retraining import Retraining, policies_of, with_policies
+from subflow_app.core.learning import kept_trainings
+from subflow_app.core.resources import resource_path
+from subflow_app.core.sweeps.executors import executor_maker
+from subflow_store import Store
+
+RECIPE = """
+format = 1
+paper = "rl-explore"
+figure = "6"
+title = "With and without a policy"
+claim = "It is faster."
+scenario = "rlx-fixed"
+seeds = "1"
+[set]
+duration = "3s"
+[axis]
+label = "Delay"
+unit = "ms"
+keys = ["links.data.delay"]
+values = ["10ms", "20ms"]
+[series.Scenario]
+[series.Named]
+set = { "flows.download.controller" = "rl-explore" }
+[series.Other]
+set = { "flows.download.controller" = { name = "rl-explore", policy = "rl-pure", probe_bw = false } }
+[series.CUBIC]
+set = { "flows.download.controller" = "cubic" }
+[measures.goodput]
+of = "goodput"
+unit = "Mbit/s"
+[[panels]]
+form = "lines"
+measure = "goodput"
+[[checks]]
+says = "It is faster"
+holds = "goodput('Named', '20ms') > goodput('CUBIC', '20ms')"
+"""
+
+
+def written(folder: Path, text: str) -> Recipe:
+    path = folder / "rl-explore-fig6.toml"
+    path.write_text(text)
+    return load_recipe(str(path))
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    return written(tmp_path, RECIPE)
+
+
+def test_the_policies_of_an_experiment_are_those_of_its_flows_however_they_are_named(recipe: Recipe) -> None:
+    assert policies_of(recipe, is_quick=False) == {
+        ("Scenario", "download"): "rl-explore",
+        ("Named", "download"): "rl-explore",
+        ("Other", "download"): "rl-pure",
+    }
+
+
+def test_new_policies_take_the_place_of_those_of_their_names_and_of_no_others(recipe: Recipe) -> None:
+    use = policies_of(recipe, is_quick=False)
+
+    changed = with_policies(recipe, use, {"rl-explore": Path("/new/best.safetensors")})
+
+    assert dict(changed.series["Scenario"].values) == {"flows.download.controller.policy": "/new/best.safetensors"}
+    assert dict(changed.series["Named"].values) == {
+        "flows.download.controller": {"name": "rl-explore", "policy": "/new/best.safetensors"}
+    }
+    assert changed.series["Other"] == recipe.series["Other"]
+    assert changed.series["CUBIC"] == recipe.series["CUBIC"]
+
+
+def test_an_experiment_runs_with_policies_trained_anew_and_the_shipped_ones_stay(tmp_path: Path) -> None:
+    recipe = written(tmp_path, RECIPE.replace('policy = "rl-pure", ', "").replace('"10ms", ', ""))
+    shipped = resource_path("agents/rl-explore.safetensors")
+    before = shipped.read_bytes()
+    settings = {"steps": 200, "num_envs": 2, "baselines": (), "evaluation_seeds": (1_000_000,)}
+    with Store(tmp_path / "one.db") as store:
+        retraining = Retraining((recipe,), store, is_quick=False, settings=settings)
+        assert retraining.names == ("rl-explore",)
+        retraining.run()
+        assert retraining.problems == ()
+        assert retraining.progress.fraction == 1.0
+        changed = retraining.changed(recipe)
+        kind = KINDS["runs"]()
+        results = []
+        for each in (recipe, changed):
+            kind.job(each, store, is_quick=False, seeds=(1,), executor=executor_maker(1)).run()
+            values = kind.stored(each, store, is_quick=False, seeds=(1,))
+            results.append(Results(each, values, is_quick=False, seeds=(1,)))
+        old, new = (each.cell("goodput", "Named", "20ms").mean for each in results)
+        assert new != old
+        assert results[0].cell("goodput", "CUBIC", "20ms") == results[1].cell("goodput", "CUBIC", "20ms")
+
+        assert shipped.read_bytes() == before
+        table = retraining.table()
+        assert [row[0] for row in table.rows if row[0]] == ["rl-explore"]
+        assert [row[1] for row in table.rows][:2] == ["Goodput of a flow", "RTT"]
+        documents = retraining.document()
+        assert documents[0]["shipped"]["goodput_bps"] > 20e6
+        assert 0 < documents[0]["anew"]["goodput_bps"] < documents[0]["shipped"]["goodput_bps"]
+
+        again = Retraining((recipe,), store, is_quick=False, settings=settings)
+        again.run()
+        assert [each.training.was_there for each in again.policies] == [True]
+
+
+def test_what_training_needs_is_told_before_anything_runs(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise TrainingError("training needs torch, which is not installed")
+
+    monkeypatch.setattr(kept_trainings, "check_torch", missing)
+    with pytest.raises(TrainingError, match="needs torch"):
+        Retraining((recipe,), None, is_quick=True).run()
+
+
+def test_experiments_without_policies_need_no_training(recipe: Recipe) -> None:
+    classic = with_policies(load_recipe(str(recipe.path)), {}, {})
+    without = Retraining((), None, is_quick=True)
+    without.run()
+
+    assert without.policies == ()
+    assert classic.series == recipe.series
