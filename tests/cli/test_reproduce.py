@@ -119,3 +119,50 @@ def test_what_was_killed_or_interrupted_goes_on(tmp_path: Path, database: Path) 
     with open_store(database, read_only=True) as store:
         finished = [run for run in store.runs() if run.status == "finished"]
     assert len(finished) == 18
+
+
+def test_policies_are_trained_anew_and_told_beside_the_shipped_ones(
+    subflow: Subflow, tmp_path: Path, database: Path
+) -> None:
+    recipe = tmp_path / "rl-explore-fig6.toml"
+    recipe.write_text(RETRAINED)
+    command = ("reproduce", recipe, "--retrain", "--retrain-steps", 200, "--db", database, "--jobs", 1)
+
+    answer = subflow(*command)
+
+    assert answer.code == 0, answer.err
+    assert "training anew: rl-explore" in answer.err
+    assert "Trained anew" in answer.out
+    (again,) = subflow(*command, "--json").document["retrained"]
+    assert (again["policy"], again["was_there"]) == ("rl-explore", True)
+    assert again["shipped"]["goodput_bps"] > again["anew"]["goodput_bps"] > 0
+
+
+def test_a_budget_without_retraining_is_refused(subflow: Subflow) -> None:
+    answer = subflow("reproduce", "all", "--retrain-steps", 200)
+    assert answer.code == 2
+    assert "--retrain-steps goes with --retrain" in answer.err
+
+
+RETRAINED = """
+format = 1
+paper = "rl-explore"
+figure = "6"
+title = "One agent"
+claim = "It carries something."
+scenario = "rlx-fixed"
+seeds = "1"
+[set]
+duration = "2s"
+[series.Agent]
+set = { "flows.download.controller" = "rl-explore" }
+[measures.goodput]
+of = "goodput"
+unit = "Mbit/s"
+[[panels]]
+form = "bars"
+measure = "goodput"
+[[checks]]
+says = "It carries something"
+holds = "goodput('Agent') > 1 Mbit/s"
+"""

@@ -13,6 +13,7 @@ import typer
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
@@ -38,6 +39,12 @@ def reproduce(
         str | None, typer.Option(metavar="N", help="So many seeds for each point, or which: 1..5 or 1,2,5.")
     ] = None,
     jobs: Jobs = "all",
+    is_retrained: Annotated[
+        bool, typer.Option("--retrain", help="Train the policies that are used anew first, and run with these.")
+    ] = False,
+    retrain_steps: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Transitions of each such training, not the recipe's.")
+    ] = None,
     list_only: Annotated[bool, typer.Option("--list", help="Only list the experiments, and what they take.")] = False,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs.")] = False,
@@ -48,16 +55,21 @@ def reproduce(
     Every run is kept, and none that is in the database already is made again: what was stopped or killed goes on where
     it was when the same command is given again. A full reproduction may take hours, which is said before it begins.
 
+    With --retrain the policies are made anew from the recipes that `subflow train` has, and their evaluations are told
+    beside those of the shipped ones, which stay as they are.
+
     Exit code: 0 when all was run, whether claims hold or not; 1 when some runs could not be made, 2 for a recipe or a
     name that is wrong, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.experiments.recipe import chosen_recipes
 
+    if retrain_steps is not None and not is_retrained:
+        raise _input_error("--retrain-steps goes with --retrain")
     if not names and not list_only:
         raise _input_error("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
     n_jobs = job_count(jobs)
     chosen_seeds = None if seeds is None else _seeds(seeds)
-    recipes = chosen_recipes(names or ())
+    recipes: Sequence[Recipe] = chosen_recipes(names or ())
     if list_only:
         _print_list(recipes, as_json=as_json)
         return
@@ -66,14 +78,23 @@ def reproduce(
 
     with ExitStack() as stack:
         store = stack.enter_context(open_store(":memory:") if no_store else opened_store(database))
+        training = None
+        if is_retrained:
+            training, recipes, signal_number = retrain(recipes, store, is_quick=is_quick, steps=retrain_steps)
+            if signal_number:
+                raise typer.Exit(exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED)
         experiments = Reproductions(recipes, store, is_quick=is_quick, seeds=chosen_seeds, jobs=n_jobs)
         if not as_json:
             print_note(_before(experiments))
         outcomes, signal_number = _run(experiments)
         every = [each.results() for each in experiments.each[: len(outcomes)]]
         if as_json:
-            print_json(_document(every, outcomes, is_quick=is_quick))
+            document = _document(every, outcomes, is_quick=is_quick)
+            print_json(document if training is None else {**document, "retrained": training.document()})
         else:
+            if training is not None and training.policies:
+                print_tables(training.table())
+                print_line()
             _print_results(every)
     for each, outcome in zip(experiments.each, outcomes, strict=False):
         for problem in outcome.problems:

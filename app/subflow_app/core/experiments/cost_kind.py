@@ -151,8 +151,6 @@ class CostKind:
 class CostJob:
     """Implements `Job`."""
 
-    problems: Sequence[str] = ()  # what goes wrong is raised
-
     def __init__(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> None:
         self._recipe = recipe
         self._store = store

@@ -270,8 +270,6 @@ class TrainingRuns:
         trainer: module whose `run_training` trains.
     """
 
-    problems: Sequence[str] = ()  # what goes wrong is raised
-
     def __init__(
         self,
         recipe: Recipe,
