@@ -158,6 +158,46 @@ def pages(folder: str, *first: str) -> str:
     return "\n".join(("```{toctree}", ":maxdepth: 1", "", *names, "```")) if names else ""
 
 
+def labs() -> str:
+    """The labs that ship."""
+    from subflow_app.core.labs.lab_file import shipped_labs
+
+    rows = [(str(lab.number), _prose(lab.title), f"{lab.minutes} min", lab.level) for lab in shipped_labs()]
+    return _table(("Number", "Lab", "Time", "Level"), rows) if rows else ""
+
+
+def checks() -> str:
+    """The functions that checks of labs may call."""
+    from subflow_app.core.labs.functions import described_functions
+
+    rows = [(_code(_call(each.name, each.function)), _prose(each.about)) for each in described_functions()]
+    return _table(("Function", "What it gives"), rows)
+
+
+def experiments(paper: str) -> str:
+    """The recipes of a paper."""
+    from subflow_app.core.experiments.recipe import recipes_of
+
+    rows = [(_code(each.name), _prose(each.figure), _prose(each.title)) for each in recipes_of(paper)]
+    return _table(("Id", "Figure", "What it shows"), rows) if rows else ""
+
+
+def measures() -> str:
+    """What recipes of experiments can measure of runs."""
+    from subflow_app.core.experiments.measures import MEASURES
+
+    rows = [(_code(name), _prose(each.help)) for name, each in MEASURES.items()]
+    return _table(("Measure", "What it is"), rows)
+
+
+def rulings() -> str:
+    """How ambiguities of the papers are settled."""
+    from subflow_app.core.experiments.recipe import rulings as all_rulings
+
+    rows = [(name, _prose(each.problem), _prose(each.ruling)) for name, each in all_rulings().items()]
+    return _table(("Id", "What is not clear", "What is done"), rows)
+
+
 PARTS: Mapping[str, Callable[..., str]] = {
     part.__name__: part
     for part in (
@@ -174,6 +214,11 @@ PARTS: Mapping[str, Callable[..., str]] = {
         help,
         commands,
         pages,
+        labs,
+        checks,
+        experiments,
+        measures,
+        rulings,
     )
 }
 
@@ -186,16 +231,24 @@ def _command(command: Any, words: tuple[str, ...]) -> str:
     lines += [_prose(re.sub(r"[ \t]*\n[ \t]*(?!\n)", "\n", command.help or "").strip()), ""]
     lines += ["```text", f"{context.command_path} {' '.join(command.collect_usage_pieces(context))}", "```", ""]
     records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
-    if records:
-        lines += [
-            _table(
-                ("Argument or option", "Meaning"),
-                [(_code(name), _prose(" ".join(text.split()))) for name, text in records],
-            )
-        ]
+    # What kind of text an argument is, and the help itself, tell nobody anything.
+    rows = [
+        (_code(re.sub(r" <.*>$", "", name)), _prose(" ".join(text.split())))
+        for name, text in records
+        if "--help" not in name
+    ]
+    if rows:
+        lines.append(_table(("Argument or option", "Meaning"), rows))
     below = getattr(command, "commands", {})
     lines += [_command(each, (*words, name)) for name, each in sorted(below.items()) if not each.hidden]
     return "\n".join(lines)
+
+
+def _call(name: str, function: Any) -> str:
+    """How a function is called: the kinds of its arguments, those that may be left out in brackets."""
+    needed = len(function.arguments) - function.optional
+    told = [kind if place < needed else f"[{kind}]" for place, kind in enumerate(function.arguments)]
+    return f"{name}({', '.join(told)}{', ...' if function.takes_any_number else ''})"
 
 
 def _list(kind: str) -> tuple[Algorithm, ...]:
