@@ -40,6 +40,8 @@ def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
         ('rulings = ["M1"]', 'rulings = ["M77"]', 'there is no ruling "M77"'),
         ('scenario = "t-2link"', 'scenario = "t-2lnk"', "did you mean t-2link"),
         ('points = ["0%", "5%"]', 'points = ["0%", "7%"]', 'there is no point "7%"'),
+        ("[series.LIA]\n", '[series.LIA]\nat = { "7%" = { seed = 2 } }\n', ': there is no point "7%"; allowed: "0%"'),
+        ("[series.LIA]\n", '[series.LIA]\nat = "5%"\n', 'series.LIA.at = "5%"'),
         ('series = ["LIA", "Ours"]', 'series = ["Lia"]', 'there is no series "Lia"'),
         ('of = "throughput"', 'of = "thruput"', 'there is no such measure, did you mean "throughput"?'),
         ("wire = true", 'links = "top"', 'links = "top": unknown key'),
@@ -124,6 +126,16 @@ def test_runs_are_planned_for_each_series_and_point(tmp_path: Path) -> None:
     (part,) = plan.parts
     assert part.places == (("LIA", "0%"), ("LIA", "5%"))
     assert (part.plan.name, plan.n_runs) == ("experiment tiny (quick)", 2)
+
+
+def test_a_series_may_differ_at_a_point(tmp_path: Path) -> None:
+    own = '[series.LIA.at."5%"]\n"flows.mptcp.scheduler" = "roundrobin"\n'
+    recipe = load_recipe(str(write_tiny(tmp_path, RECIPE.replace("[series.Reno]\n", f"{own}[series.Reno]\n"))))
+    (part,) = plan_experiment(recipe, is_quick=True, seeds=(1,)).parts
+    tables = part.plan.written["points"]
+    assert isinstance(tables, list)
+    assert tables[1] == tables[0] | {"links.top.loss": "5%", "links.bottom.loss": "5%"} | recipe.series["LIA"].at["5%"]
+    assert "flows.mptcp.scheduler" not in tables[0]
 
 
 def test_what_a_scenario_does_not_have_is_told_by_series_and_point(tmp_path: Path) -> None:

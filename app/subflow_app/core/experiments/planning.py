@@ -120,9 +120,10 @@ def _part(
         for point in points:
             if left_out and (series.name, point.label) in left_out:
                 continue
-            duration_s = _duration(source, {**(point.values or {}), **series.values})
+            own = {**series.values, **series.at.get(point.label, {})}
+            duration_s = _duration(source, {**(point.values or {}), **own})
             places.append((series.name, point.label))
-            tables.append({**point.changes(tree, duration_s), **series.values})
+            tables.append({**point.changes(tree, duration_s), **own})
     keys = tuple(dict.fromkeys(key for table in tables for key in table))
     if not keys:
         # A plan needs a key to sweep over: the duration that the scenario has anyway.

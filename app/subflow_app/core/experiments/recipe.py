@@ -35,6 +35,8 @@ values = ["2MB", "4MB", "8MB"]
 ours = true                             # what the paper proposes
 scenario = "drlcc-sc1"                  # left out: that of the recipe
 set = { "flows.download.controller" = "drl-cc" }
+[series.DRL-CC.at."8MB"]                # for this series at this point alone; left out: nothing
+"flows.download.controller.epoch_time" = "1s"
 
 [measures.goodput]                      # a name for panels and checks
 of = "active_goodput"                   # what is measured; see `measures` for all of them and their options
@@ -117,6 +119,7 @@ class Series:
         name: by which checks name it, and which legends show.
         scenario: path of its scenario file, or None: it needs none.
         values: of dotted scenario keys.
+        at: more of them at single points, by label: what no other series knows of, say.
         is_ours: whether it is what the paper proposes.
         extra: what the kind of the recipe reads of it.
     """
@@ -124,6 +127,7 @@ class Series:
     name: str
     scenario: Path | None
     values: Mapping[str, TomlValue] = field(default_factory=dict)
+    at: Mapping[str, Mapping[str, TomlValue]] = field(default_factory=dict)
     is_ours: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 

@@ -25,6 +25,7 @@ from subflow_app.core.experiments.recipe import (
     rulings,
 )
 from subflow_app.core.resources import find_scenario
+from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_sim.errors import ParamError
@@ -120,7 +121,7 @@ class _Reader:
         scenario = self._scenario(("scenario",), values.get("scenario"))
         axis_table = self._table(("axis",), tree.get("axis"), "[axis]")
         axis = ExperimentAxis() if axis_table is None else read_axis(report, axis_table)
-        series = dict(self._series(scenario))
+        series = dict(self._series(scenario, axis))
         measures = dict(self._measures(bool(values.get("traces"))))
         recipe = Recipe(
             name=self._path.stem,
@@ -180,7 +181,7 @@ class _Reader:
             {key: table[key] for key in own if key in table},
         )
 
-    def _series(self, scenario: Path | None) -> Iterator[tuple[str, Series]]:
+    def _series(self, scenario: Path | None, axis: ExperimentAxis) -> Iterator[tuple[str, Series]]:
         tables = self._table(("series",), self._tree.get("series", {}), "[series.NAME]") or {}
         if not tables:
             self._report.add(("series",), "missing", "[series.NAME], at least one")
@@ -189,7 +190,7 @@ class _Reader:
             place: Place = ("series", name)
             if self._table(place, table, f"[series.{name}]") is None:
                 continue
-            values = read_section(self._report, place, table, _SERIES, also_known=("set", *own))
+            values = read_section(self._report, place, table, _SERIES, also_known=("set", "at", *own))
             found = self._scenario((*place, "scenario"), values.get("scenario"))
             if found is None and scenario is None and self._kind.needs_scenario and "scenario" not in self._tree:
                 self._report.add((*place, "scenario"), "missing", "a scenario, here or at the top of the file")
@@ -199,10 +200,19 @@ class _Reader:
                     name,
                     found or scenario,
                     read_set(self._report, (*place, "set"), table.get("set", {})),
+                    self._at((*place, "at"), table.get("at"), axis),
                     bool(values.get("ours")),
                     {key: table[key] for key in own if key in table},
                 ),
             )
+
+    def _at(self, place: Place, written: object, axis: ExperimentAxis) -> dict[str, dict[str, TomlValue]]:
+        tables = self._table(place, written, "a table for each point") or {}
+        if tables and axis.is_single:
+            self._report.add(place, "the experiment has no axis", "left out")
+        else:
+            self._check_names(place, tables, "point", axis.labels)
+        return {label: read_set(self._report, (*place, label), table) for label, table in tables.items()}
 
     def _measures(self, keeps_traces: bool) -> Iterator[tuple[str, Measure]]:
         tables = self._table(("measures",), self._tree.get("measures", {}), "[measures.NAME]") or {}
