@@ -103,6 +103,7 @@ class RunExportDialog(QDialog):
     def _packets(self, flows: Sequence[str]) -> QGroupBox:
         self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self)
         self.packets.setObjectName("run_export_packets")
+        self.packets.setAccessibleName(self.packets.title())
         self.packets.setCheckable(True)
         self.packets.setChecked(False)
         self.packets.setEnabled(bool(flows))
