@@ -159,11 +159,14 @@ def pages(folder: str, *first: str) -> str:
 
 
 def labs() -> str:
-    """The labs that ship."""
+    """The labs that ship, with what is learned in each."""
     from subflow_app.core.labs.lab_file import shipped_labs
 
-    rows = [(str(lab.number), _prose(lab.title), f"{lab.minutes} min", lab.level) for lab in shipped_labs()]
-    return _table(("Number", "Lab", "Time", "Level"), rows) if rows else ""
+    lines = []
+    for lab in shipped_labs():
+        lines += [f"### {lab.number} · {_prose(lab.title)}", "", f"{lab.minutes} minutes, {lab.level}.", ""]
+        lines += [f"- {_prose(goal)}" for goal in lab.goals] + [""]
+    return "\n".join(lines)
 
 
 def checks() -> str:

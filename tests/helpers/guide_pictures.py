@@ -174,6 +174,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("queue", _queue, "queue"),
     Picture("history", lambda _: None, "history"),
     Picture("compare", _compare, "compare"),
+    Picture("log", lambda _: None, "log"),
     Picture("time", _time),
     Picture("explain", _explain, "explain"),
     Picture("fork", _fork, "plots"),
@@ -181,7 +182,6 @@ PICTURES: tuple[Picture, ...] = (
     Picture("fairness", _fairness, "fairness"),
     Picture("agent", _agent, "agent"),
     Picture("train", _train, "train"),
-    Picture("log", lambda _: None, "log"),
 )
 """In this order, in one window."""
 

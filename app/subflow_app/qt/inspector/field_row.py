@@ -177,6 +177,8 @@ class FieldRow(QObject):
         tip = f"{tr(field.param.help)}\n{tr('Allowed: {what}.', what=problem_text(field.param.allowed_text()))}"
         if field.placeholder:
             tip += "\n" + tr("Default: {value}.", value=field.placeholder)
+        if field.key.rpartition(".")[2] in ("controller", "scheduler"):
+            tip += "\n" + tr("Shift+F1 opens its page in the user guide.")
         for widget in (self.label, self.editor):
             widget.setToolTip(tip)
         self.label.setBuddy(self.editor)
