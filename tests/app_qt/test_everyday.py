@@ -17,6 +17,7 @@ from subflow_app.core.session_log import SessionLog
 from subflow_app.core.setting_specs import SETTINGS
 from subflow_app.core.settings import Settings, load_settings
 from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.settings_dialog import SettingsDialog
@@ -148,13 +149,13 @@ def test_door_to_the_demo_runs_it(qtbot: QtBot, window: MainWindow) -> None:
     assert window.workspaces.current == "run"
 
 
-def test_door_to_the_first_lab_opens_scenario_and_explanation(window: MainWindow) -> None:
+def test_door_to_the_labs_lists_them(window: MainWindow) -> None:
     welcome(window).doors["lab"].click()
 
-    assert window.documents.name == "reno-sawtooth (example)"
     assert window.workspaces.current == "lab"
-    assert window.docks.is_open("help")
-    assert "additive increase" in window.help.browser.toPlainText()
+    assert window.docks.is_open("lab")
+    panel = window.features[LabFeature].panel
+    assert panel.pages.currentWidget() is panel.list
 
 
 def test_door_to_a_new_topology(window: MainWindow) -> None:
@@ -180,7 +181,7 @@ def test_welcome_offers_recent_files_that_are_there(window: MainWindow, tmp_path
 # ---- help ----
 
 
-@pytest.mark.parametrize("name", [*PANELS, "plots", "lab-1"])
+@pytest.mark.parametrize("name", [*PANELS, "plots"])
 def test_every_panel_has_a_page(name: str) -> None:
     text = resource_path(f"help/{name}.md").read_text(encoding="utf-8")
 

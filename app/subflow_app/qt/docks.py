@@ -169,6 +169,11 @@ class Docks(QObject):
         """Whether a widget is part of a panel."""
         return bool(self._panels[name].dock.isAncestorOf(widget))
 
+    def content(self, name: str) -> QWidget:
+        """What a panel shows."""
+        widget: QWidget = self._panels[name].dock.widget()
+        return widget
+
     def close_panel(self, name: str) -> None:
         """Closes a panel, if it is open."""
         self._panels[name].dock.toggleView(False)

@@ -69,6 +69,7 @@ class Features:
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.forking.feature import ForkFeature
         from subflow_app.qt.guide_feature import GuideFeature
+        from subflow_app.qt.labs.feature import LabFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
         from subflow_app.qt.sweeps.feature import SweepFeature
 
@@ -81,6 +82,7 @@ class Features:
             ForkFeature,
             SweepFeature,
             GuideFeature,
+            LabFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}
 

@@ -1,4 +1,4 @@
-"""Help on the panel that has the keyboard, and the texts of labs: short pages in ``assets/help``, one per panel."""
+"""Help on the panel that has the keyboard: short pages in ``assets/help``, one per panel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from subflow_app.core.resources import resource_path
 from subflow_app.qt.theme import Tokens
 
 START_PAGE = "help"
-FIRST_LAB = "lab-1"
 
 
 class HelpPanel(QWidget):
@@ -45,7 +44,7 @@ class HelpPanel(QWidget):
         self.show_page(START_PAGE)
 
     def show_page(self, name: str) -> None:
-        """Shows the page of a panel, or of a lab; the start page if there is none such."""
+        """Shows the page of a panel; the start page if there is none such."""
         try:
             path = _page_path(name)
         except ResourceError:

@@ -211,6 +211,11 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "study.trade_offs",
         "study.export_trade_offs",
+        "-",
+        "study.labs",
+        "study.lab_next",
+        "study.lab_hint",
+        "study.lab_result",
     ),
     "&Help": (
         "help.panel",

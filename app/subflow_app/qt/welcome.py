@@ -32,8 +32,8 @@ DOORS = {
         "run",
     ),
     "lab": (
-        translatable("First lab: a sawtooth"),
-        translatable("One TCP flow, one bottleneck, and the most famous curve of congestion control, explained."),
+        translatable("Guided labs"),
+        translatable("From the first sawtooth to trained agents: each lab explains, asks, and checks what you did."),
         "example",
     ),
     "new": (

@@ -15,13 +15,11 @@ from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.core.settings import Settings
 from subflow_app.qt.actions.choices import PANELS
-from subflow_app.qt.help_panel import FIRST_LAB, START_PAGE
+from subflow_app.qt.help_panel import START_PAGE
 from subflow_app.qt.theme import MODES
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
-
-_LAB_SCENARIO = "reno-sawtooth"
 
 
 class WindowDialogs(QObject):
@@ -94,10 +92,10 @@ class WindowDialogs(QObject):
         if name == "demo" and window.documents.open_example(DEMO_SCENARIO):
             window.workspaces.show("run")
             window.toggle_run()
-        elif name == "lab" and window.documents.open_example(_LAB_SCENARIO):
-            window.workspaces.show("lab")
-            window.help.show_page(FIRST_LAB)
-            window.docks.set_open("help", True)
+        elif name == "lab":
+            from subflow_app.qt.labs.feature import LabFeature
+
+            window.features[LabFeature].show_labs()
         elif name == "new" and window.documents.new():
             window.workspaces.show("design")
 

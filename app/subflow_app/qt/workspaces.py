@@ -107,12 +107,14 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
     "lab": Arrangement(
         (
             Place("topology", Side.LEFT),
-            Place("help", Side.BOTTOM, "topology"),
-            Place("inspector", Side.TAB, "topology"),
+            Place("inspector", Side.BOTTOM, "topology"),
+            Place("lab", Side.RIGHT),
+            Place("help", Side.TAB, "lab"),
             Place("history", Side.BOTTOM, "plots"),
         ),
-        columns=(0, 1),
+        columns=(0, 1, 0),
         rows={"topology": (0.45, 0.55), "plots": (0.78, 0.22)},
+        front=("lab",),
     ),
 }
 

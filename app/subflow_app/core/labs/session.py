@@ -91,9 +91,25 @@ class LabSession:
             StoreError: if the store cannot be read.
             LabError: if the progress cannot be kept.
         """
-        session = cls(lab, Progress(lab.name, lab.file_hash, now(), database, Begin.of(store), document), folder)
-        session._keep()
+        session = cls.begin_at(lab, Begin.of(store), document, folder, database)
+        session.keep()
         return session
+
+    @classmethod
+    def begin_at(
+        cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
+    ) -> LabSession:
+        """Begin a lab where a store was; nothing is kept yet."""
+        return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document), folder)
+
+    def keep(self) -> None:
+        """Keep the progress.
+
+        Raises:
+            LabError: if that is not possible.
+        """
+        if self._folder is not None:
+            self._folder.write(self._progress)
 
     # What it is
 
@@ -275,17 +291,13 @@ class LabSession:
         """
         if text != self._progress.document:
             self._progress = replace(self._progress, document=text)
-            self._keep()
+            self.keep()
 
     def _set(self, step: Step, made: StepProgress) -> None:
         self._progress = self._progress.with_step(step.id, made)
         if self.is_finished and not self._progress.finished_at:
             self._progress = replace(self._progress, finished_at=now())
-        self._keep()
-
-    def _keep(self) -> None:
-        if self._folder is not None:
-            self._folder.write(self._progress)
+        self.keep()
 
 
 def quantity(said: str, unit: str) -> float:

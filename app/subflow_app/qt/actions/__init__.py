@@ -38,5 +38,6 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *sweeps.rows(),
     *study.rows(),
     *study.import_rows(),
+    *study.lab_rows(),
     *help.rows(),
 )

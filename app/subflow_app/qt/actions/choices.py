@@ -26,6 +26,7 @@ PANELS = {
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
+    "lab": ("Lab", "example", "Ctrl+Alt+9"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
@@ -71,6 +72,6 @@ WORKSPACES = {
         "Ctrl+Alt+Shift+U",
     ),
     "train": ("Train", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+4"),
-    "lab": ("Lab", "to follow a lab: help and topology beside the plots", "example", "Ctrl+Shift+5"),
+    "lab": ("Lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+5"),
 }
 DEFAULT_WORKSPACE = "run"

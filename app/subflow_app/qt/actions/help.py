@@ -38,7 +38,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "help.welcome",
         "&Welcome",
-        "Show the three ways into the program: demo, first lab, new topology",
+        "Show the three ways into the program: demo, labs, new topology",
         "welcome",
         ("Ctrl+Alt+W",),
         lambda w, _: w.window_dialogs.show_welcome(),

@@ -10,6 +10,7 @@ from subflow_app.qt.action_spec import ActionSpec
 if TYPE_CHECKING:
     from subflow_app.qt.comparison.feature import CompareFeature
     from subflow_app.qt.fairness.feature import FairnessFeature
+    from subflow_app.qt.labs.feature import LabFeature
     from subflow_app.qt.main_window import MainWindow
 
 
@@ -72,6 +73,51 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: _compare(w).stop_kernel(),
         lambda s: "study.stop_kernel" in s.features,
     )
+
+
+def lab_rows() -> Iterator[ActionSpec]:
+    """Guided labs, in the Study menu."""
+    yield ActionSpec(
+        "study.labs",
+        "&Labs…",
+        "Show the guided labs: what each teaches, and how far you are",
+        "example",
+        ("Ctrl+Alt+B",),
+        lambda w, _: _labs(w).show_labs(),
+    )
+    yield ActionSpec(
+        "study.lab_next",
+        "Ne&xt step of the lab",
+        "Go on to the next step of the lab, once this one is done",
+        "next",
+        ("Ctrl+Alt+Shift+I",),
+        lambda w, _: _labs(w).go_on(),
+        lambda s: "study.lab_next" in s.features,
+    )
+    yield ActionSpec(
+        "study.lab_hint",
+        "&Hint of the lab",
+        "Show another hint for this step of the lab",
+        "help",
+        ("Ctrl+Alt+I",),
+        lambda w, _: _labs(w).hint(),
+        lambda s: "study.lab_hint" in s.features,
+    )
+    yield ActionSpec(
+        "study.lab_result",
+        "&Write result of the lab…",
+        "Write what you did in this lab to a file that your lecturer can verify",
+        "export_data",
+        ("Ctrl+Alt+Shift+B",),
+        lambda w, _: _labs(w).write_result(),
+        lambda s: "study.lab_result" in s.features,
+    )
+
+
+def _labs(window: MainWindow) -> LabFeature:
+    from subflow_app.qt.labs.feature import LabFeature
+
+    return window.features[LabFeature]
 
 
 def _compare(window: MainWindow) -> CompareFeature:

@@ -1,0 +1,453 @@
+"""Guided labs in the window: the panel, the lab that is under way, and what its steps speak of."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr
+from subflow_app.qt.features import Feature
+from subflow_app.qt.labs.panel import LabPanel
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.core.labs.evidence import Begin, EvidenceReader
+    from subflow_app.core.labs.lab import Lab, Step
+    from subflow_app.core.labs.progress import Answered, PredictionValue, ProgressFolder
+    from subflow_app.core.labs.session import Judgement, LabSession
+    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+    from subflow_app.qt.fairness.reader import LatestReader
+    from subflow_app.qt.labs.spotlight import Spotlight
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_store import Store
+
+T = TypeVar("T")
+
+COURSE_KEY = "SUBFLOW_COURSE_KEY"
+"""Environment variable with the key of the course, as on the command line."""
+
+
+class LabFeature(Feature):
+    """Looks at what the student did whenever a run ends or the document changes; decides nothing itself."""
+
+    panel_name = "lab"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: LabPanel = LabPanel()
+        self.session: LabSession | None = None
+        self.reader: LatestReader | None = None
+        self.spotlight: Spotlight | None = None
+        self._labs: dict[str, Lab] = {}
+        self._evidence: EvidenceReader | None = None
+        self._doc: ScenarioDoc | None = None  # that of the lab
+        self._step: Step | None = None  # that is looked at
+
+    def connect_parts(self) -> None:
+        """Follows runs, sweeps, trainings and the document."""
+        window = self.window
+        self.panel.shown.connect(self._on_shown)
+        self.panel.hidden.connect(self._point)
+        window.runs.ended.connect(lambda _job, _result: self.look())
+        window.session.stored.connect(self.look)
+        window.queue_session.stored.connect(self.look)
+        window.documents.edited.connect(self.look)
+        window.documents.replaced.connect(lambda _doc: self.look())
+        window.database.opened.connect(lambda _store: self._on_database_opened())
+
+    def possible(self) -> frozenset[str]:
+        """What the step allows."""
+        session, step = self.session, self._step
+        if session is None or step is None or self.panel.step is None:
+            return frozenset()
+        page = self.panel.step
+        found = {"study.lab_result"}
+        if page.next.isEnabled():
+            found.add("study.lab_next")
+        if step.hints and page.hint.isEnabled():
+            found.add("study.lab_hint")
+        return frozenset(found)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        self.panel.apply_tokens(tokens)
+        if self.session is not None and self._step is not None:
+            self._show_step()
+
+    def close(self) -> None:
+        """Keeps how the lab's document is."""
+        if self.reader is not None:
+            self.reader.forget()
+        if self.spotlight is not None:
+            self.spotlight.point_at(())
+        self._keep_document()
+
+    # ---- what actions call ----
+
+    def show_labs(self) -> None:
+        """Shows the list of labs in its workspace."""
+        self.window.workspaces.show("lab")
+        self.window.docks.set_open("lab", True)
+        self._wake()
+        self.to_list()
+
+    def begin(self, name: str, *, is_anew: bool = False) -> None:
+        """Begins a lab, or goes on with it where it was left."""
+        self.window.workspaces.show("lab")
+        self.window.docks.set_open("lab", True)
+        self._wake()
+        assert self.panel.list is not None
+        lab = self._labs.get(name)
+        store = self.window.database.store
+        if lab is None:
+            return
+        if store is None:
+            self.panel.list.say(tr("A lab needs the database of runs, and none is open: open one from the File menu."))
+            return
+        folder = self._folder()
+        try:
+            if is_anew:
+                folder.forget(name)
+        except AppError as error:
+            self.panel.list.say(str(error))
+            return
+        kept = folder.read(name)
+        if kept.notice:
+            self.panel.list.say(kept.notice)
+        if kept.progress is not None:
+            self._take_up(lab, kept.progress.document, str(kept.progress.database))
+            return
+        from subflow_app.core.labs.evidence import Begin
+
+        self._work(lambda: (lab.scenario_text(), Begin.of(store)), lambda made: self._begun(lab, *made))
+
+    def go_on(self) -> None:
+        """Goes on to the next step, or ends the lab."""
+        session, step = self.session, self._step
+        if session is None or step is None:
+            return
+        if step.is_read_only and session.active is step:
+            self._keeping(lambda: session.go_on(step))
+        steps = session.lab.steps
+        index = steps.index(step)
+        if index + 1 < len(steps) and session.step_progress(step).is_passed:
+            self._step = steps[index + 1]
+        self._show_step()
+        self.look()
+
+    def hint(self) -> None:
+        """Shows another hint."""
+        session, step = self.session, self._step
+        if session is not None and step is not None:
+            self._keeping(lambda: session.hint(step))
+            self._show_step()
+            assert self.panel.step is not None
+            self.panel.step.scrolled.ensureWidgetVisible(self.panel.step.hints)
+
+    def write_result(self) -> None:
+        """Asks for a name and a place, and writes what is handed in."""
+        session, reader, window = self.session, self._evidence, self.window
+        if session is None or reader is None:
+            return
+        student = window.dialogs.line(tr("Result of the lab"), tr("Your name, as your lecturer knows it:"), "")
+        if not student or not student.strip():
+            return
+        from subflow_app.core.labs.result_file import result_document, write_result
+        from subflow_app.core.paths import file_stem
+
+        name = f"{session.lab.name}-{file_stem(student)}.json"
+        last = window.preferences.settings.last_export_directory
+        folder = Path(last) if last and Path(last).is_dir() else Path.home()
+        path = window.dialogs.save_path(tr("Write result"), tr("Result of a lab (*.json)"), folder / name)
+        if path is None:
+            return
+        progress, lab, text = session.progress, session.lab, self._text()
+
+        def work() -> Path:
+            evidence = reader.read(text, progress.step_runs())
+            document = result_document(lab, progress, evidence, student.strip(), os.environ.get(COURSE_KEY, ""))
+            write_result(path, document)
+            return path
+
+        self._work(work, window._on_exported)
+
+    def look(self) -> None:
+        """Looks at what was done, off this thread; nothing while nobody sees it."""
+        session, evidence, reader = self.session, self._evidence, self.reader
+        page = self.panel.step
+        if session is None or page is None or reader is None:
+            return
+        page.say_reopen(is_wanted=self.window.documents.doc is not self._doc)
+        if evidence is None or session.active is None or session.active is not self._step or not self.panel.isVisible():
+            return
+        text = self._text()
+        # One that was asked for before knows less.
+        reader.ask(lambda _is_cancelled: session.judge(evidence, text), is_other=True)
+
+    def to_list(self) -> None:
+        """Back to the list; the lab stays where it is."""
+        self._keep_document()
+        assert self.panel.list is not None
+        self.panel.pages.setCurrentWidget(self.panel.list)
+        self._list_labs()
+        self._point()
+
+    # ---- inside ----
+
+    def _wake(self) -> None:
+        if self.panel.list is not None:
+            return
+        from subflow_app.qt.fairness.reader import LatestReader
+        from subflow_app.qt.labs.list_page import LabListPage
+        from subflow_app.qt.labs.places import place_of
+        from subflow_app.qt.labs.spotlight import Spotlight
+        from subflow_app.qt.labs.step_page import StepPage
+
+        labs, page = LabListPage(), StepPage()
+        self.panel.set_pages(labs, page)
+        reader = self.reader = LatestReader(self.window.workers, self)
+        self.spotlight = Spotlight(self.window, lambda target: place_of(self.window, target))
+        labs.begin_wanted.connect(lambda name, is_anew: self.begin(name, is_anew=is_anew))
+        page.list_wanted.connect(self.to_list)
+        page.back_wanted.connect(self._back)
+        page.next_wanted.connect(self.go_on)
+        page.hint_wanted.connect(self.hint)
+        page.result_wanted.connect(self.write_result)
+        page.document_wanted.connect(self._reopen)
+        page.link_clicked.connect(self._on_link)
+        page.predicted.connect(self._on_predicted)
+        page.answered.connect(self._on_answered)
+        reader.read.connect(self._on_judged)
+        reader.failed.connect(self._on_failed)
+        self._read_labs()
+        self.panel.apply_tokens(current_tokens())
+
+    def _on_shown(self) -> None:
+        self._wake()
+        self._point()
+        self.look()
+
+    def _read_labs(self) -> None:
+        from subflow_app.core.labs.lab_file import shipped_labs
+
+        assert self.panel.list is not None
+        try:
+            self._labs = {lab.name: lab for lab in shipped_labs()}
+        except AppError as error:
+            self.panel.list.say(str(error))
+        self._list_labs()
+
+    def _list_labs(self) -> None:
+        from subflow_app.qt.labs.list_model import ListedLab
+
+        assert self.panel.list is not None
+        folder = self._folder()
+        listed = []
+        for lab in self._labs.values():
+            progress = folder.peek(lab.name)
+            listed.append(ListedLab(lab, None if progress is None else progress.passed(lab)))
+        self.panel.list.show_labs(listed)
+
+    def _folder(self) -> ProgressFolder:
+        from subflow_app.core.labs.progress import ProgressFolder
+        from subflow_app.core.paths import labs_directory
+
+        return ProgressFolder(labs_directory())
+
+    def _begun(self, lab: Lab, text: str, begin: Begin) -> None:
+        from subflow_app.core.labs.session import LabSession
+
+        store = self.window.database.store
+        if store is None or not self.window.documents.open_text(text, lab.title):
+            return
+        path = str(self.window.database.path or "")
+        session = LabSession.begin_at(lab, begin, text, self._folder(), path)
+        self._take(session, store)
+        self._keeping(session.keep)
+
+    def _take_up(self, lab: Lab, text: str, database: str) -> None:
+        from subflow_app.core.labs.session import LabSession
+
+        store, folder = self.window.database.store, self._folder()
+        assert store is not None
+        assert self.panel.list is not None
+        if database and Path(database) != self.window.database.path:
+            told = tr("This lab was begun with the runs in {file}: open that database to go on with it.", file=database)
+            self.panel.list.say(told)
+            return
+        kept = folder.read(lab.name).progress
+        if kept is None or (self.window.documents.doc.text != text and not self._open(text, lab)):
+            return
+        self._take(LabSession(lab, kept, folder), store)
+
+    def _open(self, text: str, lab: Lab) -> bool:
+        return self.window.documents.open_text(text, lab.title)
+
+    def _take(self, session: LabSession, store: Store) -> None:
+        assert self.panel.step is not None
+        self.session, self._doc = session, self.window.documents.doc
+        self._evidence = session.reader(store)
+        self._step = session.active or session.lab.steps[-1]
+        self.panel.pages.setCurrentWidget(self.panel.step)
+        self._show_step()
+        self.look()
+
+    def _back(self) -> None:
+        if self.session is not None and self._step is not None:
+            steps = self.session.lab.steps
+            self._step = steps[max(0, steps.index(self._step) - 1)]
+            self._show_step()
+
+    def _reopen(self) -> None:
+        if self.session is not None and self._open(self.session.progress.document, self.session.lab):
+            self._doc = self.window.documents.doc
+            self.look()
+
+    def _show_step(self) -> None:
+        session, step, page = self.session, self._step, self.panel.step
+        assert session is not None
+        assert step is not None
+        assert page is not None
+        page.show_step(session, step)
+        self._show_curve(step)
+        self._point()
+        self.changed.emit()
+
+    def _show_curve(self, step: Step) -> None:
+        """Lays the run's curve over the one that was drawn, once there is one."""
+        page, session, evidence, store = self.panel.step, self.session, self._evidence, self.window.database.store
+        assert page is not None
+        canvas = page.prediction.canvas if page.prediction is not None else None
+        if canvas is None or session is None or evidence is None or store is None or canvas.curve is not None:
+            return
+        made, prediction, text = session.step_progress(step), step.prediction, self._text()
+        if not made.is_passed or prediction is None or not made.last_run:
+            return
+        runs, run_id = session.progress.step_runs(), made.last_run
+
+        def work() -> object:
+            run = evidence.read(text, runs).run(run_id)
+            return None if run is None else run.curve(prediction.sketch, prediction.owner)
+
+        def show(curve: object) -> None:
+            if isinstance(curve, tuple) and page.prediction is not None and page.prediction.canvas is canvas:
+                canvas.show_curve(*curve)
+
+        self._work(work, show)
+
+    def _point(self) -> None:
+        if self.spotlight is None:
+            return
+        session, step = self.session, self._step
+        is_open = self.panel.isVisible() and self.panel.pages.currentWidget() is self.panel.step
+        if not is_open or session is None or step is None or session.active is not step:
+            self.spotlight.point_at(())
+            return
+        if step.shows != self.spotlight.targets:
+            from subflow_app.qt.labs.places import show_field
+
+            for target in step.shows:
+                if target.kind == "field":
+                    show_field(self.window, target.name)
+        self.spotlight.point_at(step.shows)
+
+    def _on_predicted(self, value: PredictionValue) -> None:
+        session, step, store = self.session, self._step, self.window.database.store
+        if session is None or step is None or store is None:
+            return
+        from subflow_app.core.labs.evidence import Begin
+
+        def keep(now: Begin) -> None:
+            self._keeping(lambda: session.predict(step, value, now.run))
+            self._show_step()
+            self.look()
+
+        self._work(lambda: Begin.of(store), keep)
+
+    def _on_answered(self, question_id: str, said: str) -> None:
+        session, step, evidence = self.session, self._step, self._evidence
+        if session is None or step is None or evidence is None:
+            return
+        question, text = step.question(question_id), self._text()
+
+        def keep(answered: Answered) -> None:
+            self._keeping(lambda: session.answer(step, question, answered))
+            self._show_step()
+            self.look()
+
+        self._work(lambda: session.judge_answer(evidence, text, step, question, said), keep)
+
+    def _on_judged(self, judgement: Judgement | None) -> None:
+        session, step, page = self.session, self._step, self.panel.step
+        if judgement is None or session is None or step is None or page is None or judgement.step != step.id:
+            return
+        was_active = session.active is step
+        self._keep_document()
+        self._keeping(lambda: session.take(judgement))
+        if session.step_progress(step).is_passed:
+            if was_active:
+                self._show_step()
+            return
+        told = judgement.check
+        if told is None or told.holds:
+            page.say("")
+            return
+        page.say(tr("Not yet: {why}", why=step.not_yet or told.why), current_tokens().muted_text)
+        page.verdict.setToolTip(told.why)
+
+    def _on_failed(self, error: Exception) -> None:
+        if self.panel.step is not None:
+            self.panel.step.say(str(error), current_tokens().error)
+
+    def _on_database_opened(self) -> None:
+        session, store = self.session, self.window.database.store
+        if session is None or store is None:
+            return
+        is_same = Path(session.progress.database) == self.window.database.path
+        self._evidence = session.reader(store) if is_same else None
+        if not is_same:
+            told = tr(
+                "This lab was begun with the runs in {file}: open that database to go on with it.",
+                file=session.progress.database,
+            )
+            self._on_failed(StoreError(told))
+        self.look()
+
+    def _on_link(self, link: str) -> None:
+        if link.partition(":")[0] in ("http", "https"):
+            from PySide6.QtCore import QUrl
+            from PySide6.QtGui import QDesktopServices
+
+            QDesktopServices.openUrl(QUrl(link))
+        else:
+            self.window.help.show_page(link)
+            self.window.docks.set_open("help", True)
+
+    def _keep_document(self) -> None:
+        session = self.session
+        if session is not None and self._doc is not None and self.window.documents.doc is self._doc:
+            text = self._doc.text
+            self._keeping(lambda: session.keep_document(text))
+
+    def _keeping(self, change: Callable[[], object]) -> None:
+        """Does it; a progress that cannot be kept is told, and the lab goes on all the same."""
+        try:
+            change()
+        except AppError as error:
+            self._on_failed(error)
+
+    def _text(self) -> str:
+        return self.window.documents.doc.text
+
+    def _work(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        def failed(error: Exception) -> None:
+            if not isinstance(error, AppError | StoreError):
+                raise error
+            self._on_failed(error)
+
+        self.window.workers.start("lab", work, succeeded=then, failed=failed)

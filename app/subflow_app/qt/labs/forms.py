@@ -1,0 +1,229 @@
+"""What a step asks: predictions and questions, with what was said and what came of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+)
+
+from subflow_app.core.claims import numbers_text
+from subflow_app.core.errors import InputError
+from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction, Question
+from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue
+from subflow_app.core.labs.session import ATTEMPTS, quantity
+from subflow_app.core.language import tr
+from subflow_app.qt.labs.sketch import SketchCanvas
+from subflow_app.qt.theme import Tokens, current_tokens
+
+
+class AskForm(QFrame):
+    """A question with options or a field for a number, a button, and what is said to the answer."""
+
+    def __init__(
+        self, name: str, title: str, ask: str, options: tuple[str, ...], button: str, number_unit: str | None
+    ) -> None:
+        """Not answered yet; without a unit, not even an empty one, no number is asked for."""
+        super().__init__()
+        self.setObjectName(name)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(10, 8, 10, 8)
+        self.title = QLabel(title, self)
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.ask = QLabel(ask, self)
+        self.ask.setWordWrap(True)
+        self.ask.setTextFormat(Qt.TextFormat.MarkdownText)
+        self._layout.addWidget(self.title)
+        self._layout.addWidget(self.ask)
+        self.choices = QButtonGroup(self)
+        self.number: QLineEdit | None = None
+        for index, option in enumerate(options):
+            radio = QRadioButton(option, self)
+            radio.setObjectName(f"{name}_{index}")
+            self.choices.addButton(radio, index)
+            self._layout.addWidget(radio)
+        row = QHBoxLayout()
+        if number_unit is not None:
+            self.number = QLineEdit(self)
+            self.number.setObjectName(f"{name}_number")
+            self.number.setAccessibleName(ask)
+            self.number.setMaximumWidth(160)
+            row.addWidget(self.number)
+            if number_unit:
+                row.addWidget(QLabel(number_unit, self))
+        self.button = QPushButton(button, self)
+        self.button.setObjectName(f"{name}_button")
+        row.addWidget(self.button)
+        row.addStretch(1)
+        self._layout.addLayout(row)
+        self.outcome = QLabel(self)
+        self.outcome.setObjectName(f"{name}_outcome")
+        self.outcome.setWordWrap(True)
+        self.outcome.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.outcome.hide()
+        self._layout.addWidget(self.outcome)
+        self.button.clicked.connect(self._on_button)
+        if self.number is not None:
+            self.number.returnPressed.connect(self._on_button)
+
+    @property
+    def said(self) -> str:
+        """What is chosen, or stands in the field."""
+        if self.number is not None:
+            return self.number.text().strip()
+        checked = self.choices.checkedButton()
+        return "" if checked is None else checked.text().replace("&&", "&")
+
+    def close_answer(self, said: str) -> None:
+        """Shows what was said; it cannot be changed any more."""
+        for radio in self.choices.buttons():
+            radio.setChecked(radio.text() == said)
+            radio.setEnabled(False)
+        if self.number is not None:
+            self.number.setText(said)
+            self.number.setEnabled(False)
+        self.button.hide()
+
+    def say(self, text: str, colour: str = "") -> None:
+        """Tells what came of it; empty: nothing."""
+        self.outcome.setText(text)
+        self.outcome.setVisible(bool(text))
+        self.outcome.setStyleSheet(f"color: {colour};" if colour else "")
+
+    def _on_button(self) -> None:
+        raise NotImplementedError
+
+
+class QuestionForm(AskForm):
+    """A question of a step."""
+
+    answered = Signal(str, str)  # its id, what is said
+
+    def __init__(self, question: Question) -> None:
+        """Not answered yet."""
+        name = f"lab_question_{question.id}"
+        unit = None if question.options else question.unit
+        super().__init__(name, tr("Question"), question.ask, question.options, tr("Answer"), unit)
+        self.question = question
+
+    def show_answers(self, given: tuple[Answered, ...], *, is_done: bool) -> None:
+        """Shows what was answered so far."""
+        tokens, question = current_tokens(), self.question
+        if not given:
+            return
+        last = given[-1]
+        if is_done:
+            self.close_answer(_said_text(last.value, question.unit))
+            right = (
+                tr("Right.") if last.is_right else tr("Right is: {answer}.", answer=_text(last.right, question.unit))
+            )
+            self.say(f"{right} {question.why}".strip(), tokens.ok if last.is_right else tokens.warning)
+        else:
+            left = ATTEMPTS - len(given)
+            self.say(tr("Not right. Tries left: {count}.", count=left), tokens.warning)
+
+    def _on_button(self) -> None:
+        if self.said:
+            self.answered.emit(self.question.id, self.said)
+        else:
+            self.say(tr("Choose or write an answer first."), current_tokens().warning)
+
+
+class PredictionForm(AskForm):
+    """What is expected of a run before it is made."""
+
+    predicted = Signal(object)  # PredictionValue
+
+    def __init__(self, prediction: Prediction) -> None:
+        """Not said yet."""
+        self.prediction = prediction
+        title = tr("Before you run: what do you expect?")
+        unit = prediction.unit if prediction.kind == NUMBER else None
+        name, button = "lab_prediction", tr("That is my prediction")
+        super().__init__(name, title, prediction.ask, prediction.options, button, unit)
+        self.canvas: SketchCanvas | None = None
+        if prediction.kind == SKETCH:
+            self.canvas = SketchCanvas(prediction, self)
+            self._layout.insertWidget(2, self.canvas)
+
+    def show_prediction(self, made: Predicted | None) -> None:
+        """Shows what was predicted, and what came of it."""
+        if made is None:
+            return
+        tokens, prediction = current_tokens(), self.prediction
+        if self.canvas is not None and isinstance(made.value, tuple):
+            self.canvas.show_points(made.value)
+            self.canvas.set_closed()
+            self.button.hide()
+        else:
+            assert not isinstance(made.value, tuple)
+            self.close_answer(_said_text(made.value, prediction.unit))
+        if made.came is None:
+            self.say(tr("Kept. Now run it, and see."), tokens.muted_text)
+            return
+        self.say(f"{_gap_text(prediction, made)} {prediction.why}".strip(), self._colour(made, tokens))
+
+    def apply_tokens(self, _tokens: Tokens) -> None:
+        """Redraws what is drawn."""
+        if self.canvas is not None:
+            self.canvas.update()
+
+    def _colour(self, made: Predicted, tokens: Tokens) -> str:
+        return {True: tokens.ok, False: tokens.warning, None: tokens.text}[made.is_right]
+
+    def _on_button(self) -> None:
+        tokens = current_tokens()
+        value: PredictionValue
+        if self.canvas is not None:
+            points = self.canvas.points()
+            if len(points) < 2:
+                self.say(tr("Draw the curve first: with the mouse, or with the arrow keys."), tokens.warning)
+                return
+            value = points
+        elif self.number is not None:
+            try:
+                value = quantity(self.said, self.prediction.unit)
+            except InputError as error:
+                self.say(str(error), tokens.warning)
+                return
+        elif self.said:
+            value = self.said
+        else:
+            self.say(tr("Choose an answer first."), tokens.warning)
+            return
+        self.predicted.emit(value)
+
+
+def _gap_text(prediction: Prediction, made: Predicted) -> str:
+    came = made.came
+    if made.is_right is not None:
+        return tr("So it came.") if made.is_right else tr("It came otherwise: {what}.", what=came)
+    assert isinstance(came, float)
+    came_text = numbers_text(came, prediction.unit)
+    if isinstance(made.value, tuple):
+        return tr("On average your curve is {gap} off.", gap=came_text)
+    assert isinstance(made.value, float)
+    said = numbers_text(made.value, prediction.unit)
+    if not came:
+        return tr("You said {said}; it was {came}.", said=said, came=came_text)
+    share = f"{(made.value - came) / came:+.0%}".replace("%", " %")
+    return tr("You said {said}; it was {came}: you were off by {share}.", said=said, came=came_text, share=share)
+
+
+def _said_text(value: str | float, unit: str) -> str:
+    """What stands in the field again."""
+    return value if isinstance(value, str) else numbers_text(value, unit).removesuffix(f" {unit}")
+
+
+def _text(value: str | float, unit: str) -> str:
+    return value if isinstance(value, str) else numbers_text(value, unit)

@@ -1,0 +1,116 @@
+"""The page of all labs: a table, what the selected one is about, and the button that begins it or goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QItemSelection, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QPushButton, QTableView, QVBoxLayout, QWidget
+
+from subflow_app.core.labs.lab import Lab
+from subflow_app.core.language import tr
+from subflow_app.qt.labs.list_model import COLUMNS, LabListModel, ListedLab
+from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.tables import set_up_table, set_widths
+
+
+class LabListPage(QWidget):
+    """Lets a person choose a lab."""
+
+    begin_wanted = Signal(str, bool)  # name of the lab, whether from the beginning
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """No labs yet."""
+        super().__init__(parent)
+        self.setObjectName("lab_list_page")
+        self.model = LabListModel(self)
+        self.table = QTableView(self)
+        set_up_table(self.table, "lab_table", tr("Labs"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.table.setModel(self.model)
+        widest = ("00", tr("Joint scheduling and control"), "0 / 00", "", tr("intermediate"))
+        set_widths(self.table, [(tr(title), text) for title, text in zip(COLUMNS, widest, strict=True)])
+        self.about = QLabel(self)
+        self.about.setObjectName("lab_about")
+        self.about.setWordWrap(True)
+        self.about.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.notice = QLabel(self)
+        self.notice.setObjectName("lab_list_notice")
+        self.notice.setWordWrap(True)
+        self.notice.hide()
+        self.begin = QPushButton(tr("Begin"), self)
+        self.begin.setObjectName("lab_begin")
+        self.anew = QPushButton(tr("Begin anew"), self)
+        self.anew.setObjectName("lab_anew")
+        self.anew.setToolTip(tr("Begin this lab from its first step; what was done before is kept in a file aside"))
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.begin)
+        buttons.addWidget(self.anew)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 10, 10, 10)
+        layout.addWidget(self.table, 3)
+        layout.addWidget(self.about)
+        layout.addWidget(self.notice)
+        layout.addLayout(buttons)
+        self.setFocusProxy(self.table)
+        self.table.selectionModel().selectionChanged.connect(self._on_selected)
+        self.table.activated.connect(lambda _index: self._on_begin())
+        self.begin.clicked.connect(self._on_begin)
+        self.anew.clicked.connect(lambda: self._want(is_anew=True))
+        self._show_selected()
+
+    @property
+    def selected(self) -> ListedLab | None:
+        """The lab that is selected."""
+        rows = self.table.selectionModel().selectedRows()
+        return self.model.labs[rows[0].row()] if rows else None
+
+    def show_labs(self, labs: Sequence[ListedLab]) -> None:
+        """Lists these; the selected one stays selected, or the first that is not done is."""
+        before = self.selected
+        self.model.set_labs(labs)
+        names = [listed.lab.name for listed in labs]
+        if before is not None and before.lab.name in names:
+            self.table.selectRow(names.index(before.lab.name))
+        elif labs:
+            row = next((row for row, each in enumerate(labs) if (each.passed or 0) < len(each.lab.steps)), 0)
+            self.table.selectRow(row)
+        self._show_selected()
+
+    def say(self, text: str) -> None:
+        """Tells something that has to do with all labs, or with the one that was to begin; empty: nothing."""
+        self.notice.setText(text)
+        self.notice.setVisible(bool(text))
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours it."""
+        self.notice.setStyleSheet(f"color: {tokens.error};")
+
+    def _on_selected(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        self.say("")
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        listed = self.selected
+        is_begun = listed is not None and listed.passed is not None
+        self.about.setText("" if listed is None else _about(listed.lab))
+        is_finished = is_begun and listed is not None and listed.passed == len(listed.lab.steps)
+        self.begin.setText(tr("Look back") if is_finished else tr("Go on") if is_begun else tr("Begin"))
+        self.begin.setEnabled(listed is not None and not listed.lab.missing)
+        self.anew.setVisible(is_begun)
+
+    def _on_begin(self) -> None:
+        self._want(is_anew=False)
+
+    def _want(self, *, is_anew: bool) -> None:
+        listed = self.selected
+        if listed is not None and not listed.lab.missing:
+            self.begin_wanted.emit(listed.lab.name, is_anew)
+
+
+def _about(lab: Lab) -> str:
+    goals = "\n".join(f"- {goal}" for goal in lab.goals)
+    missing = tr("This lab trains agents, which needs PyTorch: install Subflow with its extra “train”.")
+    return "\n\n".join(part for part in (f"**{lab.title}**", goals, missing if lab.missing else "") if part)

@@ -1,0 +1,57 @@
+"""The lab panel: empty until it is first seen, then the list of labs, or a step of the one that was begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from subflow_app.core.language import tr
+from subflow_app.qt.theme import Tokens
+
+if TYPE_CHECKING:
+    from subflow_app.qt.labs.list_page import LabListPage
+    from subflow_app.qt.labs.step_page import StepPage
+
+
+class LabPanel(QWidget):
+    """What stands in the dock."""
+
+    shown = Signal()
+    hidden = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing in it yet."""
+        super().__init__(parent)
+        self.setObjectName("lab_panel")
+        self.setAccessibleName(tr("Lab"))
+        self.pages = QStackedWidget(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.pages)
+        self.list: LabListPage | None = None
+        self.step: StepPage | None = None
+
+    def set_pages(self, labs: LabListPage, step: StepPage) -> None:
+        """Puts them in; the list is in front."""
+        self.list, self.step = labs, step
+        self.pages.addWidget(labs)
+        self.pages.addWidget(step)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the pages."""
+        if self.list is not None and self.step is not None:
+            self.list.apply_tokens(tokens)
+            self.step.apply_tokens(tokens)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Says that there is somebody to teach."""
+        super().showEvent(event)
+        self.shown.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Says that nobody looks."""
+        super().hideEvent(event)
+        self.hidden.emit()

@@ -1,0 +1,232 @@
+"""The page of one step: its text, what it asks, what is missing, and the ways on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.labs.lab import Step
+from subflow_app.core.labs.session import LabSession, StepState
+from subflow_app.core.language import tr
+from subflow_app.qt.icons import icon
+from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
+from subflow_app.qt.theme import Tokens, current_tokens
+
+
+class StepPage(QWidget):
+    """Shows one step of a lab that was begun."""
+
+    list_wanted = Signal()
+    back_wanted = Signal()
+    next_wanted = Signal()
+    hint_wanted = Signal()
+    result_wanted = Signal()
+    document_wanted = Signal()
+    link_clicked = Signal(str)
+    predicted = Signal(object)  # PredictionValue
+    answered = Signal(str, str)  # id of the question, what is said
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """No step yet."""
+        super().__init__(parent)
+        self.setObjectName("lab_step_page")
+        self.to_list = QToolButton(self)
+        self.to_list.setObjectName("lab_to_list")
+        self.to_list.setAutoRaise(True)
+        self.to_list.setText(tr("All labs"))
+        self.to_list.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.to_list.setToolTip(tr("Back to the list of labs; this one goes on where it is"))
+        self.to_list.clicked.connect(self.list_wanted)
+        self.lab_title = QLabel(self)
+        self.lab_title.setObjectName("lab_title")
+        self.place = QLabel(self)
+        self.place.setObjectName("lab_place")
+        self.bar = QProgressBar(self)
+        self.bar.setObjectName("lab_progress")
+        self.bar.setAccessibleName(tr("Steps that are passed"))
+        self.bar.setTextVisible(False)
+        self.bar.setFixedHeight(5)
+        self.content = QWidget(self)
+        self.content.setObjectName("lab_content")
+        self._inside = QVBoxLayout(self.content)
+        self._inside.setContentsMargins(12, 8, 12, 8)
+        self._inside.setSpacing(10)
+        self.step_title = _label("lab_step_title", self.content)
+        font = self.step_title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.3)
+        font.setBold(True)
+        self.step_title.setFont(font)
+        self.text = _label("lab_text", self.content)
+        self.text.setTextFormat(Qt.TextFormat.MarkdownText)
+        flags = Qt.TextInteractionFlag
+        self.text.setTextInteractionFlags(
+            flags.TextSelectableByMouse | flags.LinksAccessibleByMouse | flags.LinksAccessibleByKeyboard
+        )
+        self.text.linkActivated.connect(self.link_clicked)
+        self._inside.addWidget(self.step_title)
+        self._inside.addWidget(self.text)
+        self._forms = QVBoxLayout()
+        self._forms.setSpacing(8)
+        self._inside.addLayout(self._forms)
+        self.hints = _label("lab_hints", self.content)
+        self.hints.setTextFormat(Qt.TextFormat.MarkdownText)
+        self._inside.addWidget(self.hints)
+        self._inside.addStretch(1)
+        self.scrolled = QScrollArea(self)
+        self.scrolled.setObjectName("lab_scroll")
+        self.scrolled.setAccessibleName(tr("The step"))
+        self.scrolled.setWidgetResizable(True)
+        self.scrolled.setFrameShape(QFrame.Shape.NoFrame)
+        self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scrolled.setWidget(self.content)
+        self.verdict = _label("lab_verdict", self)
+        self.reopen = QPushButton(tr("Open the lab's scenario again"), self)
+        self.reopen.setObjectName("lab_reopen")
+        self.hint = QPushButton(tr("Hint"), self)
+        self.back = QPushButton(tr("Back"), self)
+        self.next = QPushButton(tr("Next"), self)
+        self.result = QPushButton(tr("Write result…"), self)
+        buttons = QHBoxLayout()
+        for name, button, signal in (
+            ("lab_hint", self.hint, self.hint_wanted),
+            ("lab_result", self.result, self.result_wanted),
+            ("lab_back", self.back, self.back_wanted),
+            ("lab_next", self.next, self.next_wanted),
+        ):
+            button.setObjectName(name)
+            button.clicked.connect(signal)
+            buttons.addWidget(button)
+            if button is self.result:
+                buttons.addStretch(1)
+        self.reopen.clicked.connect(self.document_wanted)
+        head = QHBoxLayout()
+        head.addWidget(self.to_list)
+        head.addWidget(self.lab_title, 1)
+        head.addWidget(self.place)
+        below = QVBoxLayout()
+        below.setContentsMargins(12, 0, 12, 8)
+        below.addWidget(self.verdict)
+        below.addWidget(self.reopen)
+        below.addLayout(buttons)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(head)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.scrolled, 1)
+        layout.addLayout(below)
+        self.setFocusProxy(self.next)
+        self.prediction: PredictionForm | None = None
+        self.questions: tuple[QuestionForm, ...] = ()
+        self._shown: Step | None = None
+        self.say_reopen(is_wanted=False)
+        self.apply_tokens(current_tokens())
+
+    @property
+    def shown(self) -> Step | None:
+        """The step on it."""
+        return self._shown
+
+    def show_step(self, session: LabSession, step: Step) -> None:
+        """Shows a step as it is now; its forms stay if it is the one that was shown."""
+        lab, steps = session.lab, session.lab.steps
+        number = steps.index(step)
+        passed = session.progress.passed(lab)
+        self.lab_title.setText(tr("Lab {number}: {title}", number=lab.number, title=lab.title))
+        self.place.setText(tr("Step {number} of {count}", number=number + 1, count=len(steps)))
+        self.bar.setRange(0, len(steps))
+        self.bar.setValue(passed)
+        if step is not self._shown:
+            self._shown = step
+            self.step_title.setText(step.title)
+            introduction = f"{lab.introduction}\n\n---\n\n" if number == 0 and lab.introduction else ""
+            self.text.setText(introduction + step.text)
+            self._make_forms(step)
+            self.scrolled.verticalScrollBar().setValue(0)
+            self.say("")
+        made, state = session.step_progress(step), session.state(step)
+        if self.prediction is not None:
+            self.prediction.show_prediction(made.prediction)
+        for form in self.questions:
+            # What is to be predicted comes before what is asked about it.
+            form.setVisible(self.prediction is None or made.prediction is not None)
+            given = made.answers.get(form.question.id, ())
+            form.show_answers(given, is_done=session.is_answered(step, form.question))
+        shown = session.hints(step)
+        self.hints.setText("\n\n".join(f"**{tr('Hint')}:** {hint}" for hint in shown))
+        self.hints.setVisible(bool(shown))
+        left = len(step.hints) - len(shown)
+        self.hint.setVisible(bool(step.hints))
+        self.hint.setEnabled(left > 0 and state is not StepState.PASSED)
+        self.hint.setText(tr("Hint ({count} left)", count=left) if left else tr("Hint"))
+        self.back.setEnabled(number > 0)
+        is_last = number + 1 == len(steps)
+        is_passed = state is StepState.PASSED
+        self.next.setText(tr("Finish") if is_last else tr("Next"))
+        self.next.setEnabled((is_passed and not is_last) or (state is StepState.ACTIVE and step.is_read_only))
+        self.result.setVisible(session.is_finished)
+        if is_passed:
+            done = tr("The lab is done.") if session.is_finished and is_last else tr("Done.")
+            self.say(f"✓ {done}", current_tokens().ok)
+
+    def say(self, text: str, colour: str = "") -> None:
+        """Tells whether the step is done, and what is missing; empty: nothing."""
+        self.verdict.setText(text)
+        self.verdict.setVisible(bool(text))
+        self.verdict.setStyleSheet(f"color: {colour or current_tokens().text};")
+
+    def say_reopen(self, *, is_wanted: bool) -> None:
+        """Offers the lab's scenario while another one is open."""
+        self.reopen.setVisible(is_wanted)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours it."""
+        self.to_list.setIcon(icon("example"))
+        self.lab_title.setStyleSheet(f"color: {tokens.muted_text};")
+        self.place.setStyleSheet(f"color: {tokens.muted_text}; padding-right: 10px;")
+        self.bar.setStyleSheet(
+            f"QProgressBar {{ border: none; background: {tokens.grid}; }}"
+            f"QProgressBar::chunk {{ background: {tokens.accent}; }}"
+        )
+        self.content.setStyleSheet(
+            f"#lab_content {{ background: {tokens.base}; }}"
+            f"PredictionForm, QuestionForm {{ border: 1px solid {tokens.border}; border-radius: 5px; }}"
+        )
+        self.hints.setStyleSheet(f"background: {tokens.info_fill}; padding: 6px;")
+        if self.prediction is not None:
+            self.prediction.apply_tokens(tokens)
+
+    def _make_forms(self, step: Step) -> None:
+        old: Sequence[QWidget] = [*([self.prediction] if self.prediction is not None else []), *self.questions]
+        for form in old:
+            self._forms.removeWidget(form)
+            form.hide()
+            form.deleteLater()
+        self.prediction = None if step.prediction is None else PredictionForm(step.prediction)
+        self.questions = tuple(map(QuestionForm, step.questions))
+        if self.prediction is not None:
+            self.prediction.predicted.connect(self.predicted)
+            self._forms.addWidget(self.prediction)
+        for form in self.questions:
+            form.answered.connect(self.answered)
+            self._forms.addWidget(form)
+
+
+def _label(name: str, parent: QWidget) -> QLabel:
+    label = QLabel(parent)
+    label.setObjectName(name)
+    label.setWordWrap(True)
+    label.setAlignment(Qt.AlignmentFlag.AlignTop)
+    return label

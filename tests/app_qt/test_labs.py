@@ -1,0 +1,213 @@
+"""A lab in the window: explained, pointed at, predicted, run, checked, answered, handed in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.labs import small_lab
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+
+from subflow_app.core.labs import lab_file
+from subflow_app.core.labs.lab import Prediction
+from subflow_app.core.labs.progress import ProgressFolder
+from subflow_app.core.labs.runner import run_lab
+from subflow_app.core.paths import labs_directory
+from subflow_app.qt.labs.feature import LabFeature
+from subflow_app.qt.labs.sketch import SketchCanvas
+from subflow_app.qt.labs.step_page import StepPage
+from subflow_app.qt.main_window import MainWindow
+
+LAB = "01-small"
+
+
+@pytest.fixture
+def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabFeature:
+    """The feature, with the small lab alone in its list."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    lab = small_lab(tmp_path)
+    monkeypatch.setattr(lab_file, "shipped_labs", lambda: [lab])
+    window.bar.trigger("study.labs")
+    return window.features[LabFeature]
+
+
+@pytest.fixture
+def page(labs: LabFeature, qtbot: QtBot) -> StepPage:
+    """The first step of the lab, which was just begun."""
+    assert labs.panel.list is not None
+    labs.panel.list.begin.click()
+    qtbot.waitUntil(lambda: labs.session is not None)
+    assert labs.panel.step is not None
+    return labs.panel.step
+
+
+def _passed(labs: LabFeature) -> int:
+    assert labs.session is not None
+    return labs.session.progress.passed(labs.session.lab)
+
+
+def _say(page: StepPage, number: int, said: str) -> None:
+    form = page.questions[number]
+    if form.number is not None:
+        form.number.setText(said)
+    for radio in form.choices.buttons():
+        radio.setChecked(radio.text() == said)
+    form.button.click()
+
+
+def test_a_lab_is_done_in_the_window(
+    labs: LabFeature,
+    page: StepPage,
+    window: MainWindow,
+    qtbot: QtBot,
+    run_once: Callable[[], int],
+    dialogs: ScriptedDialogs,
+    tmp_path: Path,
+) -> None:
+    # The first step: text, what it points at, a hint, and what is missing.
+    assert "One flow, one bottleneck." in page.text.text()
+    assert labs.spotlight is not None
+    button = window.toolbar.widgetForAction(window.bar["run.toggle"])
+    middle = button.mapTo(window, button.rect().center())
+    assert any(place.contains(middle) for place in labs.spotlight.places)
+    qtbot.waitUntil(lambda: "no run has finished yet" in page.verdict.text())
+    assert not window.bar["study.lab_next"].isEnabled()
+    window.bar.trigger("study.lab_hint")
+    assert "Look at the tool bar." in page.hints.text()
+
+    run_once()
+    qtbot.waitUntil(lambda: _passed(labs) == 1)
+    assert labs.spotlight.places == []
+    window.bar.trigger("study.lab_next")
+    assert page.place.text() == "Step 2 of 5"
+
+    # Questions: wrong twice shows what is right.
+    _say(page, 0, "8")
+    qtbot.waitUntil(lambda: "Tries left: 1" in page.questions[0].outcome.text())
+    _say(page, 0, "9")
+    qtbot.waitUntil(lambda: "Right is: 83.33 pkt" in page.questions[0].outcome.text())
+    _say(page, 1, "The queue")
+    qtbot.waitUntil(lambda: _passed(labs) == 2)
+    page.next.click()
+
+    # A prediction comes first, and only later runs count.
+    assert page.prediction is not None
+    page.prediction.button.click()
+    assert "Choose an answer" in page.prediction.outcome.text()
+    page.prediction.choices.buttons()[0].setChecked(True)
+    page.prediction.button.click()
+    qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
+    window.documents.doc.set_value("links.bottleneck.queue", "17pkt")
+    run_once()
+    qtbot.waitUntil(lambda: _passed(labs) == 3)
+    assert "It came otherwise: It falls. The link runs dry" in page.prediction.outcome.text()
+    page.next.click()
+
+    # A sketch, over which the run's curve is laid.
+    canvas = page.prediction.canvas
+    assert canvas is not None
+    QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(60, 150))
+    QTest.mouseMove(canvas, QPoint(150, 100))
+    QTest.mouseMove(canvas, QPoint(250, 60))
+    QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(250, 60))
+    page.prediction.button.click()
+    qtbot.waitUntil(lambda: "Kept." in page.prediction.outcome.text())
+    window.documents.doc.set_value("flows.reno.controller", "cubic")
+    run_once()
+    qtbot.waitUntil(lambda: canvas.curve is not None)
+    assert "On average your curve is" in page.prediction.outcome.text()
+    page.next.click()
+
+    # A step that is there to be read, and the result.
+    page.next.click()
+    assert labs.session is not None
+    assert labs.session.is_finished
+    assert "The lab is done." in page.verdict.text()
+    dialogs.answer("line", "Ada")
+    dialogs.answer("save_path", tmp_path / "ada.json")
+    window.bar.trigger("study.lab_result")
+    qtbot.waitUntil(lambda: (tmp_path / "ada.json").exists())
+    document = json.loads((tmp_path / "ada.json").read_text())
+    assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
+
+
+def test_a_lab_goes_on_where_it_was_left(labs: LabFeature, page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
+    window.documents.doc.set_value("seed", 9)
+    page.to_list.click()
+    assert labs.panel.list is not None
+    assert labs.panel.list.begin.text() == "Go on"
+    window.document_stack.setClean()
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    labs.session = None
+    labs.panel.list.begin.click()
+    assert "seed = 9" in window.documents.doc.text
+    assert labs.panel.pages.currentWidget() is page
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    assert page.reopen.isVisible()
+    page.reopen.click()
+    assert "seed = 9" in window.documents.doc.text
+    assert not page.reopen.isVisible()
+
+
+def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: LabFeature, window: MainWindow, qtbot: QtBot) -> None:
+    assert labs.panel.list is not None
+    from dataclasses import replace
+
+    lab = labs._labs[LAB]
+    progress = run_lab(lab).progress
+    ProgressFolder(labs_directory()).write(replace(progress, database=str(window.database.path)))
+    labs.to_list()
+    assert labs.panel.list.begin.text() == "Look back"
+    labs.panel.list.anew.click()
+    qtbot.waitUntil(lambda: labs.session is not None)
+    assert _passed(labs) == 0
+    assert (labs_directory() / f"{LAB}.old-1.json").exists()
+
+
+def test_progress_that_is_damaged_is_told_and_the_lab_begins_anew(
+    labs: LabFeature, window: MainWindow, qtbot: QtBot
+) -> None:
+    labs_directory().mkdir(parents=True)
+    (labs_directory() / f"{LAB}.json").write_text("{")
+    labs.begin(LAB)
+    qtbot.waitUntil(lambda: labs.session is not None)
+    assert labs.panel.list is not None
+    assert "cannot be read" in labs.panel.list.notice.text()
+
+
+def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
+    canvas = SketchCanvas(Prediction("?", sketch="cwnd_pkts", owner="reno/1", unit="pkt", until_s=60.0, top=100.0))
+    qtbot.addWidget(canvas)
+    for key in (Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Right, Qt.Key.Key_Down):
+        QTest.keyClick(canvas, key)
+    # A twentieth of the height at a time: 5; and one of 60 parts of the time: 1 s.
+    assert canvas.points() == ((0.0, 5.0), (1.0, 10.0), (2.0, 5.0))
+    QTest.keyClick(canvas, Qt.Key.Key_Delete)
+    assert canvas.points() == ()
+    canvas.set_closed()
+    QTest.keyClick(canvas, Qt.Key.Key_Up)
+    assert canvas.points() == ()
+
+
+@pytest.mark.parametrize(
+    "target", ["link:wifi", "node:client", "flow:download", "panel:topology", "field:links.wifi.loss"]
+)
+def test_what_a_step_speaks_of_is_found(window: MainWindow, target: str) -> None:
+    from subflow_app.core.labs.lab import Target
+    from subflow_app.qt.labs.places import place_of, show_field
+
+    kind, _, name = target.partition(":")
+    window.bar.trigger("view.workspace_run")
+    if kind == "field":
+        show_field(window, name)
+    QApplication.processEvents()
+    place = place_of(window, Target(kind, name))
+    assert place is not None
+    assert window.rect().contains(place.center())
+    assert place_of(window, Target(kind, "none")) is None
