@@ -1,0 +1,64 @@
+"""The example of the authoring guide is a lab that can be done, and translated labs differ in their texts only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.labs.lab import Lab, Step
+from subflow_app.core.labs.lab_file import lab_names, load_lab, parse_lab
+from subflow_app.core.labs.runner import run_lab
+from subflow_app.core.resources import resource_path
+
+GUIDE = Path(__file__).parents[3] / "docs" / "labs" / "authoring.md"
+
+
+def test_the_example_of_the_guide_can_be_done_from_first_to_last_step(tmp_path: Path) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    example = text.partition("```markdown\n")[2].partition("\n```\n")[0]
+    outcome = run_lab(parse_lab(example, tmp_path / "50-long-path.md"))
+    assert outcome.problems == []
+    made = outcome.progress.steps["cubic"].prediction
+    assert made is not None
+    assert made.is_right
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in lab_names() if (resource_path("labs") / "de" / f"{name}.md").is_file()]
+)
+def test_a_german_lab_is_the_english_one_in_other_words(name: str) -> None:
+    english, german = load_lab(name, language="en"), load_lab(name, language="de")
+    assert _without_texts(german) == _without_texts(english)
+    for ours, theirs in zip(german.steps, english.steps, strict=True):
+        assert ours.title != theirs.title or ours.text != theirs.text, f"{theirs.id} is not translated"
+        for order, original in zip(ours.do, theirs.do, strict=True):
+            # Options are texts; everything else that is done is the same.
+            assert order == original or (order.split()[0] in ("predict", "answer") and _chosen(ours, order))
+
+
+def _without_texts(lab: Lab) -> object:
+    return (
+        (lab.number, lab.minutes, lab.level, lab.needs, lab.scenario_text(), len(lab.goals)),
+        [
+            (
+                (step.id, step.shows, step.check, step.always, len(step.hints)),
+                step.prediction
+                and (step.prediction.holds, step.prediction.number, step.prediction.sketch, step.prediction.owner),
+                [
+                    (each.id, len(each.options), each.answer if not each.options else each.options.index(each.answer))
+                    for each in step.questions
+                ],
+            )
+            for step in lab.steps
+        ],
+    )
+
+
+def _chosen(step: Step, order: str) -> bool:
+    """Whether an order chooses one of the options of its step."""
+    verb, _, said = order.partition(" ")
+    if verb == "predict":
+        return step.prediction is not None and said in step.prediction.options
+    question, _, answer = said.partition(" ")
+    return answer in step.question(question).options
