@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tests.app_core.experiments.tiny import RECIPE, write_tiny
 from tests.cli.conftest import Subflow
 
 from subflow_app.core.experiments.recipe import recipe_names
+from subflow_app.core.experiments.results import Results
 from subflow_store import open_store
 from subflow_store.errors import StoreError
 
@@ -49,6 +51,29 @@ def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: P
     assert sweep["name"] == "experiment tiny (quick)"
 
 
+def test_the_report_is_written_where_it_is_asked_for(
+    subflow: Subflow, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[str, str, Path]] = []
+
+    def report(every: Sequence[Results], folder: Path) -> list[Path]:
+        written.append(("report", every[0].recipe.name, folder))
+        return [folder / "report.html"]
+
+    def pages(every: Sequence[Results], folder: Path) -> list[Path]:
+        written.append(("pages", every[0].recipe.name, folder))
+        return [folder / "index.md"]
+
+    monkeypatch.setattr("subflow_app.core.experiments.report.write_report", report)
+    monkeypatch.setattr("subflow_app.core.experiments.report_markdown.write_pages", pages)
+    out, docs = tmp_path / "out", tmp_path / "docs"
+    answer = subflow("reproduce", tiny, "--quick", "--no-store", "--jobs", 1, "--out", out, "--docs", docs)
+    assert written == [("report", "tiny", out), ("pages", "tiny", docs)]
+    assert f"report: {out / 'report.html'}\npage: {docs / 'index.md'}\n" in answer.err
+    refused = subflow("reproduce", tiny, "--quick", "--no-store", "--out", tiny)
+    assert (refused.code, "this is a file, not a folder" in refused.err) == (2, True)
+
+
 def test_more_seeds_and_nothing_kept(subflow: Subflow, tiny: Path) -> None:
     answer = subflow("reproduce", tiny, "--quick", "--seeds", 2, "--no-store", "--jobs", 1, "--json")
     assert answer.document["experiments"][0]["seeds"] == [1, 2]
@@ -57,7 +82,7 @@ def test_more_seeds_and_nothing_kept(subflow: Subflow, tiny: Path) -> None:
 def test_experiments_are_listed(subflow: Subflow, tiny: Path) -> None:
     listed = subflow("reproduce", "--list", "--json").document
     assert [each["id"] for each in listed] == list(recipe_names())
-    assert "1 experiments: about 3 s on two cores, quick 667 ms" in subflow("reproduce", tiny, "--list").out
+    assert "1 experiment: about 3 s on two cores, quick 667 ms" in subflow("reproduce", tiny, "--list").out
 
 
 @pytest.mark.parametrize(

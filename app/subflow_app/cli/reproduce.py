@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,12 @@ def reproduce(
     seeds: Annotated[
         str | None, typer.Option(metavar="N", help="So many seeds for each point, or which: 1..5 or 1,2,5.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write the report there: HTML, PDF and CSV.")
+    ] = None,
+    pages: Annotated[
+        Path | None, typer.Option("--docs", metavar="DIR", help="Also write a Markdown page with figures there.")
+    ] = None,
     jobs: Jobs = "all",
     is_retrained: Annotated[
         bool, typer.Option("--retrain", help="Train the policies that are used anew first, and run with these.")
@@ -68,6 +75,9 @@ def reproduce(
     if not names and not list_only:
         raise _input_error("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
     n_jobs = job_count(jobs)
+    for option, folder in (("--out", out), ("--docs", pages)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise _input_error(f"{option} {folder}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else _seeds(seeds)
     recipes: Sequence[Recipe] = chosen_recipes(names or ())
     if list_only:
@@ -88,6 +98,7 @@ def reproduce(
             print_note(_before(experiments))
         outcomes, signal_number = _run(experiments)
         every = [each.results() for each in experiments.each[: len(outcomes)]]
+        _write(every, out, pages)
         if as_json:
             document = _document(every, outcomes, is_quick=is_quick)
             print_json(document if training is None else {**document, "retrained": training.document()})
@@ -212,7 +223,9 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     ]
     print_tables(TextTable("", columns, tuple(rows)))
     full, quick = (math.fsum(each[place] for each in times.values() if not math.isnan(each[place])) for place in (0, 1))
-    print_line(f"{len(recipes)} experiments: about {duration_text(full)} on two cores, quick {duration_text(quick)}")
+    print_line(
+        f"{len(recipes)} experiment{'s' * (len(recipes) != 1)}: about {duration_text(full)} on two cores, quick {duration_text(quick)}"
+    )
 
 
 def _print_results(every: Sequence[Results]) -> None:
@@ -324,6 +337,20 @@ def _experiment(results: Results, outcome: ReproductionOutcome) -> dict[str, Any
             for each in recipe.published
         ],
     }
+
+
+def _write(every: Sequence[Results], out: Path | None, pages: Path | None) -> None:
+    """Write the report and the page that were asked for, and say where they are."""
+    if not every:
+        return
+    if out is not None:
+        from subflow_app.core.experiments.report import write_report
+
+        print_note(f"report: {', '.join(map(str, write_report(every, out)))}")
+    if pages is not None:
+        from subflow_app.core.experiments.report_markdown import write_pages
+
+        print_note(f"page: {write_pages(every, pages)[0]}")
 
 
 def _input_error(text: str) -> Exception:
