@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from subflow_app.core.claim_parts import (
@@ -171,6 +172,17 @@ class Claim:
     def calls(self) -> Iterator[Call]:
         """The functions of the caller that it calls, in order."""
         return _calls(self._root)
+
+    def compared(self) -> Iterator[tuple[Call, Call]]:
+        """Pairs of calls of one function that stand on both sides of a comparison."""
+        waiting: list[Node] = [self._root]
+        while waiting:
+            node = waiting.pop(0)
+            if isinstance(node, Compared):
+                for left, right in pairwise(node.operands):
+                    others = list(_calls(right))
+                    yield from ((one, other) for one in _calls(left) for other in others if one.name == other.name)
+            waiting += node.parts()
 
     def evaluate(self, resolver: Resolver) -> Outcome:
         """What comes of it.

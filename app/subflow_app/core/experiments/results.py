@@ -216,24 +216,20 @@ class Results:
 
     def _overlaps(self, check: Check) -> list[str]:
         """Pairs of series that the check compares and whose intervals overlap."""
-        calls = list(check.claim.calls())
         found: dict[str, None] = {}
-        for first in calls:
-            for second in calls:
-                if first.name != second.name or None in (*first.texts, *second.texts):
-                    continue
-                one, other = str(first.texts[0]), str(second.texts[0])
-                if one >= other or first.texts[1:] != second.texts[1:]:
-                    continue
-                points = [str(each) for each in first.texts[1:]] or list(self.points)
-                overlapping = [
-                    point
-                    for point in points
-                    if _do_overlap(self.cell(first.name, one, point), self.cell(second.name, other, point))
-                ]
-                if overlapping:
-                    where = f" at {', '.join(overlapping)}" if any(overlapping) else ""
-                    found[f"{one} and {other}{where}"] = None
+        for first, second in check.claim.compared():
+            one, other = first.texts[0], second.texts[0]
+            if one is None or other is None or one == other or first.texts[1:] != second.texts[1:]:
+                continue
+            points = [each for each in first.texts[1:] if each is not None] or list(self.points)
+            overlapping = [
+                point
+                for point in points
+                if _do_overlap(self.cell(first.name, one, point), self.cell(second.name, other, point))
+            ]
+            if overlapping:
+                where = f" at {', '.join(overlapping)}" if any(overlapping) else ""
+                found[f"{one} and {other}{where}"] = None
         return list(found)
 
 
