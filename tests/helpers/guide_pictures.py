@@ -28,6 +28,7 @@ from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.qt.app import make_application
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.docks import Side
+from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import Enqueueing
 from subflow_app.qt.sweeps.feature import SweepFeature
@@ -148,6 +149,18 @@ def _agent(studio: Studio) -> None:
     studio.window.bar.trigger("agent.last")
 
 
+def _lab(studio: Studio) -> None:
+    window = studio.window
+    window.bar.trigger("study.labs")
+    labs = window.features[LabFeature]
+    assert labs.panel.list is not None
+    labs.panel.list.begin.click()
+    wait_for(lambda: labs.session is not None)
+    window.bar.trigger("run.speed_express")
+    run_to_end(window)
+    wait_for(lambda: not window.workers.is_busy)
+
+
 def _train(studio: Studio) -> None:
     window = studio.window
     studio.panel("train")
@@ -181,6 +194,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("sweeps", _sweep, "sweeps"),
     Picture("fairness", _fairness, "fairness"),
     Picture("agent", _agent, "agent"),
+    Picture("lab", _lab, "lab"),
     Picture("train", _train, "train"),
 )
 """In this order, in one window."""
