@@ -125,6 +125,12 @@ def test_calls_are_told_with_their_texts_and_columns() -> None:
     assert next(claim.calls()).columns == (13, 18)
 
 
+def test_what_a_claim_compares_is_told_in_pairs() -> None:
+    text = "goodput('A') > max(goodput('B'), goodput('C')) > 1 Mbit/s and rtt('A') < 2 * rtt('B')"
+    pairs = Claim.parse(text, FUNCTIONS).compared()
+    assert [(one.texts[0], other.texts[0]) for one, other in pairs] == [("A", "B"), ("A", "C"), ("A", "B")]
+
+
 @pytest.mark.parametrize(
     ("text", "column", "message", "allowed"),
     [

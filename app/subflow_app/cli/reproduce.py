@@ -223,9 +223,8 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     ]
     print_tables(TextTable("", columns, tuple(rows)))
     full, quick = (math.fsum(each[place] for each in times.values() if not math.isnan(each[place])) for place in (0, 1))
-    print_line(
-        f"{len(recipes)} experiment{'s' * (len(recipes) != 1)}: about {duration_text(full)} on two cores, quick {duration_text(quick)}"
-    )
+    told = f"{len(recipes)} experiment{'s' * (len(recipes) != 1)}"
+    print_line(f"{told}: about {duration_text(full)} on two cores, quick {duration_text(quick)}")
 
 
 def _print_results(every: Sequence[Results]) -> None:
