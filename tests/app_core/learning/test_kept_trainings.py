@@ -60,6 +60,21 @@ def test_one_that_was_cut_off_goes_on_from_its_checkpoint(tmp_path: Path) -> Non
     assert steps.tolist() == list(range(1, 501))
 
 
+def test_two_programs_that_need_the_same_training_make_it_once(tmp_path: Path) -> None:
+    both = (wanted("First", steps=150), wanted("Common", steps=150, seed=3))
+    made: list[KeptTraining] = []
+    other = threading.Thread(target=lambda: made.extend(kept(tmp_path, *reversed(both))))
+    other.start()
+
+    mine = kept(tmp_path, *both)
+    other.join()
+
+    assert [each.problem for each in (*mine, *made)] == [""] * 4
+    assert {each.folder for each in mine} == {each.folder for each in made}
+    for each in mine:
+        assert each.log().values("step").tolist() == list(range(1, 151))
+
+
 def test_the_key_follows_what_is_trained_and_not_where(tmp_path: Path) -> None:
     config = prepare(wanted().request, tmp_path)
 

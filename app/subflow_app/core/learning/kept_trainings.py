@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from subflow_store import Store, TrainingRow
 
 _WAIT_S = 0.1
+_ATTEMPTS = 3  # to go on with what another program was at
 # Of a config: where it is, and whether it goes on, changes nothing of what comes out.
 _ELSEWHERE = ("folder", "resume", "checkpoint_minutes", "scenario_folder")
 
@@ -219,6 +220,15 @@ class KeptTrainings:
                 else:
                     jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
             self._watch(configs, jobs)
+            # What another program has begun since is waited for rather than given up.
+            for _attempt in range(_ATTEMPTS):
+                others = [number for number, job in jobs.items() if _is_taken(job)]
+                if not others or self._stop.is_set():
+                    break
+                for number in others:
+                    folder = Path(configs[number].folder)
+                    jobs[number] = service.job(service.resume(folder, steps=configs[number].steps))
+                self._watch(configs, jobs)
             if self._stop.is_set():
                 for job in jobs.values():
                     if not job.is_attached:
@@ -287,8 +297,15 @@ def metric_reports(folder: Path) -> list[Mapping[str, Any]]:
     return [each["values"] for each in read_reports(folder).reports if each.get("kind") == ReportKind.METRICS]
 
 
+def _is_taken(job: TrainingJob) -> bool:
+    """Whether a training could not be started because another program is at it, or was until it was cut off."""
+    if job.state is not JobState.FAILED or job.exit_code is not None or is_finished(job.folder):
+        return False
+    return living_process(job.folder) is not None or has_checkpoint(job.folder)
+
+
 def _problem(job: TrainingJob) -> str:
-    if job.state is JobState.FINISHED:
+    if job.state is JobState.FINISHED or is_finished(job.folder):
         return ""
     if job.state is JobState.STOPPED:
         return "the training was stopped before its end"
