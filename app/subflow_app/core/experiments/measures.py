@@ -207,6 +207,16 @@ _ALL: tuple[RunMeasure, ...] = (
         course=measuring.cwnd_course,
     ),
     RunMeasure(
+        "inflight",
+        "Mean of the packets under way; of a flow the sum over its subflows. What a rate-based sender's window is.",
+        Dimension.QUEUE,
+        (*_OF_FLOWS, *_TIMED),
+        is_sampled=True,
+        has_trace=True,
+        value=measuring.inflight,
+        course=measuring.inflight_course,
+    ),
+    RunMeasure(
         "utilisation",
         "Share of the time after warm-up that a link was busy.",
         Dimension.RATIO,

@@ -276,9 +276,9 @@ def packets_sent(run: RunData, options: Options) -> float:
 # Windows, queues, links
 
 
-def cwnds(run: RunData, options: Options) -> list[Samples]:
+def cwnds(run: RunData, options: Options, column: str = "cwnd_pkts") -> list[Samples]:
     """Windows of each flow."""
-    return [run.flow_samples(name, "cwnd_pkts", options.get("subflow")) for name in run.flows(options.get("flows"))]
+    return [run.flow_samples(name, column, options.get("subflow")) for name in run.flows(options.get("flows"))]
 
 
 def cwnd_course(run: RunData, options: Options) -> Samples:
@@ -301,6 +301,18 @@ def cwnd(run: RunData, options: Options) -> float:
         ],
         options["reduce"],
     )
+
+
+def inflight_course(run: RunData, options: Options) -> Samples:
+    """The course of what the flows have under way together."""
+    return combined(cwnds(run, options, "inflight_pkts"), options["reduce"], len(run.times_s))
+
+
+def inflight(run: RunData, options: Options) -> float:
+    """What the flows have under way, packets."""
+    window = run.window(options)
+    values = [over_time(each, window, options.get("over_time")) for each in cwnds(run, options, "inflight_pkts")]
+    return reduced(values, options["reduce"])
 
 
 def link_figure(figure: str, column: str) -> Callable[[RunData, Options], float]:
