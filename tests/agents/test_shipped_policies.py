@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ def run(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...])
 def test_a_shipped_policy_has_the_recipe_that_makes_it_and_says_how_it_did(name: str) -> None:
     policy = Policy.load(ASSETS / f"agents/{name}.safetensors")
 
-    assert (ASSETS / f"agents/recipes/{name}.toml").exists()
-    assert policy.card["agent"] == name
+    recipe = tomllib.loads((ASSETS / f"agents/recipes/{name}.toml").read_text(encoding="utf-8"))
+    assert policy.card["agent"] == recipe["agent"]
     assert policy.card["seed"] < FIRST_EVALUATION_SEED
     assert min(policy.card["evaluation"]["seeds"]) >= FIRST_EVALUATION_SEED
 
