@@ -1,0 +1,136 @@
+"""Measures of runs: each against what it is made of, on one short run, and the arithmetic of time series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.app_core.experiments.tiny import write_tiny
+
+from subflow_app.core.experiments.measure_kind import Measure
+from subflow_app.core.experiments.measures import MEASURES
+from subflow_app.core.experiments.recipe import load_recipe
+from subflow_app.core.experiments.reproduction import Reproduction
+from subflow_app.core.experiments.run_data import RunData, average, matches, total, trailing_mean
+from subflow_app.core.experiments.runs_kind import RunValues
+from subflow_store import open_store
+
+Value = Callable[..., float]
+
+RECIPE = """\
+# One run of two flows.
+format = 1
+paper = "mplibra"
+figure = "11b"
+title = "Two flows"
+claim = "They share."
+scenario = "t-10a"
+seeds = "1"
+traces = true
+[set]
+duration = "6s"
+warmup = "1s"
+[series.LIA]
+[measures.goodput]
+of = "goodput"
+[[panels]]
+form = "bars"
+measure = "goodput"
+[[checks]]
+says = "They share"
+holds = "goodput('LIA') > 1 bit/s"
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunData]:
+    folder: Path = tmp_path_factory.mktemp("recipe")
+    with open_store(":memory:") as store:
+        reproduction = Reproduction(load_recipe(str(write_tiny(folder, RECIPE))), store)
+        reproduction.run()
+        values = reproduction.results().values
+        assert isinstance(values, RunValues)
+        found = values.run("LIA", "", 1)
+        assert found is not None
+        yield found
+
+
+@pytest.fixture(scope="module")
+def value(run: RunData) -> Value:
+    def of(name: str, **options: object) -> float:
+        kind = MEASURES[name]
+        given = {param.key: param.default for param in kind.options} | options
+        return kind.value(run, Measure(name, kind, name, "", given).options)
+
+    return of
+
+
+def test_rates_of_flows_and_subflows_add_up(run: RunData, value: Value) -> None:
+    assert run.all_flows == ("mptcp", "tcp")
+    both = value("goodput", reduce="sum")
+    assert both == pytest.approx(value("goodput", flows="mptcp") + value("goodput", flows="tcp"))
+    assert value("goodput") == pytest.approx(both / 2)
+    subflows = [value("throughput", flows="mptcp", subflow=number) for number in (1, 2)]
+    assert value("throughput", flows="mptcp") == pytest.approx(sum(subflows))
+    sampled = value("throughput", flows="mptcp", since=1.0)
+    assert sampled == pytest.approx(value("throughput", flows="mptcp"), rel=0.02)
+    assert value("throughput", flows="tcp", wire=True) / value("throughput", flows="tcp") == pytest.approx(1500 / 1448)
+    peak = value("throughput", flows="tcp", over_time="max")
+    assert peak >= value("throughput", flows="tcp", since=1.0)
+    wire = value("throughput", reduce="sum", wire=True)
+    assert value("capacity_share", links="top,bottom") == pytest.approx(wire / 10e6)
+
+
+def test_shares_and_fairness(value: Value) -> None:
+    ours, theirs = value("goodput", flows="mptcp"), value("goodput", flows="tcp")
+    assert value("share_ratio", flows="mptcp", over="tcp") == pytest.approx(ours / theirs)
+    assert value("jain") == pytest.approx((ours + theirs) ** 2 / (2 * (ours**2 + theirs**2)))
+    assert math.isnan(value("goodput", flows="nobody"))
+
+
+def test_delays_windows_and_links(value: Value) -> None:
+    assert 0.12 < value("rtt", flows="tcp") < 0.3
+    assert value("queueing_delay", flows="tcp") == pytest.approx(value("rtt", flows="tcp") - 0.12, abs=5e-3)
+    assert value("p95_rtt", flows="tcp") >= value("rtt", flows="tcp")
+    assert value("rtt_deviation", flows="tcp") > 0
+    assert value("cwnd", flows="tcp", over_time="max") >= value("cwnd", flows="tcp")
+    assert value("utilisation", links="top,bottom", reduce="max") <= 1
+    assert value("queue", links="top") > 0
+    assert value("link_rate", links="top,bottom") == 10e6
+    assert math.isnan(value("completion_time"))
+
+
+def test_packets_are_counted_as_goodput_and_loss_say(value: Value) -> None:
+    acked, lost = value("packets_acked", flows="tcp"), value("packets_lost", flows="tcp")
+    assert acked == pytest.approx(value("goodput", flows="tcp") * 5 / (8 * 1448))
+    assert value("packets_sent", flows="tcp") == pytest.approx(acked + lost)
+    assert lost / (acked + lost) == pytest.approx(value("loss_ratio", flows="tcp"))
+
+
+def test_times_until_something_is_reached(value: Value) -> None:
+    soon = value("time_to_reach", flows="tcp", links="top", level=0.2)
+    late = value("time_to_reach", flows="tcp", links="top", level=0.4)
+    assert 0 < soon <= late
+    assert math.isnan(value("time_to_reach", flows="tcp", links="top", level=5.0))
+    wide = value("convergence_time", flows="tcp", since=1.0, steady=2.0, window=1.0, tolerance=10.0)
+    assert wide == 0
+    first = value("convergence_time", flows="tcp", since=0.0, steady=2.0, window=1.0, tolerance=0.3, first=True)
+    assert 0 < first < 6
+
+
+def test_series_of_several_flows() -> None:
+    one, two = np.array([1.0, math.nan, 3.0]), np.array([3.0, math.nan, math.nan])
+    assert np.array_equal(total([one, two], 3), [4, math.nan, 3], equal_nan=True)
+    assert np.array_equal(average([one, two], 3), [2, math.nan, 3], equal_nan=True)
+    assert average([one, two], 3, [np.array([3.0, 1, 1]), np.array([1.0, 1, 1])])[0] == 1.5
+    assert np.array_equal(trailing_mean(np.array([math.nan, 1.0, 3.0, 5.0]), 2), [math.nan, 1, 2, 4], equal_nan=True)
+    assert len(total([], 3)) == 3
+
+
+def test_patterns_name_flows_and_their_copies() -> None:
+    assert matches("download.3", "download")
+    assert matches("download.3", "up*, down*")
+    assert not matches("download.3", "tcp, up")
