@@ -110,18 +110,20 @@ def test_a_lab_is_done_in_the_window(
     page.next.click()
 
     # A sketch, over which the run's curve is laid.
-    canvas = page.prediction.canvas
+    sketch = page.prediction
+    assert sketch is not None
+    canvas = sketch.canvas
     assert canvas is not None
     QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(60, 150))
     QTest.mouseMove(canvas, QPoint(150, 100))
     QTest.mouseMove(canvas, QPoint(250, 60))
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(250, 60))
-    page.prediction.button.click()
-    qtbot.waitUntil(lambda: "Kept." in page.prediction.outcome.text())
+    sketch.button.click()
+    qtbot.waitUntil(lambda: "Kept." in sketch.outcome.text())
     window.documents.doc.set_value("flows.reno.controller", "cubic")
     run_once()
     qtbot.waitUntil(lambda: canvas.curve is not None)
-    assert "On average your curve is" in page.prediction.outcome.text()
+    assert "On average your curve is" in sketch.outcome.text()
     page.next.click()
 
     # A step that is there to be read, and the result.

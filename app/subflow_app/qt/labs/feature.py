@@ -11,6 +11,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.qt.features import Feature
 from subflow_app.qt.labs.panel import LabPanel
+from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_store import StoreError
 
@@ -56,6 +57,8 @@ class LabFeature(Feature):
         window.runs.ended.connect(lambda _job, _result: self.look())
         window.session.stored.connect(self.look)
         window.queue_session.stored.connect(self.look)
+        window.features[SweepFeature].changed.connect(self.look)
+        window.trainings.ended.connect(lambda _training: self.look())
         window.documents.edited.connect(self.look)
         window.documents.replaced.connect(lambda _doc: self.look())
         window.database.opened.connect(lambda _store: self._on_database_opened())
