@@ -24,7 +24,7 @@ title = "Goodput against loss"
 claim = "OLIA gets 20 % more than LIA at 5 % loss & keeps <its> share."
 rulings = ["A1"]
 disagrees = "Both get about the same: the paths are short."
-scenario = "small.toml"
+scenario = "base/small.toml"
 seeds = "1..2"
 expected = "2s"
 traces = true
@@ -93,7 +93,9 @@ holds = "goodput('LIA', '1%') > goodput('LIA', '5%')"
 
 def tiny_recipe(folder: Path, text: str = TINY, name: str = "tiny") -> Recipe:
     """The recipe, read from a file beside its scenario."""
-    (folder / "small.toml").write_text(SCENARIO)
+    # Not beside the recipes: a folder of recipes holds nothing else.
+    (folder / "base").mkdir(exist_ok=True)
+    (folder / "base" / "small.toml").write_text(SCENARIO)
     path = folder / f"{name}.toml"
     path.write_text(text)
     return load_recipe(str(path))

@@ -68,6 +68,7 @@ class Features:
         from subflow_app.qt.explain.feature import ExplainFeature
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.forking.feature import ForkFeature
+        from subflow_app.qt.gallery.feature import GalleryFeature
         from subflow_app.qt.guide_feature import GuideFeature
         from subflow_app.qt.labs.feature import LabFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
@@ -81,6 +82,7 @@ class Features:
             PlayheadFeature,
             ForkFeature,
             SweepFeature,
+            GalleryFeature,
             GuideFeature,
             LabFeature,
         )

@@ -23,6 +23,8 @@ GLYPHS: dict[str, str] = {
     "example": "ph.books",
     "recent": "ph.clock",
     "sweeps": "ph.squares-four",
+    "gallery": "ph.image-square",
+    "run_quick": "ph.lightning",
     "save": "ph.floppy-disk",
     "save_as": "ph.floppy-disk-back",
     "database": "ph.database",

@@ -36,6 +36,18 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "queue.remove",
         "queue.clear",
     ),
+    "Experiments": (
+        "gallery.run_quick",
+        "gallery.run_full",
+        "gallery.resume",
+        "gallery.stop",
+        "-",
+        "gallery.show_runs",
+        "gallery.open_scenario",
+        "-",
+        "gallery.export_figure",
+        "gallery.report",
+    ),
     "Workspace": (*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout", "view.reset_layouts"),
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
@@ -216,6 +228,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "study.lab_next",
         "study.lab_hint",
         "study.lab_result",
+        ">Experiments",
     ),
     "&Help": (
         "help.panel",
@@ -251,6 +264,9 @@ HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "study.compare", "-", "file.export
 SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
+GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
+GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
+GALLERY_MENU = SUBMENUS["Experiments"]
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",

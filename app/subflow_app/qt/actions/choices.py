@@ -27,6 +27,7 @@ PANELS = {
     "help": ("Help", "help", "Ctrl+9"),
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
     "lab": ("Lab", "example", "Ctrl+Alt+9"),
+    "gallery": ("Gallery", "gallery", "Ctrl+Alt+8"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).

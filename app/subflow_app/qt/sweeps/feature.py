@@ -13,8 +13,8 @@ from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.features import Feature
 from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
-from subflow_app.qt.sweeps.lazy_panel import LazySweepPanel
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -32,7 +32,7 @@ class SweepFeature(Feature):
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
-        self.panel: LazySweepPanel = LazySweepPanel()
+        self.panel: LazyPanel = LazyPanel("sweep_panel", tr("Sweeps"))
         self._session: SweepSession | None = None
 
     @property

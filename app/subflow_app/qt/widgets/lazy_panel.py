@@ -1,4 +1,4 @@
-"""The panel of sweeps as the window has it from the start: empty, for most sessions never sweep."""
+"""A panel as the window has it from the start: empty, for most sessions never look at it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from subflow_app.core.language import tr
 
-
-class LazySweepPanel(QWidget):
+class LazyPanel(QWidget):
     """Says when it is first shown, and is filled then."""
 
     woken = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """Nothing in it yet."""
+    def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
+        """Nothing in it yet; with this object name and accessible name."""
         super().__init__(parent)
-        self.setObjectName("sweep_panel")
-        self.setAccessibleName(tr("Sweeps"))
+        self.setObjectName(name)
+        self.setAccessibleName(text)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self._is_awake = False

@@ -1,0 +1,121 @@
+"""What a gallery shows of an experiment: its recipe, and what is in the store of it, with verdicts and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wanted, problems
+from subflow_app.core.experiments.figure import experiment_figure
+from subflow_app.core.experiments.recipe import PAPERS, Recipe, load_recipe
+from subflow_app.core.experiments.report_tables import verdict_counts
+from subflow_app.core.experiments.reproduction import is_told
+from subflow_app.core.experiments.results import Results, Verdict, VerdictKind, stored_results
+from subflow_app.core.paper.panel_plan import PanelFigure
+
+if TYPE_CHECKING:
+    from subflow_store import Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exhibit:
+    """An experiment with what is known of it.
+
+    Attributes:
+        name: of its recipe.
+        recipe: None if it cannot be read; `problem` says why.
+        results: None: nothing was run yet.
+        verdicts: of the results.
+        figure: None: there is nothing to draw.
+        problem: why it cannot be shown; empty: it can.
+        counts: how often each verdict came out.
+        finished: runs that are there.
+        wanted: runs that there are to be.
+        missing: why values are missing, a line each.
+    """
+
+    name: str
+    recipe: Recipe | None = None
+    results: Results | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    figure: PanelFigure | None = None
+    problem: str = ""
+    counts: Mapping[VerdictKind, int] = field(default_factory=dict)
+    finished: int = 0
+    wanted: int = 0
+    missing: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """In a line."""
+        return self.name if self.recipe is None else self.recipe.title
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether some of its runs are there, but not all."""
+        return self.results is not None and self.finished < self.wanted
+
+
+def read_exhibit(store: Store | None, name: str, *, recipe: Recipe | None = None) -> Exhibit:
+    """An experiment as the store has it: full results before quick ones, complete ones before those cut off.
+
+    Args:
+        store: None: there is none.
+        name: of the recipe, or its file.
+        recipe: if it has been read already.
+    """
+    try:
+        recipe = recipe or load_recipe(name)
+        results = None if store is None else best_results(store, recipe)
+        if results is None:
+            return Exhibit(name, recipe)
+        verdicts = results.verdicts()
+        figure = experiment_figure(results)
+    except Exception as error:
+        if not is_told(error):
+            raise
+        return Exhibit(name, recipe, problem=str(error))
+    return Exhibit(
+        name,
+        recipe,
+        results,
+        verdicts,
+        figure if any(panel.has_values for panel in figure.panels) else None,
+        counts=verdict_counts(verdicts),
+        finished=n_finished(results),
+        wanted=n_wanted(results),
+        missing=tuple(f"{place}: {problem}" for place, problem in problems(results).items()),
+    )
+
+
+def best_results(store: Store, recipe: Recipe) -> Results | None:
+    """The most telling results of a recipe that the store has; None: it has none."""
+    found = [stored_results(recipe, store, is_quick=is_quick) for is_quick in (False, True)]
+    known = [results for results in found if results.is_there]
+    return next((results for results in known if is_complete(results)), known[0] if known else None)
+
+
+def run_ids(results: Results, most: int) -> list[int]:
+    """Numbers of the stored runs of an experiment: one of each series first, then further points and seeds."""
+    from subflow_app.core.experiments.runs_kind import RunValues
+
+    values = results.values
+    if not isinstance(values, RunValues):
+        return []
+    places = [(seed, point, series) for seed in results.seeds for point in results.points for series in results.series]
+    runs = (values.run(series, point, seed) for seed, point, series in places)
+    return [run.run_id for run in runs if run is not None][:most]
+
+
+def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
+    """Exhibits by the id of their paper, in the order of `PAPERS`; those whose recipe cannot be read come last."""
+    found: dict[str, list[Exhibit]] = {paper: [] for paper in PAPERS}
+    for exhibit in exhibits:
+        found.setdefault("" if exhibit.recipe is None else exhibit.recipe.paper, []).append(exhibit)
+    return {paper: members for paper, members in found.items() if members}
+
+
+def summed_counts(exhibits: Sequence[Exhibit]) -> dict[VerdictKind, int]:
+    """How often each verdict came out over these."""
+    return {kind: sum(exhibit.counts.get(kind, 0) for exhibit in exhibits) for kind in VerdictKind}

@@ -1,0 +1,95 @@
+"""The experiments of the papers: run, looked at, and written about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from subflow_app.qt.action_spec import ActionSpec
+
+if TYPE_CHECKING:
+    from subflow_app.qt.gallery.feature import GalleryFeature
+    from subflow_app.qt.main_window import MainWindow
+
+
+def rows() -> Iterator[ActionSpec]:
+    """Their part of the Study menu."""
+    yield ActionSpec(
+        "gallery.run_quick",
+        "Run &quick",
+        "Run the selected experiments shortened: fewer seeds and points; a paper's heading stands for all of its own",
+        "run_quick",
+        ("Ctrl+Alt+Shift+N",),
+        lambda w, _: _gallery(w).session.run(is_quick=True),
+        lambda s: "gallery.run_quick" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.run_full",
+        "Run in &full",
+        "Run the selected experiments as the paper has them, which may take hours; runs that are there are kept",
+        "run",
+        ("Ctrl+Alt+Shift+M",),
+        lambda w, _: _gallery(w).session.run(is_quick=False),
+        lambda s: "gallery.run_full" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.resume",
+        "&Resume",
+        "Make the runs that are missing of the selected experiments, quick or full as they were begun",
+        "retry",
+        ("Ctrl+Alt+Shift+R",),
+        lambda w, _: _gallery(w).session.resume(),
+        lambda s: "gallery.resume" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.stop",
+        "&Stop",
+        "End the selected experiments; runs that have ended are kept, and the others can be made later",
+        "stop",
+        ("Ctrl+Alt+Shift+X",),
+        lambda w, _: _gallery(w).session.stop(),
+        lambda s: "gallery.stop" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.show_runs",
+        "Show the r&uns",
+        "Open the curves of the runs of the experiment in the plots, one of each series",
+        "plots",
+        ("Ctrl+Alt+Shift+P",),
+        lambda w, _: _gallery(w).session.show_runs(),
+        lambda s: "gallery.show_runs" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.open_scenario",
+        "&Open the scenario",
+        "Open the scenario of the experiment in the editor, to change it and to run it alone",
+        "topology",
+        ("Ctrl+Alt+Shift+C",),
+        lambda w, _: _gallery(w).session.open_scenario(),
+        lambda s: "gallery.open_scenario" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.export_figure",
+        "&Export the figure…",
+        "Write the figure of the experiment as SVG, PDF or PNG, with what the paper prints beside it",
+        "export_figure",
+        ("Ctrl+Alt+Shift+F",),
+        lambda w, _: _gallery(w).session.ask_export_figure(),
+        lambda s: "gallery.export_figure" in s.features,
+    )
+    yield ActionSpec(
+        "gallery.report",
+        "Write a repor&t…",
+        "Write a report on the selected experiments: figures, verdicts, rulings and settings as HTML, PDF and CSV",
+        "export_report",
+        ("Ctrl+Alt+Shift+T",),
+        lambda w, _: _gallery(w).session.ask_report(),
+        lambda s: "gallery.report" in s.features,
+    )
+
+
+def _gallery(window: MainWindow) -> GalleryFeature:
+    # Not at the top: features take their plots from what takes its choices from here.
+    from subflow_app.qt.gallery.feature import GalleryFeature
+
+    return window.features[GalleryFeature]

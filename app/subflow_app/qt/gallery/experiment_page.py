@@ -1,0 +1,174 @@
+"""One experiment, large: its figure, what the paper claims, the verdicts, the paper's numbers beside ours, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSplitter,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.experiments.exhibits import Exhibit
+from subflow_app.core.experiments.recipe import PAPERS, rulings
+from subflow_app.core.experiments.report_tables import published_table, rulings_table, settings_table, verdict_table
+from subflow_app.core.experiments.reproduction_queue import QueuedState
+from subflow_app.core.language import tr
+from subflow_app.qt.gallery.figure_view import FigureView
+from subflow_app.qt.gallery.text_table import TextTableView
+from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
+from subflow_app.qt.theme import Tokens, current_tokens
+
+_FIGURE_SHARE = (3, 2)
+
+
+class ExperimentPage(QWidget):
+    """Shows an :class:`Exhibit`; what is done with it are actions of the window."""
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """Nothing yet; ``actions`` become buttons beside the title."""
+        super().__init__(parent)
+        self.setObjectName("gallery_page")
+        self.setAccessibleName(tr("Experiment"))
+        self._exhibit: Exhibit | None = None
+        self.title = QLabel(self)
+        self.title.setObjectName("gallery_title")
+        self.title.setWordWrap(True)
+        font = self.title.font()
+        font.setBold(True)
+        font.setPointSizeF(font.pointSizeF() * 1.15)
+        self.title.setFont(font)
+        self.claim = QLabel(self)
+        self.claim.setObjectName("gallery_claim")
+        self.claim.setWordWrap(True)
+        self.claim.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.state = QLabel(self)
+        self.state.setObjectName("gallery_state")
+        self.state.setWordWrap(True)
+        for label in (self.title, self.claim, self.state):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(2)
+        for action in actions:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            buttons.addWidget(button)
+        top = QHBoxLayout()
+        top.addWidget(self.title, 1)
+        top.addLayout(buttons)
+        self.figure = FigureView(self)
+        self.verdicts = TextTableView("gallery_verdicts", tr("Verdicts"))
+        self.published = TextTableView("gallery_published", tr("Printed in the paper, and ours"))
+        self.rulings = TextTableView("gallery_rulings", tr("Rulings"))
+        self.settings = TextTableView("gallery_settings", tr("Settings"))
+        self.why = QPlainTextEdit(self)
+        self.why.setObjectName("gallery_why")
+        self.why.setReadOnly(True)
+        self.why.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.why.setTabChangesFocus(True)
+        self.why.setAccessibleName(tr("Where it differs, and why"))
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("gallery_tabs")
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.verdicts, tr("Verdicts"))
+        self.tabs.addTab(self.published, tr("Beside the paper"))
+        self.tabs.addTab(self.why, tr("Why it differs"))
+        self.tabs.addTab(self.rulings, tr("Rulings"))
+        self.tabs.addTab(self.settings, tr("Settings"))
+        splitter = QSplitter(Qt.Orientation.Vertical, self)
+        splitter.addWidget(self.figure)
+        splitter.addWidget(self.tabs)
+        for place, share in enumerate(_FIGURE_SHARE):
+            splitter.setStretchFactor(place, share)
+        splitter.setSizes([100 * share for share in _FIGURE_SHARE])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 6, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.claim)
+        layout.addWidget(self.state)
+        layout.addWidget(splitter, 1)
+        self.apply_tokens(current_tokens())
+
+    @property
+    def exhibit(self) -> Exhibit | None:
+        """What is shown."""
+        return self._exhibit
+
+    def show_exhibit(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
+        """Shows an experiment, or another state of it; its picture comes by itself."""
+        is_other = self._exhibit is None or self._exhibit.name != exhibit.name
+        self._exhibit = exhibit
+        recipe, results = exhibit.recipe, exhibit.results
+        self.show_queued(queued)
+        if recipe is None:
+            self.title.setText(exhibit.name)
+            self.claim.clear()
+            self.figure.show_words(exhibit.problem)
+            return
+        figure = recipe.figure if not recipe.figure[:1].isdecimal() else tr("figure {figure}", figure=recipe.figure)
+        self.title.setText(f"{PAPERS[recipe.paper]}, {figure}: {recipe.title}")
+        self.claim.setText(tr("The paper: {claim}", claim=recipe.claim))
+        if is_other or exhibit.figure is None:
+            self.figure.show_words(tr("Drawing…") if exhibit.figure is not None else self._will_show(exhibit))
+        lines = [recipe.disagrees] if recipe.disagrees else []
+        lines += [tr("Not measured: {reason}", reason=reason) for reason in exhibit.missing] if results else []
+        self.why.setPlainText("\n\n".join(lines) or tr("Nothing is known to differ."))
+        register = rulings()
+        self.rulings.show_table(rulings_table([register[name] for name in recipe.rulings]))
+        if results is None:
+            for table in (self.verdicts, self.published, self.settings):
+                table.show_table(replace(table.text_model.table, rows=()))
+            return
+        told = verdict_table(results)
+        rows = tuple(
+            (row[0], verdict_text(verdict.kind), *row[2:])
+            for row, verdict in zip(told.rows, exhibit.verdicts, strict=True)
+        )
+        self.verdicts.show_table(replace(told, rows=rows))
+        self.published.show_table(published_table(results))
+        self.settings.show_table(settings_table(results))
+
+    def show_queued(self, queued: QueuedState | None) -> None:
+        """Shows where it stands."""
+        if self._exhibit is not None:
+            told = [state_text(self._exhibit, queued), takes_text(self._exhibit)]
+            self.state.setText(" · ".join(text for text in told if text))
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything but the picture, which is drawn anew."""
+        self.state.setStyleSheet(f"color: {tokens.muted_text};")
+        for table in (self.verdicts, self.published, self.rulings, self.settings):
+            table.apply_tokens(tokens)
+
+    def _will_show(self, exhibit: Exhibit) -> str:
+        """What a run would draw."""
+        assert exhibit.recipe is not None
+        if exhibit.problem:
+            return exhibit.problem
+        recipe = exhibit.recipe
+        labels = [recipe.measures[name].label for panel in recipe.panels for name in panel.measures]
+        measures = ", ".join(dict.fromkeys(labels))
+        series = ", ".join(recipe.series)
+        if recipe.axis.is_single:
+            told = tr("A run will draw here: {measures} of {series}.", measures=measures, series=series)
+        else:
+            told = tr(
+                "A run will draw here: {measures} of {series} against {axis}.",
+                measures=measures,
+                series=series,
+                axis=recipe.axis.label,
+            )
+        return f"{tr('Not run yet.')} {told}"

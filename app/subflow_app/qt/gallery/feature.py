@@ -1,0 +1,66 @@
+"""The gallery as a part of the window: everything but an empty panel comes when it is first looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from subflow_app.core.language import tr
+from subflow_app.qt.features import Feature
+from subflow_app.qt.menus import GALLERY_BUTTONS, GALLERY_MENU, GALLERY_PAGE_BUTTONS
+from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
+
+if TYPE_CHECKING:
+    from subflow_app.qt.gallery.session import GallerySession
+    from subflow_app.qt.main_window import MainWindow
+
+
+class GalleryFeature(Feature):
+    """The panel of experiments and what its actions do."""
+
+    panel_name = "gallery"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: LazyPanel = LazyPanel("gallery_panel", tr("Gallery of experiments"))
+        self._session: GallerySession | None = None
+
+    @property
+    def session(self) -> GallerySession:
+        """The experiments, which come when they are first asked for."""
+        if self._session is None:
+            from subflow_app.qt.gallery.panel import GalleryPanel
+            from subflow_app.qt.gallery.session import GallerySession
+
+            bar = self.window.bar
+            content = GalleryPanel(
+                [bar[name] for name in GALLERY_BUTTONS], [bar[name] for name in GALLERY_PAGE_BUTTONS]
+            )
+            content.menu_requested.connect(lambda at: self.window._pop_up(GALLERY_MENU, at))
+            self.panel.put_in(content)
+            self._session = GallerySession(content, self.window)
+            self._session.changed.connect(self.changed)
+        return self._session
+
+    def connect_parts(self) -> None:
+        """The panel wakes when it is first shown."""
+        self.panel.woken.connect(lambda: self.session)
+
+    def possible(self) -> frozenset[str]:
+        """Everything that the selected experiments allow."""
+        return frozenset() if self._session is None else self._session.possible()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        if self._session is not None:
+            self._session.apply_tokens(tokens)
+
+    def may_close(self) -> bool:
+        """Asks about experiments that go on."""
+        return self._session is None or self._session.may_close()
+
+    def close(self) -> None:
+        """Ends them."""
+        if self._session is not None:
+            self._session.close()

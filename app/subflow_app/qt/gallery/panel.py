@@ -1,0 +1,192 @@
+"""The gallery's panel: papers and experiments on the left, with progress and buttons, and one of them large."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSplitter,
+    QStackedLayout,
+    QToolButton,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.experiments.exhibits import Exhibit
+from subflow_app.core.experiments.reproduction_queue import QueuedState, left_s
+from subflow_app.core.language import tr
+from subflow_app.qt import format as fmt
+from subflow_app.qt.gallery.card_delegate import CardDelegate
+from subflow_app.qt.gallery.experiment_page import ExperimentPage
+from subflow_app.qt.gallery.list_model import ExperimentModel
+from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.empty_state import EmptyState
+
+_STEPS = 1000
+_LIST_WIDTH, _LIST_SHARE, _LEAST_LIST = 460, 0.38, 220
+_BAR_HEIGHT = 6
+
+
+class GalleryPanel(QWidget):
+    """Shows experiments; what it is asked goes out as actions and signals."""
+
+    selection_changed = Signal()
+    menu_requested = Signal(QPoint)  # where, on the screen
+
+    def __init__(
+        self, actions: Sequence[QAction], page_actions: Sequence[QAction], parent: QWidget | None = None
+    ) -> None:
+        """No experiments yet; actions become buttons above the list, and beside the title of the page."""
+        super().__init__(parent)
+        self.model = ExperimentModel(self)
+        self.page = ExperimentPage(page_actions, self)
+        self._delegate = CardDelegate(self)
+        self.tree = QTreeView(self)
+        self.tree.setObjectName("gallery_list")
+        self.tree.setAccessibleName(tr("Experiments by paper"))
+        self.tree.setModel(self.model)
+        self.tree.setItemDelegate(self._delegate)
+        self.tree.setHeaderHidden(True)
+        self.tree.setIndentation(14)
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.tree.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.tree.setExpandsOnDoubleClick(False)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(
+            lambda at: self.menu_requested.emit(self.tree.viewport().mapToGlobal(at))
+        )
+        self.tree.activated.connect(lambda _index: self.page.figure.setFocus())
+        self.tree.selectionModel().selectionChanged.connect(lambda _new, _old: self.selection_changed.emit())
+        self._bar = QProgressBar(self)
+        self._bar.setObjectName("gallery_progress")
+        self._bar.setAccessibleName(tr("Progress of the experiments"))
+        self._bar.setRange(0, _STEPS)
+        self._bar.setTextVisible(False)
+        self._bar.setMaximumHeight(_BAR_HEIGHT)
+        self.text = QLabel(self)
+        self.text.setObjectName("gallery_text")
+        self.text.setContentsMargins(8, 0, 8, 3)
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 4, 6, 4)
+        for action in actions:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        top.addWidget(self._bar, 1)
+        left = QWidget(self)
+        left_layout = QVBoxLayout(left)
+        left_layout.setContentsMargins(0, 0, 0, 0)
+        left_layout.setSpacing(0)
+        left_layout.addLayout(top)
+        left_layout.addWidget(self.text)
+        left_layout.addWidget(self.tree, 1)
+        self._nothing = EmptyState(
+            "gallery", tr("Reading the experiments…"), tr("What five papers show, run here beside what they print.")
+        )
+        right = QWidget(self)
+        self._stack = QStackedLayout(right)
+        self._stack.addWidget(self._nothing)
+        self._stack.addWidget(self.page)
+        self._splitter = QSplitter(self)
+        self._splitter.addWidget(left)
+        self._splitter.addWidget(right)
+        self._splitter.setStretchFactor(0, 0)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.splitterMoved.connect(lambda _place, _index: self._note_moved())
+        self._has_moved = False  # a person has chosen how wide the list is
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._splitter)
+        self.setFocusProxy(self.tree)
+        self.apply_tokens(current_tokens())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Gives the list what it needs, and never more than its share; one who has moved the border is left alone."""
+        super().resizeEvent(event)
+        if not self._has_moved:
+            width = min(_LIST_WIDTH, max(_LEAST_LIST, round(_LIST_SHARE * self.width())))
+            self._splitter.setSizes([width, self.width() - width])
+
+    def _note_moved(self) -> None:
+        self._has_moved = True
+
+    def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
+        """Shows these; the first one is chosen if none was."""
+        chosen = self.current()
+        self.model.show_exhibits(exhibits)
+        self.tree.expandAll()
+        if exhibits:
+            ordered = self.model.exhibits()
+            self.choose([chosen.name if chosen is not None else ordered[0].name])
+        else:
+            self._nothing.set_text(tr("No experiments"), tr("There are no recipes in the folder of experiments."))
+            self._stack.setCurrentWidget(self._nothing)
+
+    def choose(self, names: Sequence[str]) -> None:
+        """Selects experiments; the first becomes the current one."""
+        selection = self.tree.selectionModel()
+        selection.clearSelection()
+        for name in reversed(names):
+            index = self.model.index_of(name)
+            if index.isValid():
+                selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.Select)
+                self.tree.scrollTo(index)
+
+    def choose_paper(self, row: int) -> None:
+        """Selects all experiments of a paper by its heading."""
+        index = self.model.index(row, 0)
+        self.tree.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+
+    def current(self) -> Exhibit | None:
+        """The experiment whose row has the cursor, the first of a paper; None: there is none."""
+        found = self.model.under(self.tree.currentIndex())
+        return found[0] if found else None
+
+    def selected(self) -> list[Exhibit]:
+        """All that are selected, those of selected papers among them, once each."""
+        rows = self.tree.selectionModel().selectedRows()
+        found = {exhibit.name: exhibit for index in rows for exhibit in self.model.under(index)}
+        return [exhibit for exhibit in self.model.exhibits() if exhibit.name in found]
+
+    def show_page(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
+        """Shows one of them large."""
+        self.page.show_exhibit(exhibit, queued)
+        self._stack.setCurrentWidget(self.page)
+
+    def show_queue(self, states: Mapping[str, QueuedState]) -> None:
+        """Shows what waits and goes on, and how long it still takes."""
+        self.model.show_queue(states)
+        going = [state for state in states.values() if not state.is_over]
+        exhibit = self.page.exhibit
+        if exhibit is not None:
+            self.page.show_queued(states.get(exhibit.name))
+        if not going:
+            self._bar.setValue(0)
+            self.text.clear()
+            return
+        total = len(states)
+        ended = total - len(going)
+        self._bar.setValue(round(_STEPS * (ended + sum(state.fraction for state in going)) / total))
+        told = tr("{done} of {total} experiments", done=fmt.count(ended), total=fmt.count(total))
+        eta_s = left_s(going)
+        if math.isfinite(eta_s) and eta_s > 0:
+            told = tr("{done}, {time} left", done=told, time=fmt.duration(eta_s))
+        self.text.setText(told)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours what does not follow the palette."""
+        self.text.setStyleSheet(f"color: {tokens.muted_text};")
+        self.tree.setStyleSheet(f"QTreeView {{ background: {tokens.base}; border: none; }}")
+        self._delegate.apply_tokens(tokens)
+        self._nothing.apply_tokens(tokens)
+        self.page.apply_tokens(tokens)
+        self.tree.viewport().update()

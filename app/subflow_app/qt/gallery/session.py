@@ -1,0 +1,445 @@
+"""The gallery of one window: reads experiments, has them run one after the other, and has their figures drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QPixmap
+
+from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.experiments.exhibits import Exhibit, read_exhibit, run_ids
+from subflow_app.core.experiments.recipe import Recipe, recipe_names
+from subflow_app.core.experiments.report import figure_caption, write_report
+from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
+from subflow_app.core.language import tr, trn
+from subflow_app.core.paper.figure_plan import figure_kind
+from subflow_app.core.paper.figure_process import FigureProcess
+from subflow_app.core.paper.figures import write_figure
+from subflow_app.core.paper.panel_plan import Ground, PanelFigure
+from subflow_app.core.paper.paper_styles import MM_PER_INCH
+from subflow_app.core.sweeps.executors import jobs_beside_window
+from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
+from subflow_app.qt.gallery.panel import GalleryPanel
+from subflow_app.qt.theme import Tokens, current_tokens
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_store import Store
+
+RUN_QUICK, RUN_FULL, RESUME, STOP = "gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop"
+SHOW_RUNS, OPEN_SCENARIO = "gallery.show_runs", "gallery.open_scenario"
+EXPORT_FIGURE, REPORT = "gallery.export_figure", "gallery.report"
+
+_REFRESH_MS = 250
+_REDRAW_MS = 200  # after the last change of the size
+_MOST_PLOTTED = 30
+_DPI_RANGE = (72, 300)
+_THUMBNAIL_DPI = 96
+
+
+class GallerySession(QObject):
+    """What the actions of the gallery do."""
+
+    changed = Signal()  # what can be done is something else now
+
+    def __init__(self, panel: GalleryPanel, window: MainWindow) -> None:
+        """Reads the experiments."""
+        super().__init__(window)
+        self.panel = panel
+        self._window = window
+        self._recipes: dict[str, Recipe] = {}
+        self._known: dict[str, Exhibit] = {}
+        self._to_read: list[str] = []
+        self._is_reading = False
+        self._queue: ReproductionQueue | None = None
+        self._queue_runs = False
+        self._states: dict[str, QueuedState] = {}
+        self._process = FigureProcess()
+        self._to_draw: list[str] = []
+        self._is_drawing = False
+        self._is_closed = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._on_tick)
+        self._redraw = QTimer(self)
+        self._redraw.setSingleShot(True)
+        self._redraw.setInterval(_REDRAW_MS)
+        self._redraw.timeout.connect(lambda: self._ask_drawing(None))
+        panel.selection_changed.connect(self._on_selected)
+        panel.page.figure.resized.connect(self._redraw.start)
+        window.database.opened.connect(self._on_database_opened)
+        self.reload()
+
+    # ---- what can be done ----
+
+    def possible(self) -> frozenset[str]:
+        """Ids of the actions that can be done now."""
+        chosen = [exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None]
+        found = set()
+        is_going = {name for name, state in self._states.items() if not state.is_over}
+        idle = [exhibit for exhibit in chosen if exhibit.name not in is_going]
+        if idle and self._window.database.can_write:
+            found |= {RUN_QUICK, RUN_FULL}
+            if any(exhibit.is_begun for exhibit in idle):
+                found.add(RESUME)
+        if any(exhibit.name in is_going for exhibit in chosen):
+            found.add(STOP)
+        if any(exhibit.results is not None for exhibit in chosen):
+            found.add(REPORT)
+        current = self.panel.page.exhibit
+        if current is not None and current.recipe is not None:
+            found |= {OPEN_SCENARIO} if any(s.scenario for s in current.recipe.series.values()) else set()
+            if current.results is not None:
+                found |= {SHOW_RUNS} if run_ids(current.results, 1) else set()
+                found |= {EXPORT_FIGURE} if current.figure is not None else set()
+        return frozenset(found)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether experiments go on or wait."""
+        return self._queue_runs
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything has been read and drawn."""
+        return not (self._is_reading or self._to_read or self._is_drawing or self._to_draw or self._redraw.isActive())
+
+    def run(self, *, is_quick: bool) -> None:
+        """Runs the selected experiments; runs that are in the store are not made again.
+
+        Raises:
+            InputError: if there is nothing to keep them in.
+        """
+        self._add([exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None], lambda _: is_quick)
+
+    def resume(self) -> None:
+        """Makes the runs that the selected experiments lack, quick or full as they were begun.
+
+        Raises:
+            InputError: if there is nothing to keep them in.
+        """
+        begun = [exhibit for exhibit in self.panel.selected() if exhibit.is_begun]
+        self._add(begun, lambda exhibit: exhibit.results is not None and exhibit.results.is_quick)
+
+    def stop(self) -> None:
+        """Ends the selected experiments; what was run is kept."""
+        if self._queue is not None:
+            self._queue.stop([exhibit.name for exhibit in self.panel.selected()])
+            self._on_tick()
+
+    def show_runs(self) -> None:
+        """Opens the plots of the runs of the experiment that is shown."""
+        exhibit, store = self.panel.page.exhibit, self._window.database.store
+        if exhibit is None or exhibit.results is None or store is None:
+            return
+        results = exhibit.results
+        every = run_ids(results, _MOST_PLOTTED + 1)
+        # A run of each series at the first point tells the story; the history has the others.
+        self._window.history.select(every[:_MOST_PLOTTED])
+        self._window.shown.show_stored(store, every[: max(1, len(results.series))])
+
+    def open_scenario(self) -> None:
+        """Opens the scenario of the experiment that is shown in the editor."""
+        exhibit = self.panel.page.exhibit
+        if exhibit is None or exhibit.recipe is None:
+            return
+        series = [each for each in exhibit.recipe.series.values() if each.scenario is not None]
+        ours = next((each for each in series if each.is_ours), series[0] if series else None)
+        if ours is not None and ours.scenario is not None and self._window.documents.open(ours.scenario):
+            self._window.docks.set_open("topology", True)
+            self._window.docks.raise_panel("topology")
+
+    def ask_export_figure(self) -> None:
+        """Asks for a place, and writes the figure as SVG, PDF or PNG for paper."""
+        exhibit = self.panel.page.exhibit
+        if exhibit is None or exhibit.figure is None:
+            return
+        figure = exhibit.figure
+        filters = ";;".join((tr("Scalable drawing (*.svg)"), tr("Document (*.pdf)"), tr("Image (*.png)")))
+        path = self._window.dialogs.save_path(
+            tr("Export the figure"), filters, self._export_folder() / f"{exhibit.name}.svg"
+        )
+        if path is not None:
+            process = self._process
+
+            def write() -> Path:
+                content = process.draw(replace(figure, kind=figure_kind(path), dpi=_DPI_RANGE[1]))
+                return write_figure(path, content)
+
+            self._window.workers.start(
+                "export figure", write, succeeded=self._on_written, failed=self._on_export_failed
+            )
+
+    def ask_report(self) -> None:
+        """Asks for a folder, and writes a report on the selected experiments into it."""
+        chosen = [exhibit.results for exhibit in self.panel.selected() if exhibit.results is not None]
+        folder = self._window.dialogs.folder(tr("Folder of the report"), self._export_folder()) if chosen else None
+        if folder is None:
+            return
+        process = self._process
+
+        def write() -> Path:
+            return write_report(chosen, Path(folder), render=process.draw).html
+
+        self._window.statusBar().showMessage(tr("The report is being written…"))
+        self._window.workers.start("write report", write, succeeded=self._on_written, failed=self._on_export_failed)
+
+    def may_close(self) -> bool:
+        """Asks whether to end what goes on, if anything does."""
+        if not self.is_busy:
+            return True
+        return self._window.dialogs.confirm(
+            tr("Experiments go on"),
+            tr("End the experiments and close Subflow?"),
+            tr("Runs that have ended are kept, and the experiments can be taken up again."),
+            tr("Stop and close"),
+        )
+
+    def close(self) -> None:
+        """Ends everything; what was run is kept."""
+        self._is_closed = True
+        self._timer.stop()
+        self._redraw.stop()
+        self._to_read, self._to_draw = [], []
+        if self._queue is not None:
+            self._queue.stop()
+        self._process.close()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours, and has the figures drawn in the colours of the theme."""
+        self.panel.apply_tokens(tokens)
+        self.panel.model.forget_pictures()
+        self._to_draw = [name for name, exhibit in self._known.items() if exhibit.figure is not None]
+        self._ask_drawing(None)
+
+    # ---- reading ----
+
+    def reload(self) -> None:
+        """Reads all experiments again, one after the other."""
+        names = recipe_names()
+        self._known = {name: self._known.get(name, Exhibit(name, self._recipes.get(name))) for name in names}
+        self._to_read = list(names)
+        if not names:
+            self.panel.show_exhibits([])
+        self._read_next()
+
+    def _read_next(self) -> None:
+        if self._is_reading or self._is_closed or not self._to_read:
+            return
+        name, store = self._to_read.pop(0), self._window.database.store
+        recipe = self._recipes.get(name)
+        self._is_reading = True
+        self._window.workers.start(
+            "read experiment",
+            lambda: (store, read_exhibit(store, name, recipe=recipe)),
+            succeeded=self._on_read,
+            failed=self._on_read_failed,
+        )
+
+    def _on_read(self, read: tuple[Store | None, Exhibit]) -> None:
+        self._is_reading = False
+        store, exhibit = read
+        if store is self._window.database.store:
+            self._keep(exhibit)
+        self._read_next()
+
+    def _on_read_failed(self, error: Exception) -> None:
+        self._is_reading = False
+        raise error
+
+    def _keep(self, exhibit: Exhibit) -> None:
+        is_first = exhibit.name not in self._recipes
+        if exhibit.recipe is not None:
+            self._recipes[exhibit.name] = exhibit.recipe
+        self._known[exhibit.name] = exhibit
+        if is_first or not self.panel.model.index_of(exhibit.name).isValid():
+            read = [each for each in self._known.values() if each.recipe is not None or each.problem]
+            self.panel.show_exhibits(read)
+        else:
+            self.panel.model.replace(exhibit)
+        if exhibit.figure is not None:
+            self._to_draw.append(exhibit.name)
+        current = self.panel.current()
+        if current is not None and current.name == exhibit.name:
+            self.panel.show_page(exhibit, self._states.get(exhibit.name))
+            self._ask_drawing(None)
+        self._draw_next()
+        self.changed.emit()
+
+    def _on_database_opened(self, _store: Store) -> None:
+        if self._queue is not None:
+            # What was run is kept in its own database, which stays open until the last run is written.
+            self._queue.stop()
+            if self._queue_runs:
+                self._window.database.close_after(self._queue.wait)
+            self._queue = None
+        self._states = {}
+        self.panel.show_queue({})
+        self.reload()
+
+    # ---- running ----
+
+    def _add(self, exhibits: list[Exhibit], is_quick: Callable[[Exhibit], bool]) -> None:
+        store = self._window.database.store
+        if store is None or not self._window.database.can_write:
+            raise InputError(tr("Experiments need a database that can be written: open one first."))
+        if self._queue is None or not self._queue_runs:
+            self._queue = ReproductionQueue(store, jobs=jobs_beside_window())
+        for exhibit in exhibits:
+            if exhibit.recipe is not None:
+                self._queue.add([exhibit.recipe], is_quick=is_quick(exhibit))
+        if not self._queue_runs:
+            queue = self._queue
+            self._queue_runs = True
+            self._window.workers.start(
+                "experiments",
+                queue.run,
+                succeeded=lambda _none: self._on_through(queue),
+                failed=self._on_queue_failed,
+                cancel=queue.stop,
+            )
+        self._timer.start()
+        self._on_tick()
+
+    def _on_tick(self) -> None:
+        if self._queue is None:
+            return
+        before, self._states = self._states, self._queue.states()
+        self.panel.show_queue(self._states)
+        for name, state in self._states.items():
+            if state.is_over and name in before and not before[name].is_over:
+                self._to_read.append(name)
+        if {n: s.state for n, s in before.items()} != {n: s.state for n, s in self._states.items()}:
+            self.changed.emit()
+        self._read_next()
+
+    def _on_through(self, queue: ReproductionQueue) -> None:
+        self._queue_runs = False
+        if queue is not self._queue:
+            return
+        self._on_tick()
+        if queue.is_busy:  # something was added at the very end
+            self._add([], lambda _: True)
+            return
+        self._timer.stop()
+        failed = {name: state for name, state in self._states.items() if state.state == "failed"}
+        if failed:
+            name, state = next(iter(failed.items()))
+            self._window.notices.action_failed(
+                trn(
+                    "The experiment {name} failed: {reason}",
+                    "{count} experiments failed; the first, {name}: {reason}",
+                    len(failed),
+                    name=name,
+                    reason=state.problem or "–",
+                )
+            )
+        self.changed.emit()
+        self._window.history.reload()
+
+    def _on_queue_failed(self, error: Exception) -> None:
+        self._queue_runs = False
+        self._timer.stop()
+        self.changed.emit()
+        raise error
+
+    # ---- pictures ----
+
+    def _on_selected(self) -> None:
+        exhibit = self.panel.current()
+        if exhibit is not None:
+            self.panel.show_page(exhibit, self._states.get(exhibit.name))
+            self._ask_drawing(None)
+        self.changed.emit()
+
+    def _ask_drawing(self, name: str | None) -> None:
+        """Has the figure of the page drawn before all others."""
+        if self.panel.page.exhibit is not None and self.panel.page.exhibit.figure is not None:
+            self._to_draw.insert(0, "")
+        if name is not None:
+            self._to_draw.append(name)
+        self._draw_next()
+
+    def _draw_next(self) -> None:
+        if self._is_drawing or self._is_closed or not self._to_draw:
+            return
+        name = self._to_draw.pop(0)
+        self._to_draw = [other for other in self._to_draw if other != name]
+        exhibit = self._known.get(name) if name else self.panel.page.exhibit
+        if exhibit is None or exhibit.figure is None:
+            self._draw_next()
+            return
+        figure = self._large(exhibit.figure) if not name else self._small(exhibit.figure)
+        self._is_drawing = True
+        process, shown = self._process, exhibit
+        self._window.workers.start(
+            "draw figure",
+            lambda: process.draw(figure),
+            succeeded=lambda content: self._on_drawn(shown, content, is_small=bool(name)),
+            failed=lambda error: self._on_draw_failed(shown, error, is_small=bool(name)),
+            cancel=process.close,
+        )
+
+    def _on_drawn(self, exhibit: Exhibit, content: bytes, *, is_small: bool) -> None:
+        self._is_drawing = False
+        if is_small:
+            picture = QPixmap()
+            picture.loadFromData(content)
+            picture.setDevicePixelRatio(self.panel.devicePixelRatioF())
+            self.panel.model.set_picture(
+                exhibit.name,
+                picture.scaled(
+                    PICTURE_SIZE * self.panel.devicePixelRatioF(),
+                    Qt.AspectRatioMode.IgnoreAspectRatio,
+                    Qt.TransformationMode.SmoothTransformation,
+                ),
+            )
+        elif self.panel.page.exhibit is exhibit and exhibit.results is not None and exhibit.figure is not None:
+            self.panel.page.figure.show_picture(content, figure_caption(exhibit.results, exhibit.figure))
+        self._draw_next()
+
+    def _on_draw_failed(self, exhibit: Exhibit, error: Exception, *, is_small: bool) -> None:
+        self._is_drawing = False
+        if not isinstance(error, AppError):
+            raise error
+        if not is_small and self.panel.page.exhibit is exhibit and not self._is_closed:
+            self.panel.page.figure.show_words(str(error))
+        self._draw_next()
+
+    def _large(self, figure: PanelFigure) -> PanelFigure:
+        """For the room of the page: as sharp as the screen."""
+        view = self.panel.page.figure
+        pixels = max(view.width(), view.minimumWidth()) * self.panel.devicePixelRatioF()
+        low, high = _DPI_RANGE
+        dpi = round(min(high, max(low, pixels / (figure.style.width_mm / MM_PER_INCH))))
+        return replace(figure, kind="png", dpi=dpi, ground=ground_of(current_tokens()))
+
+    def _small(self, figure: PanelFigure) -> PanelFigure:
+        ratio = self.panel.devicePixelRatioF()
+        width, height = (side / _THUMBNAIL_DPI * MM_PER_INCH for side in (PICTURE_SIZE.width(), PICTURE_SIZE.height()))
+        small = figure.as_thumbnail(max(width, 40.0), max(height, 20.0))
+        return replace(small, kind="png", dpi=round(_THUMBNAIL_DPI * ratio), ground=ground_of(current_tokens()))
+
+    # ---- files ----
+
+    def _export_folder(self) -> Path:
+        last = self._window.preferences.settings.last_export_directory
+        return Path(last) if last and Path(last).is_dir() else Path.home()
+
+    def _on_written(self, path: Path) -> None:
+        self._window.preferences.change(self._window.preferences.settings.with_export_directory(path.parent))
+        self._window.exports.written.emit(path)
+
+    def _on_export_failed(self, error: Exception) -> None:
+        if not isinstance(error, AppError):
+            raise error
+        self._window.notices.export_failed(str(error))
+
+
+def ground_of(tokens: Tokens) -> Ground:
+    """What figures are drawn on in the window."""
+    return Ground(tokens.base, tokens.text, tokens.muted_text, tokens.grid, tokens.is_dark)

@@ -1,0 +1,113 @@
+"""How the gallery says things: verdicts with their signs, states, times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from subflow_app.core.experiments.exhibits import Exhibit
+from subflow_app.core.experiments.report_tables import mark
+from subflow_app.core.experiments.reproduction import expected_s
+from subflow_app.core.experiments.reproduction_queue import QueuedState
+from subflow_app.core.experiments.results import VerdictKind
+from subflow_app.core.language import tr, translatable
+from subflow_app.qt import format as fmt
+
+VERDICTS: Mapping[VerdictKind, str] = {
+    VerdictKind.INSIDE: translatable("inside band"),
+    VerdictKind.OUTSIDE: translatable("outside band"),
+    VerdictKind.HOLDS: translatable("claim holds"),
+    VerdictKind.FAILS: translatable("claim fails"),
+    VerdictKind.NOT_MEASURED: translatable("not measured"),
+}
+# What the tables of reports call their columns.
+HEADINGS: Mapping[str, str] = {
+    "What the paper says": translatable("What the paper says"),
+    "Verdict": translatable("Verdict"),
+    "Ours": translatable("Ours"),
+    "Expected": translatable("Expected"),
+    "Why": translatable("Why"),
+    "Measure": translatable("Measure"),
+    "Series": translatable("Series"),
+    "At": translatable("At"),
+    "Paper": translatable("Paper"),
+    "Ours over the paper's": translatable("Ours over the paper's"),
+    "Ruling": translatable("Ruling"),
+    "What the paper leaves open": translatable("What the paper leaves open"),
+    "How it is read here": translatable("How it is read here"),
+    "What": translatable("What"),
+    "Which": translatable("Which"),
+}
+_STATES: Mapping[str, str] = {
+    "waiting": translatable("waiting"),
+    "running": translatable("running"),
+    "finished": translatable("finished"),
+    "stopped": translatable("stopped"),
+    "failed": translatable("failed"),
+}
+
+
+def verdict_text(kind: VerdictKind) -> str:
+    """``✓ inside band``: the sign tells it without colours."""
+    return f"{mark(kind)} {tr(VERDICTS[kind])}"
+
+
+def badges(counts: Mapping[VerdictKind, int]) -> list[tuple[str, str]]:
+    """Signs, and signs with counts: met, not met, not measured."""
+    found: dict[str, int] = {}
+    for kind in VerdictKind:
+        found[mark(kind)] = found.get(mark(kind), 0) + counts.get(kind, 0)
+    return [(sign, f"{sign} {fmt.count(count)}") for sign, count in found.items() if count]
+
+
+def counts_text(counts: Mapping[VerdictKind, int]) -> str:
+    """``3 inside band, 1 claim fails``; empty without any."""
+    return ", ".join(f"{fmt.count(counts[kind])} {tr(text)}" for kind, text in VERDICTS.items() if counts.get(kind))
+
+
+def takes_text(exhibit: Exhibit) -> str:
+    """How long quick and full runs take."""
+    if exhibit.recipe is None:
+        return ""
+    quick, full = (expected_s(exhibit.recipe, is_quick=is_quick) for is_quick in (True, False))
+    parts = []
+    if math.isfinite(quick):
+        parts.append(tr("quick {time}", time=fmt.duration(quick)))
+    if math.isfinite(full):
+        parts.append(tr("full {time}", time=fmt.duration(full)))
+    return tr("Takes about: {times}", times=", ".join(parts)) if parts else ""
+
+
+def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
+    """Where an experiment stands, in a line."""
+    if exhibit.problem:
+        return exhibit.problem.splitlines()[0]
+    if queued is not None and not queued.is_over:
+        length = tr("quick") if queued.is_quick else tr("full")
+        if queued.state == "running":
+            told = tr("{length} run: {percent} %", length=length, percent=round(100 * queued.fraction))
+            if math.isfinite(queued.eta_s) and queued.eta_s > 0:
+                return tr("{done}, {time} left", done=told, time=fmt.duration(queued.eta_s))
+            return told
+        return tr("{length} run: {state}", length=length, state=tr(_STATES[queued.state]))
+    if queued is not None and queued.state == "failed":
+        return tr("failed: {reason}", reason=queued.problem.splitlines()[0] if queued.problem else "–")
+    results = exhibit.results
+    if results is None:
+        return tr("not run yet")
+    length = tr("quick") if results.is_quick else tr("full")
+    if exhibit.is_begun:
+        return tr(
+            "{length} run: {done} of {total} runs are there",
+            length=length,
+            done=fmt.count(exhibit.finished),
+            total=fmt.count(exhibit.wanted),
+        )
+    return tr("{length} run", length=length)
+
+
+def spoken(exhibit: Exhibit, queued: QueuedState | None) -> str:
+    """What a screen reader says of an experiment."""
+    figure = "" if exhibit.recipe is None else tr("figure {figure}", figure=exhibit.recipe.figure)
+    parts = [exhibit.title, figure, state_text(exhibit, queued), counts_text(exhibit.counts)]
+    return ". ".join(part for part in parts if part)

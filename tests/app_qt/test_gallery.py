@@ -1,0 +1,187 @@
+"""The gallery through the window: real experiments by its buttons, interrupted and resumed, looked at and written."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QItemSelectionModel, Qt
+from pytestqt.qtbot import QtBot
+from tests.helpers.experiments import TINY, tiny_recipe
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.experiments import recipe
+from subflow_app.core.experiments.recipe import experiments_folder, rulings
+from subflow_app.core.experiments.reproduction_queue import ReproductionQueue
+from subflow_app.core.experiments.results import VerdictKind
+from subflow_app.qt.gallery.feature import GalleryFeature
+from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE
+from subflow_app.qt.gallery.session import GallerySession
+from subflow_app.qt.main_window import MainWindow
+from subflow_store import open_store
+
+# An agent that nobody has.
+AGENT = TINY.replace(
+    'set = { "flows.download.controller" = "olia" }',
+    'set = { "flows.download.controller" = { name = "drl-cc", policy = "nowhere" } }',
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of recipes with one small experiment."""
+    rulings()  # of the shipped folder, and kept
+    made = tmp_path / "experiments"
+    made.mkdir()
+    shutil.copy(experiments_folder() / "rulings.toml", made)
+    tiny_recipe(made, name="drl-cc-tiny")
+    monkeypatch.setattr(recipe, "experiments_folder", lambda: made)
+    monkeypatch.setattr("subflow_app.qt.gallery.session.jobs_beside_window", lambda: 1)
+    return made
+
+
+@pytest.fixture
+def gallery(folder: Path, window: MainWindow, qtbot: QtBot) -> GallerySession:
+    """The gallery of that folder, in front."""
+    window.docks.set_open("gallery", True)
+    window.docks.raise_panel("gallery")
+    session = window.features[GalleryFeature].session
+    settle(session, qtbot)
+    return session
+
+
+def settle(session: GallerySession, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not session.is_busy and session.is_settled, timeout=30_000)
+
+
+def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
+    gallery: GallerySession, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+):
+    panel = gallery.panel
+    assert "A run will draw here: Goodput, Round-trip time of OLIA, LIA against Loss." in panel.page.figure.text()
+    assert panel.page.verdicts.text_model.rowCount() == 0
+    assert gallery.possible() == {"gallery.run_quick", "gallery.run_full", "gallery.open_scenario"}
+    # A paper's heading stands for its experiments.
+    panel.choose_paper(0)
+    assert [exhibit.name for exhibit in panel.selected()] == ["drl-cc-tiny"]
+    window.bar.trigger("gallery.run_full")
+    assert "gallery.stop" in gallery.possible()
+    settle(gallery, qtbot)
+    exhibit = panel.current()
+    assert exhibit is not None
+    assert (exhibit.finished, exhibit.wanted, exhibit.is_begun) == (8, 8, False)
+    assert exhibit.counts[VerdictKind.INSIDE] >= 1
+    assert sum(exhibit.counts.values()) == 3
+    assert not panel.page.figure.content.isNull()
+    index = panel.model.index_of("drl-cc-tiny")
+    assert index.data(PICTURE_ROLE) is not None
+    assert index.parent().data(COUNTS_ROLE) == exhibit.counts
+    assert "inside band" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+    assert panel.page.verdicts.text_model.index(0, 1).data() == "✓ inside band"
+    assert panel.page.published.text_model.rowCount() == 2
+    assert "the paths are short" in panel.page.why.toPlainText()
+    # Its runs are runs like others.
+    with qtbot.waitSignal(window.shown.changed, timeout=20_000):
+        window.bar.trigger("gallery.show_runs")
+    assert window.shown.count == 2
+    # Figure and report are drawn by the process that draws.
+    figure = tmp_path / "figure.svg"
+    dialogs.answer("save_path", figure)
+    with qtbot.waitSignal(window.exports.written, timeout=20_000):
+        window.bar.trigger("gallery.export_figure")
+    assert figure.read_bytes().startswith(b"<?xml")
+    dialogs.answer("folder", tmp_path / "report")
+    with qtbot.waitSignal(window.exports.written, timeout=30_000):
+        window.bar.trigger("gallery.report")
+    assert {path.name for path in (tmp_path / "report").iterdir()} == {
+        "report.html",
+        "report.pdf",
+        "results.csv",
+        "verdicts.csv",
+    }
+    # Another gallery of the same database knows it all, and running it again makes nothing.
+    gallery.reload()
+    settle(gallery, qtbot)
+    window.bar.trigger("gallery.run_full")
+    settle(gallery, qtbot)
+    assert window.database.store is not None
+    assert len(window.database.store.runs()) == 8
+    window.bar.trigger("gallery.open_scenario")
+    assert window.documents.doc.path == tmp_path / "experiments" / "base" / "small.toml"
+
+
+def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession, window: MainWindow, qtbot: QtBot):
+    panel = gallery.panel
+    store = window.database.store
+    assert store is not None
+    window.bar.trigger("gallery.run_full")
+    qtbot.waitUntil(lambda: len(store.runs()) >= 1, timeout=20_000)
+    window.bar.trigger("gallery.stop")
+    settle(gallery, qtbot)
+    exhibit = panel.current()
+    assert exhibit is not None
+    made = len(store.runs())
+    if made < 8:  # it was fast enough to be cut off
+        assert exhibit.is_begun
+        assert "gallery.resume" in gallery.possible()
+        assert f"{exhibit.finished} of 8 runs are there" in panel.page.state.text()
+        window.bar.trigger("gallery.resume")
+        settle(gallery, qtbot)
+    exhibit = panel.current()
+    assert exhibit is not None
+    assert (exhibit.finished, len(store.runs())) == (8, 8)
+
+
+def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
+    folder: Path, window: MainWindow, qtbot: QtBot
+):
+    tiny_recipe(folder, AGENT, "drl-cc-agent")
+    (folder / "drl-cc-broken.toml").write_text("format = 1\n")
+    window.docks.set_open("gallery", True)
+    gallery = window.features[GalleryFeature].session
+    settle(gallery, qtbot)
+    panel = gallery.panel
+    names = [exhibit.name for exhibit in panel.model.exhibits()]
+    assert names == ["drl-cc-agent", "drl-cc-tiny", "drl-cc-broken"]
+    panel.choose(["drl-cc-broken"])
+    assert "title" in panel.page.figure.text()
+    assert gallery.possible() == frozenset()
+    panel.choose(["drl-cc-agent"])
+    window.bar.trigger("gallery.run_quick")
+    settle(gallery, qtbot)
+    exhibit = panel.current()
+    assert exhibit is not None
+    assert exhibit.results is not None
+    assert exhibit.results.is_quick
+    assert exhibit.counts[VerdictKind.NOT_MEASURED] >= 1
+    assert "nowhere" in panel.page.why.toPlainText()
+
+
+def test_keys_go_through_the_list_and_to_the_figure(gallery: GallerySession, qtbot: QtBot, window: MainWindow):
+    tree = gallery.panel.tree
+    tree.setFocus()
+    tree.selectionModel().setCurrentIndex(
+        gallery.panel.model.index(0, 0), QItemSelectionModel.SelectionFlag.ClearAndSelect
+    )
+    qtbot.keyClick(tree, Qt.Key.Key_Down)
+    assert [exhibit.name for exhibit in gallery.panel.selected()] == ["drl-cc-tiny"]
+    tree.activated.emit(tree.currentIndex())
+    assert gallery.panel.page.figure.hasFocus() or not window.isActiveWindow()
+
+
+def test_queue_tells_where_each_experiment_stands(folder: Path, tmp_path: Path):
+    first, second = tiny_recipe(folder), tiny_recipe(folder, AGENT, "agent")
+    with open_store(tmp_path / "queue.db") as store:
+        queue = ReproductionQueue(store, jobs=1)
+        assert queue.add([first, second], is_quick=True) == ["tiny", "agent"]
+        assert queue.add([first], is_quick=False) == []
+        assert queue.states()["tiny"].eta_s == 1.0
+        queue.stop(["agent"])
+        assert queue.is_busy
+        queue.run()
+        queue.wait()
+        told = queue.states()
+        assert (told["tiny"].state, told["agent"].state) == ("finished", "stopped")
+        assert not queue.is_busy
+        assert len(store.runs()) == 4
