@@ -81,6 +81,7 @@ class ExperimentPage(QWidget):
         self.why.setAccessibleName(tr("Where it differs, and why"))
         self.tabs = QTabWidget(self)
         self.tabs.setObjectName("gallery_tabs")
+        self.tabs.setAccessibleName(tr("Experiment"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.verdicts, tr("Verdicts"))
         self.tabs.addTab(self.published, tr("Beside the paper"))
