@@ -228,6 +228,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "study.lab_next",
         "study.lab_hint",
         "study.lab_result",
+        "-",
         ">Experiments",
     ),
     "&Help": (

@@ -72,14 +72,15 @@ def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
 def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     """Groups of bars by point, or a bar for each series where there is one point; hatched is what others report."""
     is_single = len(panel.points) == 1
-    # What others report stands right of our bar. Groups are as narrow as their bars, which are all of one width.
+    # What others report stands right of our bar. Groups are as narrow as their bars.
     groups = [
         [(series, point) for series in panel.series] if not is_single else [(panel.series[point], 0)]
         for point in range(len(panel.series) if is_single else len(panel.points))
     ]
     slots = [sum(1 + _marks(series, point) for series, point in group) for group in groups]
-    width = _GROUP / max(slots, default=1)
     for place, (group, count) in enumerate(zip(groups, slots, strict=True)):
+        # Names at the axis tell bars apart that are of different widths; those of a legend are of one.
+        width = _GROUP / (max(count, 2) if is_single else max(slots))
         middle = place - (count - 1) * width / 2
         for series, point in group:
             _bar(axes, series, point, middle, width, figure)

@@ -111,6 +111,8 @@ class TextTableView(QTableView):
         if not columns:
             return
         header = self.horizontalHeader()
+        # A last section that takes what is left would take it from those before it.
+        header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         needed = [max(self.sizeHintForColumn(column), header.sectionSizeHint(column)) + 12 for column in range(columns)]
         room = self.viewport().width()
