@@ -15,9 +15,8 @@ COLUMNS = (
     translatable("Lab"),
     translatable("Done"),
     translatable("Minutes"),
-    translatable("Level"),
 )
-_LEVELS = {
+LEVELS = {
     "beginner": translatable("beginner"),
     "intermediate": translatable("intermediate"),
     "advanced": translatable("advanced"),
@@ -80,4 +79,4 @@ class LabListModel(QAbstractTableModel):
             return None
         lab, steps = listed.lab, len(listed.lab.steps)
         done = "" if listed.passed is None else "✓" if listed.passed == steps else f"{listed.passed} / {steps}"
-        return (str(lab.number), lab.title, done, str(lab.minutes), tr(_LEVELS[lab.level]))[index.column()]
+        return (str(lab.number), lab.title, done, str(lab.minutes))[index.column()]

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelection, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHBoxLayout, QLabel, QPushButton, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
-from subflow_app.qt.labs.list_model import COLUMNS, LabListModel, ListedLab
+from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, LabListModel, ListedLab
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
@@ -28,8 +37,11 @@ class LabListPage(QWidget):
         set_up_table(self.table, "lab_table", tr("Labs"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setModel(self.model)
-        widest = ("00", tr("Joint scheduling and control"), "0 / 00", "", tr("intermediate"))
+        widest = ("00", "", "0 / 00", "")
         set_widths(self.table, [(tr(title), text) for title, text in zip(COLUMNS, widest, strict=True)])
+        header = self.table.horizontalHeader()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.about = QLabel(self)
         self.about.setObjectName("lab_about")
         self.about.setWordWrap(True)
@@ -113,4 +125,5 @@ class LabListPage(QWidget):
 def _about(lab: Lab) -> str:
     goals = "\n".join(f"- {goal}" for goal in lab.goals)
     missing = tr("This lab trains agents, which needs PyTorch: install Subflow with its extra “train”.")
-    return "\n\n".join(part for part in (f"**{lab.title}**", goals, missing if lab.missing else "") if part)
+    facts = f"{tr('Minutes')}: {lab.minutes} · {tr('Level')}: {tr(LEVELS[lab.level])}"
+    return "\n\n".join(part for part in (f"**{lab.title}**", facts, goals, missing if lab.missing else "") if part)

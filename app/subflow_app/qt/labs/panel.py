@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.labs.list_page import LabListPage
     from subflow_app.qt.labs.step_page import StepPage
 
+_LEAST_WIDTH = 330
+
 
 class LabPanel(QWidget):
     """What stands in the dock."""
@@ -27,6 +29,8 @@ class LabPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("lab_panel")
         self.setAccessibleName(tr("Lab"))
+        # Text and buttons of a step need that much, whatever the window's other columns take.
+        self.setMinimumWidth(_LEAST_WIDTH)
         self.pages = QStackedWidget(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
