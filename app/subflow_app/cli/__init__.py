@@ -26,6 +26,7 @@ from subflow_app.cli import (
     history,
     import_trace,
     labs,
+    leaderboard,
     promote,
     replay,
     report,
@@ -110,6 +111,7 @@ app.command("import-trace")(import_trace.import_trace)
 app.command()(report.report)
 app.command()(verify.verify)
 app.command()(reproduce.reproduce)
+app.command()(leaderboard.leaderboard)
 app.command()(bench.bench)
 app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)

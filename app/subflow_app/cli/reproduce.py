@@ -78,7 +78,7 @@ def reproduce(
     for option, folder in (("--out", out), ("--docs", pages)):
         if folder is not None and folder.exists() and not folder.is_dir():
             raise _input_error(f"{option} {folder}: this is a file, not a folder")
-    chosen_seeds = None if seeds is None else _seeds(seeds)
+    chosen_seeds = None if seeds is None else seeds_option(seeds)
     recipes: Sequence[Recipe] = chosen_recipes(names or ())
     if list_only:
         _print_list(recipes, as_json=as_json)
@@ -158,7 +158,7 @@ def _code(
     return exit_codes.FAILED if any(outcome.state == "failed" for outcome in outcomes) else exit_codes.OK
 
 
-def _seeds(text: str) -> Sequence[int]:
+def seeds_option(text: str) -> Sequence[int]:
     """So many seeds from 1 on, or those that are listed.
 
     Raises:

@@ -35,6 +35,10 @@ class RecipeError(InputError):
     """A recipe is not usable; the text has a line for each problem, as those of scenarios have."""
 
 
+class LeaderboardError(InputError):
+    """A contest of the leaderboard is not usable; the text has a line for each problem."""
+
+
 class LabError(InputError):
     """A lab, or what is kept of it, is not usable; the text has a line for each problem."""
 

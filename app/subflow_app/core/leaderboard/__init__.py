@@ -1,0 +1,1 @@
+"""The leaderboard: every controller in every scenario of the papers, and how they stand."""

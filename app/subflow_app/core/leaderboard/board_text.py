@@ -1,0 +1,233 @@
+"""The leaderboard as tables for people, as CSV and as a document."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from subflow_app.core.errors import ExportError
+from subflow_app.core.leaderboard.board import Board
+from subflow_app.core.leaderboard.metrics import METRICS, Metric
+from subflow_app.core.leaderboard.table import Score, Standing, contest_scores
+from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+from subflow_app.core.sweeps.sweep_table import SweepCell
+
+_SI_UNITS: Mapping[str, str] = {"goodput": "bit/s", "rtt": "s", "convergence": "s"}
+VALUE_COLUMNS = ("contest", "controller", "metric", "unit", "n", "mean", "ci95", "score", "quick")
+STANDING_COLUMNS = ("rank", "controller", "metric", "score", "ci95", "contests", "weight", "quick")
+
+
+def score_text(score: Score | None) -> str:
+    """A score with its interval: "0.87 ± 0.05"."""
+    if score is None or math.isnan(score.mean):
+        return NOTHING
+    return f"{score.mean:.2f}" if math.isnan(score.half) else f"{score.mean:.2f} ± {score.half:.2f}"
+
+
+def value_text(metric: Metric, cell: SweepCell | None) -> str:
+    """A value with its interval, in the unit of the metric: "9.41 ± 0.12"."""
+    if cell is None or math.isnan(cell.mean):
+        return NOTHING
+    mean = f"{cell.mean / metric.scale:.{metric.decimals}f}"
+    if math.isnan(cell.half):
+        return mean
+    return f"{mean} ± {cell.half / metric.scale:.{metric.decimals}f}"
+
+
+def standings_table(rows: Sequence[Standing], weights: Mapping[str, float]) -> TextTable:
+    """Scores by metric, the best controller first."""
+    metrics = [metric for metric in METRICS.values() if any(metric.id in row.scores for row in rows)]
+    columns = (
+        TextColumn("#"),
+        TextColumn("Controller", is_number=False),
+        TextColumn("Overall"),
+        *(TextColumn(f"{metric.title}{_weight(weights, metric)}") for metric in metrics),
+        TextColumn("Contests"),
+    )
+    cells = [
+        (
+            str(row.rank),
+            row.name,
+            score_text(row.overall),
+            *(score_text(row.scores.get(metric.id)) for metric in metrics),
+            str(row.overall.n),
+        )
+        for row in rows
+    ]
+    return TextTable("Scores: 1 is the best of each contest", columns, tuple(cells))
+
+
+def contest_table(board: Board, contest_id: str, rows: Sequence[Standing]) -> TextTable:
+    """The values of one contest, in the order of the rows."""
+    contest = next(each for each in board.entry.contests if each.id == contest_id)
+    metrics = [metric for metric in METRICS.values() if board.values(contest_id, metric.id)]
+    columns = (
+        TextColumn("#"),
+        TextColumn("Controller", is_number=False),
+        TextColumn("Overall"),
+        *(TextColumn(f"{metric.title} ({metric.unit})" if metric.unit else metric.title) for metric in metrics),
+    )
+    cells = [
+        (
+            str(row.rank),
+            row.name,
+            score_text(row.overall),
+            *(value_text(metric, board.cell(contest_id, metric.id, row.name)) for metric in metrics),
+        )
+        for row in rows
+    ]
+    return TextTable(f"{contest.id}: {contest.title}", columns, tuple(cells))
+
+
+def metric_table(board: Board, metric_id: str) -> TextTable:
+    """The values of one metric: a row for each contest and controller, the best of each contest first."""
+    metric = METRICS[metric_id]
+    unit = f" ({metric.unit})" if metric.unit else ""
+    columns = (
+        TextColumn("Contest", is_number=False),
+        TextColumn("Controller", is_number=False),
+        TextColumn(f"{metric.title}{unit}"),
+        TextColumn("Score"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for contest in board.entry.contests:
+        scores = contest_scores(board, contest.id, metric_id)
+        for place, name in enumerate(sorted(scores, key=lambda name: -scores[name])):
+            cell = board.cell(contest.id, metric_id, name)
+            rows.append((contest.id if place == 0 else "", name, value_text(metric, cell), f"{scores[name]:.2f}"))
+    return TextTable("", columns, tuple(rows))
+
+
+def values_csv(board: Board) -> str:
+    """A line for each value, in SI units."""
+    return _csv(VALUE_COLUMNS, _value_rows(board))
+
+
+def standings_csv(board: Board, rows: Sequence[Standing], weights: Mapping[str, float]) -> str:
+    """A line for each score, the overall ones with the metric "overall"."""
+    lines: list[tuple[object, ...]] = []
+    for row in rows:
+        for name, score in {"overall": row.overall, **row.scores}.items():
+            weight = "" if name == "overall" else weights.get(name, 0.0)
+            numbers = (_number(score.mean), _number(score.half))
+            lines.append((row.rank, row.name, name, *numbers, score.n, weight, _flag(board.entry.is_quick)))
+    return _csv(STANDING_COLUMNS, lines)
+
+
+def board_document(board: Board, rows: Sequence[Standing], weights: Mapping[str, float]) -> dict[str, Any]:
+    """Everything, as JSON has it; what is not known is null."""
+    return {
+        "quick": board.entry.is_quick,
+        "weights": dict(weights),
+        "runs": board.n_wanted,
+        "finished": board.n_finished,
+        "note": board.note,
+        "left_out": {each.name: each.problem for each in board.entry.competitors if each.problem},
+        "standings": [
+            {
+                "rank": row.rank,
+                "controller": row.name,
+                "overall": _score_document(row.overall),
+                "scores": {metric: _score_document(score) for metric, score in row.scores.items()},
+            }
+            for row in rows
+        ],
+        "contests": [
+            {
+                "id": contest.id,
+                "paper": contest.paper,
+                "figure": contest.figure,
+                "title": contest.title,
+                "seeds": list(board.entry.seeds_of(contest)),
+                "values": [
+                    _value_document(board, contest.id, metric, name) for metric, name in _told(board, contest.id)
+                ],
+            }
+            for contest in board.entry.contests
+        ],
+    }
+
+
+def write_board(
+    board: Board, rows: Sequence[Standing], weights: Mapping[str, float], folder: Path
+) -> tuple[Path, Path]:
+    """Write `standings.csv` and `values.csv`.
+
+    Raises:
+        ExportError: if they cannot be written.
+    """
+    texts = {"standings.csv": standings_csv(board, rows, weights), "values.csv": values_csv(board)}
+    paths = []
+    for name, text in texts.items():
+        path = folder / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise ExportError(f"{path}: cannot be written: {error.strerror or error}") from error
+        paths.append(path)
+    return paths[0], paths[1]
+
+
+def _told(board: Board, contest: str) -> Iterator[tuple[str, str]]:
+    for metric in METRICS:
+        for name in board.values(contest, metric):
+            yield metric, name
+
+
+def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
+    for contest in board.entry.contests:
+        for metric in METRICS:
+            scores = contest_scores(board, contest.id, metric)
+            for name in board.values(contest.id, metric):
+                cell = board.cells[contest.id, metric, name]
+                numbers = (cell.n, _number(cell.mean), _number(cell.half), _number(scores.get(name, math.nan)))
+                place = (contest.id, name, metric, _SI_UNITS.get(metric, ""))
+                yield (*place, *numbers, _flag(board.entry.is_quick))
+
+
+def _value_document(board: Board, contest: str, metric: str, name: str) -> dict[str, Any]:
+    cell = board.cells[contest, metric, name]
+    score = contest_scores(board, contest, metric).get(name, math.nan)
+    return {
+        "metric": metric,
+        "controller": name,
+        "mean": _known(cell.mean),
+        "ci95": _known(cell.half),
+        "n": cell.n,
+        "values": [_known(value) for value in cell.values],
+        "score": _known(score),
+    }
+
+
+def _score_document(score: Score) -> dict[str, Any]:
+    return {"mean": _known(score.mean), "ci95": _known(score.half), "contests": score.n}
+
+
+def _weight(weights: Mapping[str, float], metric: Metric) -> str:
+    weight = weights.get(metric.id, 0.0)
+    return "" if weight == 1 else f" (×{weight:g})"
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _number(value: float) -> str:
+    return repr(float(value)) if math.isfinite(value) else ""
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _csv(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return file.getvalue()

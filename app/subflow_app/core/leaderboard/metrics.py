@@ -1,0 +1,192 @@
+"""What the leaderboard measures, and how a value becomes a score between 0 and 1.
+
+In each contest a value is set against the best one of that contest, b:
+
+    more is better      score = v / b
+    less is better      score = (b + f) / (v + f)
+
+f is a value below which differences do not count, so that a loss of 0.01 % is not a hundred times better than one of
+1 %, where nobody would notice either. The friendliness is capped at 1 first: who leaves the others more than their
+fair share does not do them a better turn. The score of a metric is the mean over the contests that tell it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from subflow_app.core.language import translatable
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A column of the leaderboard.
+
+    Attributes:
+        id: by which options name it.
+        title: for people.
+        unit: in which it is shown; empty: none.
+        scale: SI units in one of it.
+        decimals: that are shown.
+        is_more_better: else less is.
+        floor: below which differences do not count, SI; 0: none.
+        cap: above which more is no better, SI.
+        help: what it is, in a sentence or two.
+    """
+
+    id: str
+    title: str
+    unit: str
+    scale: float
+    decimals: int
+    is_more_better: bool
+    floor: float
+    cap: float
+    help: str
+
+    def scores(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Scores in one contest, 0 to 1.
+
+        Args:
+            values: means by competitor, SI; those that are not finite have no score.
+        """
+        known = {name: min(value, self.cap) for name, value in values.items() if math.isfinite(value)}
+        if not known:
+            return {}
+        if self.is_more_better:
+            best = max(known.values())
+            return {name: value / best if best > 0 else 1.0 for name, value in known.items()}
+        best = min(known.values()) + self.floor
+        return {name: best / (value + self.floor) if value + self.floor > 0 else 1.0 for name, value in known.items()}
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.id: metric
+    for metric in (
+        Metric(
+            "goodput",
+            translatable("Goodput"),
+            "Mbit/s",
+            1e6,
+            2,
+            True,
+            0.0,
+            math.inf,
+            translatable(
+                "Payload that arrived in order, of all competing flows together; of documents, size over time."
+            ),
+        ),
+        Metric(
+            "rtt",
+            translatable("RTT"),
+            "ms",
+            1e-3,
+            1,
+            False,
+            0.0,
+            math.inf,
+            translatable("Mean round-trip time of the competing flows."),
+        ),
+        Metric(
+            "loss",
+            translatable("Loss"),
+            "%",
+            1e-2,
+            2,
+            False,
+            1e-3,
+            math.inf,
+            translatable("Lost packets over sent ones. Differences below 0.1 % do not count."),
+        ),
+        Metric(
+            "jain",
+            translatable("Jain's index"),
+            "",
+            1.0,
+            3,
+            True,
+            0.0,
+            1.0,
+            translatable("Fairness of the goodputs of all flows of the contest, where it has several."),
+        ),
+        Metric(
+            "friendliness",
+            translatable("Friendliness"),
+            "",
+            1.0,
+            2,
+            True,
+            0.0,
+            1.0,
+            translatable(
+                "Goodput of the NewReno flows beside it over their max-min fair share of this network. 1 is fair; in "
+                "the score, more than 1 is no better."
+            ),
+        ),
+        Metric(
+            "convergence",
+            translatable("Convergence"),
+            "s",
+            1.0,
+            1,
+            False,
+            1.0,
+            math.inf,
+            translatable(
+                "Time after a step until the rates of the subflows come near to their later mean; of those that never "
+                "do, the time that they had. Differences below 1 s do not count."
+            ),
+        ),
+        Metric(
+            "cpu",
+            translatable("CPU time"),
+            "× NewReno",
+            1.0,
+            2,
+            False,
+            0.0,
+            math.inf,
+            translatable(
+                "CPU time of a whole simulation per simulated second, over that with NewReno in the same minute on "
+                "this machine."
+            ),
+        ),
+    )
+}
+"""By id, in the order of the columns."""
+
+
+def default_weights() -> dict[str, float]:
+    """All metrics weigh the same."""
+    return dict.fromkeys(METRICS, 1.0)
+
+
+def read_weights(text: str) -> dict[str, float]:
+    """Weights from a text such as "goodput=2,rtt=1"; metrics that it does not name weigh nothing.
+
+    Raises:
+        InputError: if a metric does not exist, a weight is no number from 0 on, or all are 0.
+    """
+    from subflow_app.core.errors import InputError
+
+    weights = dict.fromkeys(METRICS, 0.0)
+    for part in text.split(","):
+        name, sign, number = (piece.strip() for piece in part.partition("="))
+        if name not in METRICS:
+            raise InputError(f'"{part.strip()}": there is no metric "{name}"; allowed are {", ".join(METRICS)}')
+        try:
+            weight = float(number) if sign else 1.0
+        except ValueError:
+            weight = math.nan
+        if not (math.isfinite(weight) and weight >= 0):
+            raise InputError(f'"{part.strip()}": the weight must be a number from 0 on, e.g. {name}=2')
+        weights[name] = weight
+    if not any(weights.values()):
+        raise InputError(f'"{text}": all weights are 0; one metric at least must count')
+    return weights
+
+
+def weights_text(weights: Mapping[str, float], names: Sequence[str] = tuple(METRICS)) -> str:
+    """What counts how much, e.g. "goodput 2, rtt 1"."""
+    return ", ".join(f"{name} {weights[name]:g}" for name in names if weights.get(name, 0.0) > 0)

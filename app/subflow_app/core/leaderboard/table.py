@@ -1,0 +1,109 @@
+"""How the controllers stand: scores by metric, and all of them together.
+
+    s_m(c)     score of a controller in contest c by metric m, 0 to 1; 1 is the best of that contest. See `metrics`
+    S_m        mean of s_m(c) over the contests that tell it, with the interval t * sd / sqrt(n) over these n contests
+    overall    sum of w_m S_m over the sum of w_m, over the metrics m that the controller has a score by
+    interval   sqrt(sum of (w_m h_m)^2) over the sum of w_m, h_m being the half-width of S_m: as if metrics were
+               independent of each other, which they are not quite
+
+Contests are what varies here, and 95 % intervals say how much the order depends on which of them there are; how much
+the runs of one contest scatter is told by the interval of its values over the seeds. Controllers that take part in
+fewer contests are set against the best of those, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from subflow_app.core.leaderboard.board import Board
+from subflow_app.core.leaderboard.metrics import METRICS
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A mean over contests.
+
+    Attributes:
+        mean: 0 to 1.
+        half: half the width of its 95 % interval; NaN for a single contest.
+        n: over how many contests.
+    """
+
+    mean: float
+    half: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A row of the leaderboard.
+
+    Attributes:
+        name: of the controller.
+        rank: by the overall score, from 1; those that are equal share one.
+        overall: all metrics together, weighed; its n is the number of contests.
+        scores: by metric; without those that no contest tells.
+    """
+
+    name: str
+    rank: int
+    overall: Score
+    scores: Mapping[str, Score]
+
+
+def contest_scores(board: Board, contest: str, metric: str) -> dict[str, float]:
+    """Scores in one contest by one metric, by competitor."""
+    return METRICS[metric].scores(board.values(contest, metric))
+
+
+def standings(
+    board: Board, weights: Mapping[str, float], contests: Iterable[str] | None = None
+) -> tuple[Standing, ...]:
+    """The controllers of which anything is known, the best first.
+
+    Args:
+        board: what is known.
+        weights: by metric, from 0 on.
+        contests: ids of those that count; None: all.
+    """
+    wanted = [each.id for each in board.entry.contests] if contests is None else list(contests)
+    by_metric: dict[str, dict[str, list[float]]] = {}
+    taken: dict[str, set[str]] = {}
+    for metric in METRICS:
+        for contest in wanted:
+            for name, score in contest_scores(board, contest, metric).items():
+                by_metric.setdefault(name, {}).setdefault(metric, []).append(score)
+                taken.setdefault(name, set()).add(contest)
+    rows = []
+    for competitor in board.entry.competitors:
+        found = by_metric.get(competitor.name, {})
+        scores = {metric: _score(values) for metric, values in found.items()}
+        if scores:
+            rows.append((competitor.name, _overall(scores, weights, len(taken[competitor.name])), scores))
+    # Without an overall score they come last, in the order of the catalogue.
+    rows.sort(key=lambda row: -row[1].mean if not math.isnan(row[1].mean) else math.inf)
+    better = [row[1].mean for row in rows]
+    return tuple(
+        Standing(name, 1 + sum(mean > overall.mean for mean in better[:place]), overall, scores)
+        for place, (name, overall, scores) in enumerate(rows)
+    )
+
+
+def _score(values: Sequence[float]) -> Score:
+    from subflow_agents.evaluation import Figure
+
+    figure = Figure.of(values)
+    return Score(figure.mean, figure.ci95, len(figure.values))
+
+
+def _overall(scores: Mapping[str, Score], weights: Mapping[str, float], n_contests: int) -> Score:
+    counted = [(weights.get(metric, 0.0), score) for metric, score in scores.items() if weights.get(metric, 0.0) > 0]
+    total = math.fsum(weight for weight, _ in counted)
+    if not total:
+        return Score(math.nan, math.nan, n_contests)
+    mean = math.fsum(weight * score.mean for weight, score in counted) / total
+    # NaN if one of them is: a part of the uncertainty alone would pretend to be all of it.
+    half = math.sqrt(math.fsum((weight * score.half) ** 2 for weight, score in counted)) / total
+    return Score(mean, half, n_contests)
