@@ -14,7 +14,15 @@ from tests.app_core.leaderboard.tiny_contest import write_tiny
 
 from subflow_app.core.errors import ExportError, InputError, LeaderboardError
 from subflow_app.core.experiments import cost
-from subflow_app.core.leaderboard.board import Board, Entry, LeaderboardJob, entry, fair_share_bps, stored_board
+from subflow_app.core.leaderboard.board import (
+    Board,
+    Entry,
+    LeaderboardJob,
+    belongings,
+    entry,
+    fair_share_bps,
+    stored_board,
+)
 from subflow_app.core.leaderboard.board_text import (
     board_document,
     contest_table,
@@ -80,6 +88,11 @@ def test_all_is_measured(board: Board) -> None:
     assert cpu is not None
     assert cpu.mean == 1
     assert "Measured on" in board.note
+
+
+def test_what_belongs_to_it_is_known(board: Board, store: Store) -> None:
+    runs, sweeps = belongings(store)
+    assert (len(runs), len(sweeps)) == (board.n_finished, 3)
 
 
 def test_friendliness_is_the_share_that_is_left(board: Board, paths: list[str]) -> None:

@@ -21,7 +21,7 @@ from subflow_app.core.experiments.run_data import matches
 from subflow_app.core.experiments.runs_kind import RunValues
 from subflow_app.core.leaderboard.competitors import Competitor, chosen_competitors
 from subflow_app.core.leaderboard.contest import Contest, load_contests
-from subflow_app.core.leaderboard.contest_recipe import RENO, cost_recipe, runs_recipe
+from subflow_app.core.leaderboard.contest_recipe import RECIPE_PREFIX, RENO, cost_recipe, runs_recipe
 from subflow_app.core.leaderboard.metrics import METRICS
 from subflow_app.core.sweeps.plan_file import parse_plan
 from subflow_app.core.sweeps.sweep_table import SweepCell, cell_of
@@ -190,6 +190,18 @@ def stored_board(entry: Entry, store: Store) -> Board:
             for name in recipe.series:
                 _put(cells, (contest.id, "cpu", name), measured.values("cpu", name, ""))
     return Board(entry, cells, wanted, finished, note)
+
+
+def belongings(store: Store) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Numbers of the runs and of the sweeps of a store that belong to the leaderboard, quick or full; cost left out.
+
+    Raises:
+        StoreError: if the store cannot be read.
+    """
+    prefix = f"experiment {RECIPE_PREFIX}"
+    sweeps = tuple(sorted(record.id for record in store.sweeps.rows() if record.name.startswith(prefix)))
+    runs = {row.run_id for sweep_id in sweeps for row in store.sweeps.runs(sweep_id) if row.run_id is not None}
+    return tuple(sorted(runs)), sweeps
 
 
 def _stored_runs(

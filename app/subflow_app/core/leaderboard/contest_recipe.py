@@ -23,6 +23,8 @@ from subflow_sim.scenario import Scenario
 
 _SAMPLE_INTERVAL_S = 0.1
 
+RECIPE_PREFIX = "leaderboard "
+
 RENO = "reno"
 """The measure of the flows beside those that compete; their share of what is fair is the friendliness."""
 
@@ -47,7 +49,7 @@ def runs_recipe(
     scenario = _simulated(contest, is_quick=is_quick)
     return _recipe(
         contest,
-        f"leaderboard {contest.id}",
+        f"{RECIPE_PREFIX}{contest.id}",
         "runs",
         there,
         contest.changes(is_quick=is_quick),
@@ -74,7 +76,7 @@ def cost_recipe(
         there = [*chosen_competitors([REFERENCE]), *there]
     return _recipe(
         contest,
-        f"leaderboard cost {contest.id}",
+        f"{RECIPE_PREFIX}cost {contest.id}",
         "cost",
         there,
         contest.cost_changes(is_quick=is_quick),

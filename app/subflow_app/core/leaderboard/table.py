@@ -84,9 +84,10 @@ def standings(
             rows.append((competitor.name, _overall(scores, weights, len(taken[competitor.name])), scores))
     # Without an overall score they come last, in the order of the catalogue.
     rows.sort(key=lambda row: -row[1].mean if not math.isnan(row[1].mean) else math.inf)
+    # "Not at most" also of NaN: who has no overall score comes after all who have one.
     better = [row[1].mean for row in rows]
     return tuple(
-        Standing(name, 1 + sum(mean > overall.mean for mean in better[:place]), overall, scores)
+        Standing(name, 1 + sum(not mean <= overall.mean for mean in better[:place]), overall, scores)
         for place, (name, overall, scores) in enumerate(rows)
     )
 
