@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from subflow_store import event_queries, queries, schema
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
+from subflow_store.copies import CopyStore
 from subflow_store.database import Database, Reader
 from subflow_store.errors import RunNotFound, StoreReadOnly
 from subflow_store.forks import ForkStore, insert_fork
@@ -98,6 +99,11 @@ class Store:
     def sweeps(self) -> SweepStore:
         """The sweeps, and which runs belong to them."""
         return SweepStore(self._database, self._writing)
+
+    @property
+    def copies(self) -> CopyStore:
+        """Takes runs, sweeps and trainings over from other stores."""
+        return CopyStore(self._database, self._writing)
 
     def close(self) -> None:
         """Commit what is waiting, mark runs that are still open as interrupted, and let go of the file."""

@@ -15,6 +15,8 @@ from subflow_app.core.experiments import recipe
 from subflow_app.core.experiments.recipe import experiments_folder, rulings
 from subflow_app.core.experiments.reproduction_queue import ReproductionQueue
 from subflow_app.core.experiments.results import VerdictKind
+from subflow_app.core.library import shipped
+from subflow_app.core.library.building import LibraryBuild
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE
 from subflow_app.qt.gallery.session import GallerySession
@@ -185,3 +187,50 @@ def test_queue_tells_where_each_experiment_stands(folder: Path, tmp_path: Path):
         assert (told["tiny"].state, told["agent"].state) == ("finished", "stopped")
         assert not queue.is_busy
         assert len(store.runs()) == 4
+
+
+def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
+    folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    library = tmp_path / "library.db"
+    LibraryBuild(library, recipes=[recipe.load_recipe(str(folder / "drl-cc-tiny.toml"))], labs=[]).run()
+    monkeypatch.setattr(shipped, "shipped_library", lambda: library)
+    window.docks.set_open("gallery", True)
+    gallery = window.features[GalleryFeature].session
+    settle(gallery, qtbot)
+    panel, store = gallery.panel, window.database.store
+    panel.choose(["drl-cc-tiny"])
+    exhibit = panel.current()
+    assert exhibit is not None
+    assert store is not None
+    assert exhibit.is_shipped
+    assert panel.page.state.text().startswith("quick run, shipped with Subflow")
+    assert "shipped" in str(panel.model.index_of("drl-cc-tiny").data(Qt.ItemDataRole.AccessibleTextRole))
+    assert "gallery.show_runs" in gallery.possible()
+    assert store.runs() == []
+    with qtbot.waitSignal(window.shown.changed, timeout=20_000):
+        window.bar.trigger("gallery.show_runs")
+    settle(gallery, qtbot)
+    assert window.shown.count == 2
+    exhibit = panel.current()
+    assert exhibit is not None
+    assert not exhibit.is_shipped
+    assert len(store.runs(tag="shipped")) == 4
+    # Run again, nothing is made again.
+    window.bar.trigger("gallery.run_quick")
+    settle(gallery, qtbot)
+    assert len(store.runs()) == 4
+
+
+def test_library_that_cannot_be_read_is_told_and_the_gallery_goes_on(
+    folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    torn = tmp_path / "torn.db"
+    torn.write_bytes(b"no database")
+    monkeypatch.setattr(shipped, "shipped_library", lambda: torn)
+    window.docks.set_open("gallery", True)
+    settle(window.features[GalleryFeature].session, qtbot)
+    assert [exhibit.name for exhibit in window.features[GalleryFeature].session.panel.model.exhibits()] == [
+        "drl-cc-tiny"
+    ]
+    assert "the library of results cannot be used" in window.banners.text("action")

@@ -27,6 +27,7 @@ from subflow_app.cli import (
     import_trace,
     labs,
     leaderboard,
+    library,
     promote,
     replay,
     report,
@@ -98,6 +99,7 @@ app.command(cls=TrainCommand)(train.train)
 app.command()(evaluate.evaluate)
 app.add_typer(trainings.trainings_app, name="trainings")
 app.add_typer(labs.labs_app, name="labs")
+app.add_typer(library.library_app, name="library")
 app.add_typer(history.runs_app, name="runs")
 app.command()(history.show)
 app.command()(explain.explain)

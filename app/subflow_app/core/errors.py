@@ -43,6 +43,10 @@ class LabError(InputError):
     """A lab, or what is kept of it, is not usable; the text has a line for each problem."""
 
 
+class LibraryError(InputError):
+    """The library of results is not usable, or could not be made; the text says what to do."""
+
+
 class SweepError(InputError):
     """A sweep is not usable, or would be too large; the text has a line for each problem."""
 

@@ -38,6 +38,11 @@ def guide_cache() -> Path:
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "guide"
 
 
+def library_cache() -> Path:
+    """The folder of libraries of results that had to be brought to the schema of this version; made again when gone."""
+    return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "library"
+
+
 def recovery_directory() -> Path:
     """The folder with a recovery file for every scenario that has unsaved changes."""
     return platformdirs.user_state_path(_APPLICATION, appauthor=False) / "recovery"

@@ -105,6 +105,7 @@ class _Session:
     begun: str
     machine: str
     costs: dict[tuple[str, int], Cost] = field(default_factory=dict)
+    runs: list[int] = field(default_factory=list)
 
 
 class CostKind:
@@ -242,6 +243,10 @@ class CostValues:
         self._seeds = seeds
         self.note = f"Measured on {session.machine}, {session.begun[:10]}; another machine gives other numbers."
 
+    def belongings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Numbers of the runs, sweeps and trainings in the store that all of this is read from."""
+        return tuple(sorted(self._session.runs)), (), ()
+
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A figure of each repetition; NaN where there is none."""
         figure = self._recipe.measures[measure].kind.name
@@ -348,6 +353,7 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case]) -> list[_Ses
             float(columns[_MEMORY].get(run_id, math.nan)),
         )
         session.costs[series, int(columns[_REPETITION][run_id])] = cost
+        session.runs.append(run_id)
     return [sessions[begun] for begun in sorted(sessions)]
 
 

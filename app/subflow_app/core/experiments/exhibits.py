@@ -33,6 +33,7 @@ class Exhibit:
         finished: runs that are there.
         wanted: runs that there are to be.
         missing: why values are missing, a line each.
+        is_shipped: whether the results are those of the library that ships with the program.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Exhibit:
     finished: int = 0
     wanted: int = 0
     missing: tuple[str, ...] = ()
+    is_shipped: bool = False
 
     @property
     def title(self) -> str:
@@ -57,17 +59,26 @@ class Exhibit:
         return self.results is not None and self.finished < self.wanted
 
 
-def read_exhibit(store: Store | None, name: str, *, recipe: Recipe | None = None) -> Exhibit:
+def read_exhibit(
+    store: Store | None, name: str, *, recipe: Recipe | None = None, library: Store | None = None
+) -> Exhibit:
     """An experiment as the store has it: full results before quick ones, complete ones before those cut off.
+
+    Where the store has none, those of the library are shown.
 
     Args:
         store: None: there is none.
         name: of the recipe, or its file.
         recipe: if it has been read already.
+        library: the results that ship with the program; None: there are none.
     """
+    is_shipped = False
     try:
         recipe = recipe or load_recipe(name)
         results = None if store is None else best_results(store, recipe)
+        if results is None and library is not None:
+            results = _shipped_results(library, recipe)
+            is_shipped = results is not None
         if results is None:
             return Exhibit(name, recipe)
         verdicts = results.verdicts()
@@ -86,6 +97,7 @@ def read_exhibit(store: Store | None, name: str, *, recipe: Recipe | None = None
         finished=n_finished(results),
         wanted=n_wanted(results),
         missing=tuple(f"{place}: {problem}" for place, problem in problems(results).items()),
+        is_shipped=is_shipped,
     )
 
 
@@ -94,6 +106,12 @@ def best_results(store: Store, recipe: Recipe) -> Results | None:
     found = [stored_results(recipe, store, is_quick=is_quick) for is_quick in (False, True)]
     known = [results for results in found if results.is_there]
     return next((results for results in known if is_complete(results)), known[0] if known else None)
+
+
+def _shipped_results(library: Store, recipe: Recipe) -> Results | None:
+    """The quick results of the library, which has no others; None: it has none."""
+    results = stored_results(recipe, library, is_quick=True)
+    return results if results.is_there else None
 
 
 def run_ids(results: Results, most: int) -> list[int]:

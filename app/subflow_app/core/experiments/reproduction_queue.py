@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 from collections.abc import Iterable
@@ -10,11 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.reproduction import Reproduction, expected_s
+from subflow_app.core.experiments.reproduction import Reproduction, expected_s, is_told
+from subflow_app.core.library.taking import take_to_go_on
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
 
 if TYPE_CHECKING:
     from subflow_store import Store
+
+_log = logging.getLogger(__name__)
 
 State = Literal["waiting", "running", "finished", "stopped", "failed"]
 
@@ -67,11 +71,14 @@ class ReproductionQueue:
     Args:
         store: where runs are kept.
         jobs: how many runs at once.
+        library: the results that ship with the program: what this very simulator made of an experiment is copied before
+            it begins, and not made again; None: there are none.
     """
 
-    def __init__(self, store: Store, *, jobs: int) -> None:
+    def __init__(self, store: Store, *, jobs: int, library: Store | None = None) -> None:
         self._store = store
         self._jobs = jobs
+        self._library = library
         self._lock = threading.Lock()
         self._queued: dict[str, _Queued] = {}
         self._has_ended = threading.Event()
@@ -153,11 +160,23 @@ class ReproductionQueue:
         state: State = "failed"
         problem = ""
         try:
+            self._take_over(queued.recipe)
             outcome = queued.job.run()
             state, problem = outcome.state, "\n".join(outcome.problems)
         finally:
             with self._lock:
                 queued.state, queued.problem, queued.job = state, problem, None
+
+    def _take_over(self, recipe: Recipe) -> None:
+        if self._library is None:
+            return
+        try:
+            take_to_go_on(self._library, recipe, self._store)
+        except Exception as error:
+            if not is_told(error):
+                raise
+            # Then everything is made, and what is wrong with the database shows there.
+            _log.warning("%s is not taken from the library: %s", recipe.name, error)
 
 
 def left_s(states: Iterable[QueuedState]) -> float:

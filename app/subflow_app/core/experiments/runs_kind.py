@@ -177,6 +177,7 @@ class RunValues:
         for part, sweep_id in sweeps:
             self._read(store, part, sweep_id)
         self._extremes: dict[str, float] = {}
+        self._sweeps = tuple(sweep_id for _, sweep_id in sweeps)
 
     def _read(self, store: Store, part: Part, sweep_id: int) -> None:
         reader = PointReader(part.plan)
@@ -238,6 +239,10 @@ class RunValues:
     def problem(self, series: str, point: str) -> str:
         """Why values of it are missing."""
         return self._problems.get((series, point), "")
+
+    def belongings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Numbers of the runs, sweeps and trainings in the store that all of this is read from."""
+        return tuple(dict.fromkeys(self.run_ids(None, None))), self._sweeps, ()
 
     @property
     def places(self) -> tuple[Place, ...]:

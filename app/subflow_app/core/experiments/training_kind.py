@@ -330,11 +330,13 @@ class TrainingValues:
         curves: Mapping[tuple[str, int], Mapping[str, TrainingCurve]],
         seeds: tuple[int, ...],
         needs: str = "",
+        numbers: tuple[int, ...] = (),
     ) -> None:
         self._recipe = recipe
         self._curves = curves
         self._seeds = seeds
         self._needs = needs
+        self._numbers = numbers
 
     @classmethod
     def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
@@ -349,14 +351,20 @@ class TrainingValues:
         for row in store.trainings.rows(state=JobState.FINISHED.value):
             by_name.setdefault(row.name, []).append(row.id)
         curves = {}
+        numbers = []
         for place, each in wanted.items():
             config = prepare(each.request, trainings_directory())
             for number in sorted(by_name.get(each.label, ()), reverse=True):
                 if is_same_training(config, store.trainings.get(number)):
                     curves[place] = _stored_curves(store, number, float(config.steps or 0))
+                    numbers.append(number)
                     break
         needs = _needs()
-        return cls(recipe, curves, seeds, needs) if curves or needs else None
+        return cls(recipe, curves, seeds, needs, tuple(numbers)) if curves or needs else None
+
+    def belongings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Numbers of the runs, sweeps and trainings in the store that all of this is read from."""
+        return (), (), self._numbers
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A measure by seed; NaN where there is no training."""

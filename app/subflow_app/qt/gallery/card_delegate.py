@@ -17,6 +17,7 @@ PICTURE_SIZE = QSize(112, 66)
 """Of the figure of a card, logical px."""
 _MARGIN, _GAP = 6, 8
 _BAR = 4
+_PAD = 5  # beside a word in a frame
 
 
 class CardDelegate(QStyledItemDelegate):
@@ -102,7 +103,8 @@ class CardDelegate(QStyledItemDelegate):
         muted = ink if is_selected else QColor(tokens.muted_text)
         figure = "" if exhibit.recipe is None else _figure_text(exhibit.recipe.figure)
         top = QRect(text.left(), text.top(), text.width(), line)
-        self._line(painter, top, exhibit.title, bold, ink)
+        taken = self._draw_shipped(painter, top, muted, font) if exhibit.is_shipped else 0
+        self._line(painter, top.adjusted(0, 0, -taken, 0), exhibit.title, bold, ink)
         second = top.translated(0, line)
         width = self._draw_badges(painter, second, index, ink, is_selected=is_selected)
         self._line(painter, second.adjusted(0, 0, -width - _GAP, 0), figure, font, muted)
@@ -123,6 +125,19 @@ class CardDelegate(QStyledItemDelegate):
             painter.drawRect(track)
             painter.setBrush(QColor(tokens.highlighted_text if is_selected else tokens.accent))
             painter.drawRect(QRectF(track.left(), track.top(), track.width() * known.fraction, track.height()))
+
+    def _draw_shipped(self, painter: QPainter, room: QRect, ink: QColor, font: QFont) -> int:
+        """A frame with a word at the right of the room; returns how much of the room it takes."""
+        small = QFont(font)
+        small.setPointSizeF(font.pointSizeF() * 0.85)
+        painter.setFont(small)
+        painter.setPen(ink)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        width = painter.fontMetrics().horizontalAdvance(tr("shipped")) + 2 * _PAD
+        frame = QRectF(room.right() - width + 0.5, room.top() + 1.5, width, room.height() - 2)
+        painter.drawRoundedRect(frame, 3, 3)
+        painter.drawText(frame, int(Qt.AlignmentFlag.AlignCenter), tr("shipped"))
+        return width + _GAP
 
     def _draw_picture(self, painter: QPainter, place: QRect, picture: object, font: QFont) -> None:
         tokens = self._tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
-from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.errors import AppError, InputError, LibraryError
 from subflow_app.core.experiments.exhibits import Exhibit, read_exhibit, run_ids
 from subflow_app.core.experiments.recipe import Recipe, recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
+from subflow_app.core.experiments.results import Results
 from subflow_app.core.language import tr, trn
+from subflow_app.core.library.shipped import open_library
+from subflow_app.core.library.taking import take_experiment
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.figures import write_figure
@@ -25,6 +29,7 @@ from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -33,6 +38,8 @@ if TYPE_CHECKING:
 RUN_QUICK, RUN_FULL, RESUME, STOP = "gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop"
 SHOW_RUNS, OPEN_SCENARIO = "gallery.show_runs", "gallery.open_scenario"
 EXPORT_FIGURE, REPORT = "gallery.export_figure", "gallery.report"
+
+_log = logging.getLogger(__name__)
 
 _REFRESH_MS = 250
 _REDRAW_MS = 200  # after the last change of the size
@@ -58,6 +65,9 @@ class GallerySession(QObject):
         self._queue: ReproductionQueue | None = None
         self._queue_runs = False
         self._states: dict[str, QueuedState] = {}
+        self._library: Store | None = None
+        self._wants_library = True
+        self._library_problem = ""
         self._process = FigureProcess()
         self._to_draw: list[str] = []
         self._is_drawing = False
@@ -94,7 +104,8 @@ class GallerySession(QObject):
         if current is not None and current.recipe is not None:
             found |= {OPEN_SCENARIO} if any(s.scenario for s in current.recipe.series.values()) else set()
             if current.results is not None:
-                found |= {SHOW_RUNS} if run_ids(current.results, 1) else set()
+                can_show = self._window.database.can_write or not current.is_shipped
+                found |= {SHOW_RUNS} if can_show and run_ids(current.results, 1) else set()
                 found |= {EXPORT_FIGURE} if current.figure is not None else set()
         return frozenset(found)
 
@@ -136,11 +147,41 @@ class GallerySession(QObject):
         exhibit, store = self.panel.page.exhibit, self._window.database.store
         if exhibit is None or exhibit.results is None or store is None:
             return
-        results = exhibit.results
+        if exhibit.is_shipped:
+            self._take_over(exhibit, store)
+        else:
+            self._show_runs(exhibit.results, store)
+
+    def _show_runs(self, results: Results, store: Store) -> None:
         every = run_ids(results, _MOST_PLOTTED + 1)
         # A run of each series at the first point tells the story; the history has the others.
         self._window.history.select(every[:_MOST_PLOTTED])
         self._window.shown.show_stored(store, every[: max(1, len(results.series))])
+
+    def _take_over(self, exhibit: Exhibit, store: Store) -> None:
+        """Copies what is shipped of an experiment into the person's own database, and opens its runs there."""
+        library, recipe = self._library, exhibit.recipe
+        if library is None or recipe is None:
+            return
+
+        def copy() -> Exhibit:
+            take_experiment(library, recipe, store)
+            return read_exhibit(store, recipe.name, recipe=recipe, library=library)
+
+        def opened(own: Exhibit) -> None:
+            if store is not self._window.database.store or self._is_closed:
+                return
+            self._keep(own)
+            self._window.history.reload()
+            if own.results is not None and not own.is_shipped:
+                self._show_runs(own.results, store)
+
+        def failed(error: Exception) -> None:
+            if not isinstance(error, AppError | StoreError):
+                raise error
+            self._window.notices.action_failed(str(error))
+
+        self._window.workers.start("copy experiment", copy, succeeded=opened, failed=failed, in_turn=True)
 
     def open_scenario(self) -> None:
         """Opens the scenario of the experiment that is shown in the editor."""
@@ -208,6 +249,7 @@ class GallerySession(QObject):
         if self._queue is not None:
             self._queue.stop()
         self._process.close()
+        # The library closes itself with its last reader, which may be at it still.
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours, and has the figures drawn in the colours of the theme."""
@@ -235,13 +277,28 @@ class GallerySession(QObject):
         self._is_reading = True
         self._window.workers.start(
             "read experiment",
-            lambda: (store, read_exhibit(store, name, recipe=recipe)),
+            lambda: (store, read_exhibit(store, name, recipe=recipe, library=self._shipped())),
             succeeded=self._on_read,
             failed=self._on_read_failed,
         )
 
+    def _shipped(self) -> Store | None:
+        """The library of results, opened by the first reader; called in one worker thread at a time."""
+        if self._wants_library:
+            self._wants_library = False
+            try:
+                self._library = open_library()
+            except LibraryError as error:
+                # The gallery does without it, as without any results.
+                _log.warning("%s", error)
+                self._library_problem = str(error)
+        return self._library
+
     def _on_read(self, read: tuple[Store | None, Exhibit]) -> None:
         self._is_reading = False
+        if self._library_problem:
+            self._window.notices.action_failed(self._library_problem)
+            self._library_problem = ""
         store, exhibit = read
         if store is self._window.database.store:
             self._keep(exhibit)
@@ -288,7 +345,7 @@ class GallerySession(QObject):
         if store is None or not self._window.database.can_write:
             raise InputError(tr("Experiments need a database that can be written: open one first."))
         if self._queue is None or not self._queue_runs:
-            self._queue = ReproductionQueue(store, jobs=jobs_beside_window())
+            self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), library=self._library)
         for exhibit in exhibits:
             if exhibit.recipe is not None:
                 self._queue.add([exhibit.recipe], is_quick=is_quick(exhibit))

@@ -95,7 +95,12 @@ def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
     results = exhibit.results
     if results is None:
         return tr("not run yet")
-    length = tr("quick") if results.is_quick else tr("full")
+    told = _there_text(exhibit, tr("quick") if results.is_quick else tr("full"))
+    return tr("{state}, shipped with Subflow", state=told) if exhibit.is_shipped else told
+
+
+def _there_text(exhibit: Exhibit, length: str) -> str:
+    """How much of it was run."""
     if exhibit.is_begun:
         return tr(
             "{length} run: {done} of {total} runs are there",

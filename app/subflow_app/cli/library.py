@@ -1,0 +1,292 @@
+"""``subflow library``: the results that ship with the program; what is in them, whether they hold, and made anew."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.sweep import Jobs, job_count
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.core.labs.lab import Lab
+    from subflow_app.core.library.building import LibraryBuild
+    from subflow_app.core.library.checking import CheckedRun
+    from subflow_app.core.library.contents import Entry
+    from subflow_store import Store
+
+LibraryFile = Annotated[
+    Path | None, typer.Option("--file", metavar="FILE", help="A library; left out: the one that is shipped.")
+]
+
+library_app = typer.Typer(no_args_is_help=True, help="The results that ship with Subflow: list, check, copy, make.")
+
+
+@library_app.command()
+def build(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID|PAPER|LAB...", help="Only these experiments and labs; left out: all."),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="The file, which is replaced when all is made.")
+    ] = Path("assets/experiments.db"),
+    jobs: Jobs = "all",
+    as_json: Json = False,
+) -> None:
+    """Make the library anew: the quick run of every experiment, the reference runs of every lab.
+
+    What was made is kept in FILE's `.building.db` until the library is whole, so that an interrupted build goes on
+    when the same command is given again. Run it at the top of the source tree. Exit code: 0 when everything is in it,
+    1 when something could not be made and is missing in it, 2 for a name that is wrong, 130 after Ctrl-C, 143 after
+    SIGTERM.
+    """
+    from subflow_app.cli.progress import in_background
+    from subflow_app.core.library.building import LibraryBuild
+
+    recipes, labs = _chosen(names or ())
+    job = LibraryBuild(out, recipes=recipes, labs=labs, jobs=job_count(jobs))
+    if not as_json:
+        print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs")
+    outcome, signal_number = in_background(job, job.run, "library", lambda bar: _show(bar, job))
+    if as_json:
+        print_json(
+            {
+                "file": str(out),
+                "state": outcome.state,
+                "problems": list(outcome.problems),
+                "runs": outcome.runs,
+                "bytes": outcome.bytes,
+                "wall_s": outcome.wall_s,
+            }
+        )
+    for problem in outcome.problems:
+        print_error(problem)
+    if outcome.state == "stopped":
+        print_note(f"stopped: what was made is kept in {job.work_file}; the same command goes on there")
+        raise typer.Exit(exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED)
+    if not as_json:
+        print_line(f"wrote {out}: {outcome.runs} runs, {outcome.bytes / 1e6:.1f} MB, in {outcome.wall_s:.0f} s")
+    raise typer.Exit(exit_codes.FAILED if outcome.problems else exit_codes.OK)
+
+
+@library_app.command()
+def info(file: LibraryFile = None, as_json: Json = False) -> None:
+    """Say what the library is: its size, how much is in it, and which version made it."""
+    from subflow_app.core.library.belongings import Belongings, signature
+    from subflow_app.core.library.contents import versions
+    from subflow_app.core.library.shipped import schema_version
+
+    with _opened(file) as store:
+        path = store.path
+        assert path is not None
+        runs = [row.id for row in store.runs()]
+        sweeps, trainings = store.sweeps.rows(), store.trainings.rows()
+        document: dict[str, Any] = {
+            "file": str(path),
+            "bytes": path.stat().st_size,
+            "schema": schema_version(path),
+            "runs": len(runs),
+            "sweeps": len(sweeps),
+            "trainings": len(trainings),
+            "versions": dict(versions(store)),
+            "simulators": sorted({row.version for row in sweeps}),
+            "signature": signature(store, Belongings(tuple(runs), (), tuple(row.id for row in trainings))),
+        }
+    if as_json:
+        print_json(document)
+        return
+    made_by = ", ".join(f"{version} ({count})" for version, count in document["versions"].items())
+    print_line(f"{document['file']}: {document['bytes'] / 1e6:.1f} MB, schema {document['schema']}")
+    print_line(f"{document['runs']} runs, {document['sweeps']} sweeps, {document['trainings']} trainings")
+    print_line(f"made by Subflow {made_by or '-'}; simulator {', '.join(document['simulators']) or '-'}")
+    print_line(f"signature {document['signature']}")
+
+
+@library_app.command("list")
+def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
+    """List the experiments and labs, with what the library has of each and its signature."""
+    from subflow_app.core.library.contents import entries
+
+    with _opened(file) as store:
+        found = list(entries(store))
+        signatures = {row.id: row.signature for row in store.runs()}
+    if as_json:
+        print_json([_document(entry, signatures) for entry in found])
+        return
+    from subflow_app.core.summary_text import TextColumn, TextTable
+
+    columns = (
+        TextColumn("Name", is_number=False),
+        TextColumn("Title", is_number=False),
+        TextColumn("Runs"),
+        TextColumn("Trainings"),
+        TextColumn("There", is_number=False),
+        TextColumn("Signature", is_number=False),
+    )
+    rows = tuple(
+        (
+            entry.name,
+            entry.title,
+            str(len(entry.belongings.runs)),
+            str(len(entry.belongings.trainings)),
+            _there(entry),
+            entry.signature if entry.belongings else "",
+        )
+        for entry in found
+    )
+    print_tables(TextTable("", columns, rows))
+    missing = sum(not entry.belongings for entry in found)
+    print_line(f"{len(found) - missing} of {len(found)} experiments and labs are in it")
+
+
+@library_app.command()
+def check(
+    file: LibraryFile = None,
+    count: Annotated[
+        int, typer.Option("--sample", metavar="N", min=1, help="How many of its runs; all if it has no more.")
+    ] = 10,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the choice.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Simulate some of its runs again, chosen by chance, and compare signatures.
+
+    Exit code: 0 when all come out as they are stored, 1 when one does not.
+    """
+    from subflow_app.core.library.checking import check as checked
+    from subflow_app.core.library.checking import sample
+
+    with _opened(file) as store:
+        runs = []
+        for run in checked(store, sample(store, count, seed)):
+            runs.append(run)
+            if not as_json:
+                _print_checked(run)
+    differ = sum(not run.is_same for run in runs)
+    if as_json:
+        print_json(
+            [
+                {
+                    "run_id": run.run_id,
+                    "name": run.name,
+                    "seed": run.seed,
+                    "stored": run.stored,
+                    "made": run.made,
+                    "is_same": run.is_same,
+                    "problem": run.problem,
+                }
+                for run in runs
+            ]
+        )
+    else:
+        print_line(f"{len(runs) - differ} of {len(runs)} runs came out as they are stored")
+    raise typer.Exit(exit_codes.FAILED if differ else exit_codes.OK)
+
+
+@library_app.command()
+def copy(
+    names: Annotated[
+        list[str], typer.Argument(metavar="ID|PAPER|LAB...", help="Experiments and labs, as `library list` has them.")
+    ],
+    file: LibraryFile = None,
+    database: Database = None,
+) -> None:
+    """Copy results into your own database, to plot, compare, explain and export them; twice is as once."""
+    from subflow_app.core.library.taking import take_experiment, take_lab
+
+    recipes, labs = _chosen(names)
+    with _opened(file) as store, opened_store(database) as own:
+        for recipe in recipes:
+            _tell_copied(recipe.name, take_experiment(store, recipe, own).runs)
+        for lab in labs:
+            _tell_copied(lab.name, take_lab(store, lab, own).runs)
+
+
+def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab]]:
+    """The experiments and labs that are named; all if none is.
+
+    Raises:
+        InputError: if a name is neither that of an experiment, a paper nor a lab.
+    """
+    from subflow_app.core.experiments.recipe import chosen_recipes
+    from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
+    from subflow_app.core.language import ENGLISH
+
+    in_labs = [name for name in names if name in lab_names() or name.endswith(LAB_SUFFIX)]
+    others = [name for name in names if name not in in_labs]
+    recipes = chosen_recipes(others or ["all"]) if others or not names else ()
+    # The library is the same in every language.
+    return recipes, [load_lab(name, language=ENGLISH) for name in (in_labs if names else lab_names())]
+
+
+@contextmanager
+def _opened(file: Path | None) -> Iterator[Store]:
+    """The library, closed at the end.
+
+    Raises:
+        LibraryError: if it cannot be used, or none was shipped.
+    """
+    from subflow_app.core.errors import LibraryError
+    from subflow_app.core.library.shipped import open_library
+
+    store = open_library(file)
+    if store is None:
+        raise LibraryError(
+            "no library of results was shipped with this installation; `subflow library build` makes one"
+        )
+    with store:
+        yield store
+
+
+def _show(bar: Progress, job: LibraryBuild) -> None:
+    from subflow_app.core.summary_text import duration_text
+
+    told = job.progress
+    text = f"{told.doing} · {duration_text(told.eta_s)} to go"
+    bar.update(bar.task_ids[0], completed=told.fraction, text=text, refresh=True)
+
+
+def _there(entry: Entry) -> str:
+    if not entry.belongings:
+        return "no"
+    return "whole" if entry.is_complete else "in part"
+
+
+def _document(entry: Entry, signatures: dict[int, str]) -> dict[str, Any]:
+    return {
+        "kind": entry.kind,
+        "name": entry.name,
+        "title": entry.title,
+        "is_complete": entry.is_complete,
+        "signature": entry.signature if entry.belongings else "",
+        "runs": [{"run_id": number, "signature": signatures.get(number, "")} for number in entry.belongings.runs],
+        "trainings": list(entry.belongings.trainings),
+    }
+
+
+def _print_checked(run: CheckedRun) -> None:
+    told = f"run {run.run_id}, {run.name}, seed {run.seed}"
+    if run.is_same:
+        print_line(f"{told}: {run.stored}")
+    elif run.problem:
+        print_error(f"{told}: {run.problem}")
+    else:
+        print_error(f"{told}: stored {run.stored}, now {run.made}")
+
+
+def _tell_copied(name: str, runs: Any) -> None:
+    numbers = sorted(runs.values())
+    if numbers:
+        print_line(f"{name}: {len(numbers)} runs, {numbers[0]} to {numbers[-1]}")
+    else:
+        print_line(f"{name}: no runs in the library")

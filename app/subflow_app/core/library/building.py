@@ -1,0 +1,260 @@
+"""Makes the library of results anew: quick runs of the experiments, reference runs of the labs, and only what is shown.
+
+Everything is first made in a database beside the file, `experiments.building.db`, from which an interrupted build goes
+on. Then what belongs to the library is copied into the file itself: runs without the machine that made them, of their
+time series and events only those that figures and verdicts are read from. That nothing is lost by it is looked at.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from subflow_app.core.errors import AppError, LibraryError
+from subflow_app.core.experiments.reproduction import Reproductions
+from subflow_app.core.labs.runner import LabRunner
+from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, sweeps_of
+from subflow_app.core.library.reading import ReadLog, read_all
+from subflow_app.core.library.taking import without_place
+from subflow_app.core.sweeps.run_key import simulator_version
+
+if TYPE_CHECKING:
+    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.core.labs.lab import Lab
+    from subflow_store import RunRow, Store
+
+MOST_BYTES = 20_000_000
+"""The file is part of the program: larger it may not be."""
+
+LAB_S = 4.0
+"""What the reference runs of a lab take on two cores, as a rule, s."""
+
+State = Literal["finished", "stopped", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """How far a build is.
+
+    Attributes:
+        fraction: share of the expected time that is done, 0 to 1.
+        eta_s: time still to go, s; NaN while unknown.
+        doing: what goes on.
+    """
+
+    fraction: float
+    eta_s: float
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOutcome:
+    """How a build ended.
+
+    Attributes:
+        state: failed: the file was written, but something is missing in it; stopped: it was not written.
+        problems: what is missing and why, a line each.
+        runs: in the file.
+        bytes: size of the file.
+        wall_s: how long it took this time.
+    """
+
+    state: State
+    problems: tuple[str, ...]
+    runs: int = 0
+    bytes: int = 0
+    wall_s: float = 0.0
+
+
+class LibraryBuild:
+    """One build. `run` blocks and belongs into a worker thread; the rest is safe to call from any thread.
+
+    Args:
+        out: the file.
+        recipes: the experiments that go into it.
+        labs: the labs likewise.
+        jobs: how many runs at once.
+    """
+
+    def __init__(self, out: Path, *, recipes: Sequence[Recipe], labs: Sequence[Lab], jobs: int = 1) -> None:
+        self.out = out
+        self._recipes = tuple(recipes)
+        self._labs = tuple(labs)
+        self._jobs = jobs
+        self._stop = threading.Event()
+        # Replaced as wholes by the thread that runs: others may read at any time.
+        self._experiments: Reproductions | None = None
+        self._doing = ""
+        self._labs_done = 0
+
+    @property
+    def work_file(self) -> Path:
+        """Where everything is made first; it is there as long as the build is not finished."""
+        return self.out.with_name(f"{self.out.stem}.building.db")
+
+    @property
+    def progress(self) -> BuildProgress:
+        """How far it is."""
+        labs_s = LAB_S * len(self._labs)
+        labs_left_s = LAB_S * (len(self._labs) - self._labs_done)
+        experiments = self._experiments
+        if experiments is None:
+            return BuildProgress(0.0, math.nan, self._doing)
+        told, whole_s = experiments.progress, experiments.expected_s
+        left_s = labs_left_s + (0.0 if math.isnan(told.eta_s) else told.eta_s)
+        total = whole_s + labs_s
+        fraction = (told.fraction * whole_s + labs_s - labs_left_s) / total if total else 1.0
+        doing = self._doing or f"{told.number} of {told.count} · {told.name}"
+        return BuildProgress(min(fraction, 1.0), left_s, doing)
+
+    def stop(self) -> None:
+        """End soon; what was made is kept for the next build."""
+        self._stop.set()
+        if self._experiments is not None:
+            self._experiments.stop()
+
+    def run(self) -> BuildOutcome:
+        """To the end, or until `stop`.
+
+        Raises:
+            AppError: if a recipe or a lab cannot be used, or the file would be too large.
+            StoreError: if a file cannot be written.
+        """
+        from subflow_store import open_store
+
+        began = time.monotonic()
+        with open_store(self.work_file) as work:
+            problems = self._make_experiments(work)
+            problems += self._make_labs(work)
+            if self._stop.is_set():
+                return BuildOutcome("stopped", tuple(problems), wall_s=time.monotonic() - began)
+            self._doing = "compacting"
+            runs = self._compact(work)
+        for suffix in ("", "-wal", "-shm"):
+            self.work_file.with_name(self.work_file.name + suffix).unlink(missing_ok=True)
+        size = self.out.stat().st_size
+        state: State = "failed" if problems else "finished"
+        return BuildOutcome(state, tuple(problems), runs, size, time.monotonic() - began)
+
+    # Making
+
+    def _make_experiments(self, work: Store) -> list[str]:
+        experiments = Reproductions(self._recipes, work, is_quick=True, jobs=self._jobs)
+        self._experiments = experiments
+        if self._stop.is_set():
+            return []
+        outcomes = experiments.run()
+        return [
+            f"{each.recipe.name}: {problem}"
+            for each, outcome in zip(experiments.each, outcomes, strict=False)
+            for problem in outcome.problems or (("not all of it was made",) if outcome.state != "finished" else ())
+        ]
+
+    def _make_labs(self, work: Store) -> list[str]:
+        problems: list[str] = []
+        for lab in self._labs:
+            if self._stop.is_set():
+                break
+            self._doing = f"lab {lab.number}"
+            try:
+                if not _reference_runs(work, lab):
+                    problems += make_lab(work, lab)
+            except AppError as error:
+                problems.append(f"lab {lab.number}: {error}")
+            self._labs_done += 1
+        return problems
+
+    # Compacting
+
+    def _compact(self, work: Store) -> int:
+        """Write the file; returns how many runs it has."""
+        from subflow_store import open_store
+        from subflow_store.copies import Changes, Wanted
+
+        log = ReadLog(work)
+        told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
+        wanted = Belongings()
+        for recipe in self._recipes:
+            wanted += of_experiment(work, recipe, is_quick=True)
+        read_runs = wanted.runs
+        for lab in self._labs:
+            runs = tuple(row.id for row in _reference_runs(work, lab))
+            wanted += Belongings(runs, sweeps_of(work, runs))
+        # The reference runs of labs are there to be looked at: they keep all that they have.
+        in_labs = {row.id for lab in self._labs for row in _reference_runs(work, lab)}
+        streams: dict[int, set[str]] = {number: set() for number in read_runs}
+        for number, stream in log.read_streams:
+            streams.setdefault(number, set()).add(stream)
+        read = frozenset(log.read_series)
+        changes = Changes(
+            document=without_place,
+            folder=lambda folder: Path(folder).name,
+            series={number: read for number in read_runs if number not in in_labs},
+            streams={number: frozenset(kept) for number, kept in streams.items() if number not in in_labs},
+        )
+        self.out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
+            with open_store(Path(folder) / "whole.db") as whole:
+                whole.copies.take(work.copies, Wanted(wanted.runs, wanted.sweeps, wanted.trainings), changes)
+                for recipe in self._recipes:
+                    if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
+                        raise LibraryError(f"{recipe.name}: compacted, it does not come to the same results")
+                small = Path(folder) / "small.db"
+                whole.save_copy(small)
+                n_runs = len(whole.runs())
+            size = small.stat().st_size
+            if size > MOST_BYTES:
+                raise LibraryError(f"the library would have {size} bytes; allowed are {MOST_BYTES}")
+            with open_store(small, read_only=True) as made:
+                made.save_copy(self.out, overwrite=True)
+        return n_runs
+
+
+def make_lab(work: Store, lab: Lab) -> list[str]:
+    """Carry a lab out by its own solution, and keep its runs in a database, named after the lab.
+
+    Those that use a policy that was trained on the way are left out: without it they cannot be simulated again.
+
+    Returns:
+        Why it was not carried out, or what is wrong with it; nothing is kept then.
+
+    Raises:
+        LabError: if its scenario is not usable.
+        StoreError: if the database cannot be written.
+    """
+    from subflow_store import open_store
+    from subflow_store.copies import Changes, Wanted
+
+    if lab.missing:
+        return [f"lab {lab.number}: {', '.join(lab.missing)} is not installed"]
+    with tempfile.TemporaryDirectory(prefix="subflow-lab-") as folder, open_store(":memory:") as store:
+        outcome = LabRunner(lab, store, Path(folder)).run()
+        if outcome.problems:
+            return outcome.problems
+        rows = [store.run(row.id) for row in store.runs(status="finished")]
+        kept = sorted(row.id for row in rows if folder not in (row.scenario_text or ""))
+        changes = Changes(
+            names={row.id: f"Lab {lab.number}: {row.name}" for row in rows},
+            notes=dict.fromkeys(kept, _note(lab)),
+            tags=(lab_tag(lab),),
+        )
+        work.copies.take(store.copies, Wanted(runs=kept, sweeps=sweeps_of(store, kept)), changes)
+    return []
+
+
+def _reference_runs(work: Store, lab: Lab) -> list[RunRow]:
+    """Those of the lab as it is now, made by this simulator."""
+    note = _note(lab)
+    return [row for row in work.runs(tag=lab_tag(lab), status="finished") if row.note == note]
+
+
+def _note(lab: Lab) -> str:
+    mark = hashlib.sha256(f"{lab.file_hash}/{simulator_version()}".encode()).hexdigest()[:8]
+    return f"Reference run of lab {lab.number}, {lab.title} ({mark})."

@@ -1,0 +1,85 @@
+"""Takes results of the library over into a person's own database: there everything works, as with runs of one's own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.core.experiments.results import stored_results
+from subflow_app.core.library.belongings import Belongings, of_experiment, of_lab
+from subflow_app.core.paths import trainings_directory
+from subflow_app.core.sweeps.run_key import simulator_version
+
+if TYPE_CHECKING:
+    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.core.labs.lab import Lab
+    from subflow_store import Store
+    from subflow_store.copies import Copied
+
+SHIPPED_TAG = "shipped"
+"""On every run that came from the library."""
+
+
+def take_experiment(library: Store, recipe: Recipe, store: Store) -> Copied:
+    """Copy the results of an experiment, runs, sweeps and trainings, unless they are there already.
+
+    Raises:
+        RecipeError: if the recipe cannot be carried out.
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    return take(library, of_experiment(library, recipe, is_quick=True), store)
+
+
+def take_lab(library: Store, lab: Lab, store: Store) -> Copied:
+    """Copy the reference runs of a lab, unless they are there already.
+
+    Raises:
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    return take(library, of_lab(library, lab), store)
+
+
+def take(library: Store, belongings: Belongings, store: Store) -> Copied:
+    """Copy these in one transaction; what was copied before is not copied again.
+
+    Raises:
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    from subflow_store.copies import Changes, Wanted
+
+    wanted = Wanted(belongings.runs, belongings.sweeps, belongings.trainings)
+    return store.copies.take(library.copies, wanted, Changes(tags=(SHIPPED_TAG,), folder=_own_folder))
+
+
+def take_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
+    """Copy what a new run of an experiment need not make again, because this very simulator made it.
+
+    Returns:
+        Whether anything was copied.
+
+    Raises:
+        RecipeError: if the recipe cannot be carried out.
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    found = of_experiment(library, recipe, is_quick=True)
+    made_by = {library.sweeps.get(number).version for number in found.sweeps}
+    if made_by != {simulator_version()} or stored_results(recipe, store, is_quick=True).is_there:
+        return False
+    return take(library, found, store).n_new > 0
+
+
+def _own_folder(name: str) -> str:
+    """Where a training of the library would be here."""
+    return str(trainings_directory() / Path(name).name) if name else ""
+
+
+def without_place(kind: str, text: str) -> str:
+    """A document without what says on whose machine, and where there, it was made."""
+    if kind == "machine":
+        return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
+    if kind == "config":
+        config = json.loads(text)
+        places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
+        return json.dumps(config | {name: value for name, value in places.items() if name in config})
+    return text
