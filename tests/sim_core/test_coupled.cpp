@@ -3,6 +3,9 @@
 
 #include <array>
 #include <random>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cc/controllers.h"
@@ -137,6 +140,34 @@ TEST(Balia, HalvesTheFlightSizeOnATimeout) {
     Window window{30, 10};
     balia.on_congestion_event(window, {CongestionKind::Timeout, 12, {}}, {kV1, 1});
     EXPECT_EQ(window.ssthresh_pkts, 6);
+}
+
+TEST(Coupled, GrowsHalfAsFastByAcksOfTwoPackets) {
+    // An ACK of two packets is two increases, or one. Slow start counts packets either way.
+    const std::vector<Sibling>& all = kV1;
+    const auto acknowledge = [&](std::string_view name, std::string_view counting, Window window, Siblings siblings) {
+        Controller controller = make_controller({std::string(name), {{"counting", std::string(counting)}}});
+        Reason why;
+        const double before = window.cwnd_pkts;
+        std::visit(
+            [&](auto& c) {
+                if constexpr (GrowsPerAck<std::decay_t<decltype(c)>>)
+                    c.on_ack(window, {.acked_pkts = 2, .why = &why}, siblings);
+            },
+            controller);
+        return std::pair(window.cwnd_pkts - before, why.numbers[0]);
+    };
+    for (const std::string_view name : {"lia", "olia", "balia"}) {
+        for (const Siblings siblings : {Siblings{all, 0}, Siblings{}}) {
+            const auto [by_packets, packets] = acknowledge(name, "packets", {10, 5}, siblings);
+            const auto [by_acks, acks] = acknowledge(name, "acks", {10, 5}, siblings);
+            EXPECT_NEAR(by_acks, by_packets / 2, 1e-12) << name;
+            EXPECT_GT(by_acks, 0) << name;
+            EXPECT_EQ(packets, 2) << name;
+            EXPECT_EQ(acks, 1) << name;
+        }
+        EXPECT_EQ(acknowledge(name, "acks", {10, 40}, {all, 0}).first, 2) << name;
+    }
 }
 
 TEST(Coupled, MayFallToOnePacketWhereNewRenoKeepsTwo) {

@@ -4,13 +4,14 @@
 #include <array>
 #include <cmath>
 
+#include "ack_counting.h"
 #include "newreno.h"
 
 namespace subflow {
 
 class Balia {
 public:
-    static constexpr std::array kOptions{
+    static constexpr std::array kOwnOptions{
         OptionInfo{
             .key = "kernel_int",
             .kind = OptionKind::Flag,
@@ -19,6 +20,7 @@ public:
             .default_number = 0,
         },
     };
+    static constexpr auto kOptions = joined(kOwnOptions, std::array{AckCounting::kOption});
     static constexpr RuleInfo kBalancedIncrease{
         .name = "balanced_increase",
         .formula =
@@ -44,7 +46,7 @@ public:
         .rules = kRules,
     };
 
-    explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0) {}
+    explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0), counting_(options) {}
 
     // alpha of the own subflow: the rate of the fastest over its own, >= 1.
     static double alpha(const Siblings& siblings) {
@@ -71,8 +73,8 @@ public:
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
-        if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+        const double acked = counting_.counted(beyond_slow_start(window, ack));
+        if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
         const double a = alpha(siblings);
         const double total_rate = total_rate_pps(siblings);
@@ -111,6 +113,7 @@ private:
     }
 
     bool kernel_int_;
+    AckCounting counting_;
 };
 static_assert(CongestionController<Balia>);
 

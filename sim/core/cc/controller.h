@@ -219,4 +219,9 @@ inline double slow_start(Window& window, double acked_pkts, Reason* why) {
     return acked_pkts - grown;
 }
 
+// Slow start, where the window is in it. Returns what is left for congestion avoidance.
+inline double beyond_slow_start(Window& window, const AckSample& ack) {
+    return window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+}
+
 }  // namespace subflow

@@ -64,7 +64,7 @@ public:
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+        const double acked = beyond_slow_start(window, ack);
         const std::size_t n = siblings.all.size();
         const double weight = a(weight_, n);
         if (ack.why != nullptr && acked > 0)

@@ -3,12 +3,14 @@
 
 #include <array>
 
+#include "ack_counting.h"
 #include "newreno.h"
 
 namespace subflow {
 
 class Lia {
 public:
+    static constexpr std::array kOptions{AckCounting::kOption};
     static constexpr RuleInfo kLinkedIncrease{
         .name = "linked_increase",
         .formula =
@@ -24,10 +26,11 @@ public:
         .summary = "Linked increases: all subflows together take what one TCP would on the best path",
         .source = "RFC 6356",
         .is_coupled = true,
+        .options = kOptions,
         .rules = kRules,
     };
 
-    explicit Lia(const Options&) {}
+    explicit Lia(const Options& options) : counting_(options) {}
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
@@ -35,8 +38,8 @@ public:
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
-        if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+        const double acked = counting_.counted(beyond_slow_start(window, ack));
+        if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         window.cwnd_pkts += acked * increase(window.cwnd_pkts, siblings, acked, ack.why);
     }
 
@@ -64,6 +67,8 @@ private:
         }
         return increase;
     }
+
+    AckCounting counting_;
 };
 static_assert(CongestionController<Lia>);
 

@@ -155,7 +155,7 @@ public:
                 .maximum = 1e3,
             },
         };
-        return joined(own, observation_options(kHistory), Olia::kOptions, Balia::kOptions, WVegas::kOptions);
+        return joined(own, observation_options(kHistory), Olia::kOptions, Balia::kOwnOptions, WVegas::kOptions);
     }();
 
     static constexpr auto kRules = [] {

@@ -37,8 +37,8 @@ public:
         halve(window, event);
     }
 
-    static void grow(Window& window, const AckSample& ack) {
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+    static void grow(Window& window, const AckSample& ack) { grow(window, ack, beyond_slow_start(window, ack)); }
+    static void grow(Window& window, const AckSample& ack, double acked) {
         if (ack.why != nullptr && acked > 0) ack.why->set(kAdditiveIncrease, {acked, window.cwnd_pkts});
         // RFC 5681 section 3.1, equation (3), counting packets: one more per window acknowledged
         window.cwnd_pkts += acked / window.cwnd_pkts;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "ack_counting.h"
 #include "newreno.h"
 
 namespace subflow {
@@ -22,6 +23,7 @@ public:
             .default_choice = "l/rtt^2",
             .choices = kRanks,
         },
+        AckCounting::kOption,
     };
     static constexpr RuleInfo kOpportunisticIncrease{
         .name = "opportunistic_linked_increase",
@@ -46,7 +48,8 @@ public:
     // Ranks this close are equal: round-trip times are never the same to the nanosecond.
     static constexpr double kRankTolerance = 1e-3;
 
-    explicit Olia(const Options& options) : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft) {}
+    explicit Olia(const Options& options)
+        : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft), counting_(options) {}
 
     // The best paths (B) and those with the largest window (M).
     class Sets {
@@ -97,8 +100,8 @@ public:
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
-        if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = window.in_slow_start() ? slow_start(window, ack.acked_pkts, ack.why) : ack.acked_pkts;
+        const double acked = counting_.counted(beyond_slow_start(window, ack));
+        if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
         const Sets sets(siblings, rank_);
         const double coupled = coupled_increase(siblings);
@@ -129,6 +132,7 @@ private:
     }
 
     Rank rank_;
+    AckCounting counting_;
 };
 static_assert(CongestionController<Olia>);
 
