@@ -213,3 +213,13 @@ def test_what_a_step_speaks_of_is_found(window: MainWindow, target: str) -> None
     assert place is not None
     assert window.rect().contains(place.center())
     assert place_of(window, Target(kind, "none")) is None
+
+
+def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
+    from subflow_app.qt.labs.option_button import OptionButton
+
+    short, long = OptionButton("Yes"), OptionButton("A queue that is nearly full loses nothing " * 3)
+    qtbot.addWidget(short)
+    qtbot.addWidget(long)
+    assert long.minimumSizeHint().width() <= 160
+    assert long.heightForWidth(200) > long.heightForWidth(400) > short.heightForWidth(200)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QRadioButton,
     QVBoxLayout,
 )
 
@@ -20,6 +19,7 @@ from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction, Question
 from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue
 from subflow_app.core.labs.session import ATTEMPTS, quantity
 from subflow_app.core.language import tr
+from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
 from subflow_app.qt.theme import Tokens, current_tokens
 
@@ -48,7 +48,7 @@ class AskForm(QFrame):
         self.choices = QButtonGroup(self)
         self.number: QLineEdit | None = None
         for index, option in enumerate(options):
-            radio = QRadioButton(option, self)
+            radio = OptionButton(option, self)
             radio.setObjectName(f"{name}_{index}")
             self.choices.addButton(radio, index)
             self._layout.addWidget(radio)
