@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from subflow_app.core.packed_values import pack, unpack
 from subflow_app.core.paper.figure_plan import FigureKind
 from subflow_app.core.paper.figure_worker import KINDS, _renderer
 from subflow_app.core.paper.panel_figure import panels_size_in, render_panels
+from subflow_app.core.paper.panel_forms import interval_text, names_lines, table_layout
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import STYLES_BY_ID
 
@@ -68,9 +70,10 @@ def test_papers_improvement_stands_at_the_value_that_it_implies_from_our_baselin
 def test_improvement_over_a_baseline_that_was_not_measured_is_not_drawn(tmp_path: Path):
     values = {place: given for place, given in GOODPUT.items() if place[1] != "LIA"}
     results = tiny_results(tmp_path, values=FixedValues(values, {"LIA": "agent is missing"}))
-    lines = experiment_figure(results).panels[0]
+    lines, bars, _trace = experiment_figure(results).panels
     assert lines.series[0].references == ()
-    assert lines.note == "Not measured: LIA."
+    # What two panels lack is said once.
+    assert (lines.note, bars.note) == ("", "Not measured: LIA.")
     assert math.isnan(published_values(results)[1].value)
 
 
@@ -148,6 +151,55 @@ def test_figure_of_nothing_is_refused(tmp_path: Path):
         render_panels(figure)
     with pytest.raises(InputError, match="12 panels"):
         render_panels(replace(figure, panels=experiment_figure(tiny_results(tmp_path)).panels * 5))
+
+
+def test_panels_stand_in_pairs_and_tables_take_the_whole_width(tmp_path: Path):
+    lines, bars, trace = experiment_figure(tiny_results(tmp_path)).panels
+    table = replace(lines, form="table")
+    figure = PanelFigure((lines, bars, trace, table))
+    assert figure.rows == ((lines, bars), (trace,), (table,))
+    assert figure.width_in(lines) == figure.width_in(table) / 2
+    assert PanelFigure((lines, bars), STYLES_BY_ID["ieee"]).rows == ((lines,), (bars,))
+
+
+def test_long_heads_of_a_table_and_long_names_of_bars_are_broken_into_lines(tmp_path: Path):
+    lines, bars, _trace = experiment_figure(tiny_results(tmp_path)).panels
+    long = "Time to fill the bottom link again after the step (s)"
+    table = replace(lines, form="table", points=(long, long))
+    layout = table_layout(table, PanelFigure((table,), STYLES_BY_ID["ieee"]))
+    assert layout.head_lines > 1
+    assert [head.replace("\n", " ") for head in layout.cells[0][1:]] == [long, long]
+    assert sum(layout.shares) == pytest.approx(1.0)
+    named = replace(bars, points=(long, long))
+    assert names_lines(bars, PanelFigure((bars,))) == 1.0
+    assert names_lines(named, PanelFigure((named,))) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "told"),
+    [
+        (3.024, 0.11, "3.02 ± 0.11"),
+        (4.8312, 0.0015, "4.83 ± 0.01"),
+        (85.94, 415.2, "85.9 ± 416"),
+        (23322.0, 647.6, "23 322 ± 648"),
+        (0.09999, 0.0, "0.100 ± 0"),
+        (2.0, math.nan, "2.00"),
+        (math.nan, math.nan, "–"),
+    ],
+)
+def test_interval_has_no_more_decimals_than_what_it_belongs_to(mean: float, half: float, told: str):
+    assert interval_text(mean, half) == told
+
+
+def test_capacity_is_drawn_by_its_corners_and_drawing_names_what_is_used_only(tmp_path: Path):
+    trace = experiment_figure(tiny_results(tmp_path)).panels[2]
+    x = np.arange(5000.0)
+    area = replace(trace.series[0], name="capacity", x=x, means=np.where(x < 2500, 4.0, 8.0))
+    svg = render_panels(PanelFigure((replace(trace, area=area),), STYLES_BY_ID["page"], "svg")).decode()
+    assert len(svg) < 20_000
+    assert "font-family: 'DejaVu Sans', sans-serif" in svg
+    names = set(re.findall(r' id="([^"]*)"', svg))
+    assert names <= set(re.findall(r"#([\w.-]+)", svg))
 
 
 def test_long_interval_does_not_press_the_figure_flat(tmp_path: Path):

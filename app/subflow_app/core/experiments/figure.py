@@ -54,7 +54,15 @@ def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, gro
     panels = []
     for asked in recipe.panels:
         panels += _Drawing(results, asked).panels()
-    return PanelFigure(tuple(panels), style, ground=ground, implied_text=_implied_text(recipe))
+    return PanelFigure(_told_once(panels), style, ground=ground, implied_text=_implied_text(recipe))
+
+
+def _told_once(panels: Sequence[Panel]) -> tuple[Panel, ...]:
+    """A note that several panels have stands below the last of them."""
+    later = [{other.note for other in panels[place + 1 :]} for place in range(len(panels))]
+    return tuple(
+        replace(panel, note="") if panel.note in notes else panel for panel, notes in zip(panels, later, strict=True)
+    )
 
 
 def shown_value(measure: Measure, value: float) -> float:
@@ -175,9 +183,12 @@ class _Drawing:
         x_text = f"{axis.label} ({axis.unit})" if axis.unit else axis.label
         if self._panel.form == "scatter":
             x_text = measure_text(self._recipe.measures[self._panel.x])
+        elif self._panel.form in ("bars", "box") and len(names) == 1 and axis.label:
+            # The names below are those of series.
+            x_text = f"{axis.label}: {self._points[0].label}"
         return Panel(
             _FORMS[self._panel.form],
-            self._title(measure),
+            self._panel.title,
             "" if self._is_pooled and self._panel.form != "scatter" else x_text,
             measure_text(measure),
             ("",) if self._is_pooled else tuple(names),
@@ -211,7 +222,7 @@ class _Drawing:
             _FORMS[self._panel.form],
             self._panel.title,
             "",
-            "Mean ± half of the 95 % interval" if is_table else (f"({unit})" if unit else ""),
+            "Mean ± half of the 95 % interval" if is_table else _together_text(self._measures, unit),
             tuple(names),
             np.empty(0),
             tuple(series),
@@ -249,7 +260,7 @@ class _Drawing:
                             ", ".join(parts) or each.name,
                             self._line_colour(each.name, number),
                             self._shapes[each.name] if len(self._series) > 1 else number,
-                            each.is_ours and number == 0,
+                            each.is_ours and len(self._measures) == 1,
                             shown_values(measure, y),
                             np.empty(0),
                             x=np.asarray(x, dtype=np.float64),
@@ -257,7 +268,7 @@ class _Drawing:
                     )
         units = {measure.unit for measure in self._measures}
         labels = list(dict.fromkeys(measure.label for measure in self._measures))
-        told = labels[0] if len(labels) == 1 else self._measures[0].kind.name.replace("_", " ").capitalize()
+        told = labels[0] if len(labels) == 1 else _kind_text(self._measures[0])
         unit = f" ({units.pop()})" if len(units) == 1 and units != {""} else ""
         smoothing = f", mean of {panel.window_s:g} s" if panel.window_s else ", mean so far" * panel.is_running_mean
         area = None
@@ -281,11 +292,12 @@ class _Drawing:
 
     def _line_colour(self, series: str, number: int) -> ColourKey:
         key = self._colours[series]
-        if number == 0:
+        if len(self._measures) == 1:
             return key
         if len(self._series) > 1:
             return ColourKey(key.hue, key.shade + number)
-        return ColourKey((key.hue + number) % len(HUES), 0)
+        # Panels beside each other show the same measures of another series: these, not it, have the colours.
+        return ColourKey(number % (len(HUES) - 1), 0)
 
     def _made(
         self,
@@ -320,11 +332,6 @@ class _Drawing:
                     found.append(Reference(number, shown_value(measure, each.value), each.is_implied, baseline))
         return tuple(found)
 
-    def _title(self, measure: Measure) -> str:
-        if self._panel.title:
-            return self._panel.title
-        return measure.label if len(self._recipe.panels) + len(self._measures) > 2 else ""
-
     def _note(self, measures: Sequence[Measure], labels: Sequence[str]) -> str:
         """Series of which nothing was measured."""
         missing = [
@@ -334,7 +341,8 @@ class _Drawing:
         ]
         told = [f"Not measured: {', '.join(missing)}."] if missing else []
         if self._is_pooled:
-            told.append(f"Over {len(self._points)} random draws.")
+            count = len(self._points)
+            told.append(f"Over {count} random draws." if count > 1 else "Of one random draw.")
         return " ".join(told)
 
 
@@ -356,6 +364,17 @@ def _course_text(*, recipe_kind: str, measure: Measure) -> str:
     if recipe_kind == "training":
         return "Steps of the training"
     return "Monitor interval" if measure.kind.name.startswith("interval_") else "Time (s)"
+
+
+def _kind_text(measure: Measure) -> str:
+    return measure.kind.name.replace("_", " ").capitalize()
+
+
+def _together_text(measures: Sequence[Measure], unit: str) -> str:
+    """What the axis of several measures of a unit says."""
+    kinds = {measure.kind.name for measure in measures}
+    told = _kind_text(measures[0]) if len(kinds) == 1 else ""
+    return " ".join(part for part in (told, f"({unit})" if told and unit else unit) if part)
 
 
 def _implied_text(recipe: Recipe) -> str:

@@ -9,7 +9,7 @@ from subflow_app.core.experiments.coverage import n_finished, n_wanted
 from subflow_app.core.experiments.figure import cell_of, published_values, shown_value
 from subflow_app.core.experiments.recipe import PAPERS, Ruling
 from subflow_app.core.experiments.results import Results, Verdict, VerdictKind
-from subflow_app.core.paper.panel_forms import number_text
+from subflow_app.core.paper.panel_forms import interval_text, number_text
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, duration_text
 
@@ -106,9 +106,7 @@ def published_table(results: Results) -> TextTable:
         measure = results.recipe.measures[published.measure]
         cell = cell_of(results, published.measure, published.series, published.point)
         unit = f" {measure.unit}" if measure.unit else ""
-        ours = number_text(shown_value(measure, cell.mean))
-        if math.isfinite(cell.half):
-            ours += f" ± {number_text(shown_value(measure, cell.half))}"
+        ours = interval_text(shown_value(measure, cell.mean), shown_value(measure, cell.half))
         paper = f"{number_text(shown_value(measure, each.value))}{unit}"
         if published.improvement is not None:
             paper = f"{published.improvement * 100:+.4g} % over {published.over} ({paper} with our {published.over})"

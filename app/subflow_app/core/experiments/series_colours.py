@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe, Series
 
 _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
-_DARKER = 2  # a shade of the palette, as are the other numbers
+# Shades of the palette, as are the other numbers: far from the plain hue on white and on dark grounds.
+_FAR, _OLIVE = 6, 2
 
 OURS = ColourKey(_VERMILLION, 0)
 """What a paper proposes: in no paper two of them are compared with each other."""
@@ -22,15 +23,15 @@ _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "balia": ColourKey(_GREEN, 0),
     "wvegas": ColourKey(_PURPLE, 0),
     "clean-slate": ColourKey(_ORANGE, 0),
-    "mpcc-latency": ColourKey(_YELLOW, _DARKER),
-    "mpcc-loss": ColourKey(_YELLOW, 6),
+    "mpcc-latency": ColourKey(_YELLOW, _OLIVE),
+    "mpcc-loss": ColourKey(_YELLOW, _FAR),
     "uncoupled": ColourKey(TOTAL, 1),
     "newreno": ColourKey(TOTAL, 0),
-    "cubic": ColourKey(_BLUE, _DARKER),
-    "vegas": ColourKey(_PURPLE, _DARKER),
-    "bbr": ColourKey(_GREEN, _DARKER),
-    "vivace": ColourKey(_ORANGE, _DARKER),
-    "ewtcp": ColourKey(_SKY, _DARKER),
+    "cubic": ColourKey(_BLUE, _FAR),
+    "vegas": ColourKey(_PURPLE, _FAR),
+    "bbr": ColourKey(_GREEN, _FAR),
+    "vivace": ColourKey(_ORANGE, _FAR),
+    "ewtcp": ColourKey(_SKY, _FAR),
     **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),
 }
 _MOST_SHADES = 7
@@ -64,8 +65,8 @@ def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey
         hues = {key.hue for key in used}
         # Blue first: what the paper proposes keeps its own.
         wanted = ColourKey(next((hue for hue in range(len(HUES)) if hue not in hues and hue != _VERMILLION), 0), 0)
-    for step in range(_MOST_SHADES):
-        key = ColourKey(wanted.hue, (wanted.shade + step) % _MOST_SHADES)
-        if key not in used:
-            return key
-    return wanted
+    shades = [(wanted.shade + step) % _MOST_SHADES for step in range(_MOST_SHADES)]
+    # Nobody sees plain or light yellow on white.
+    order = dict.fromkeys((wanted.hue, *range(len(HUES) - 1)))
+    keys = (ColourKey(hue, shade) for hue in order for shade in shades if hue != _YELLOW or shade in (_OLIVE, _FAR))
+    return next((key for key in keys if key not in used), wanted)

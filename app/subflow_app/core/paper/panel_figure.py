@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core import palette
 from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing
-from subflow_app.core.paper.panel_forms import FORMS, IMPLIED_HATCH, MARKERS, PAPER_HATCH, dashes
+from subflow_app.core.paper.panel_forms import (
+    FORMS,
+    IMPLIED_HATCH,
+    MARKERS,
+    PAPER_HATCH,
+    TABLE_LINE,
+    dashes,
+    names_lines,
+    table_layout,
+)
 from subflow_app.core.paper.panel_plan import Panel, PanelFigure, PanelSeries
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
 
@@ -19,12 +28,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 _LETTER = 0.56
-_LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW = 1.75, 2.4, 1.5, 1.5
+# Share of the height of a plot that its axis has: the rest goes to what stands below.
+_AXIS_SHARE = 0.74
+# Share of the width of a panel that titles have, which stand above the middle of its axes.
+_TITLE_SHARE = 0.8
+_LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW, _NAME_ROW = 1.75, 2.4, 1.5, 1.5, 1.2
 _HANDLE_LETTERS = 7
 _MOST_LEGEND_COLUMNS = 5
 _LEGENDLESS = ("table",)
-# Coordinates of a drawing, points: hundredths are finer than any printer, and half as long as what matplotlib writes.
-_DECIMALS = 2
+# Coordinates of a drawing, points: tenths are finer than a screen, and a third as long as what matplotlib writes.
+_DECIMALS = 1
 
 
 def render_panels(figure: PanelFigure) -> bytes:
@@ -44,16 +57,14 @@ def render_panels(figure: PanelFigure) -> bytes:
         drawn.savefig(
             content, format=figure.kind, dpi=figure.dpi, metadata=metadata, facecolor=figure.ground.background
         )
-    return _shortened(content.getvalue()) if figure.kind == "svg" else content.getvalue()
+    return _shortened(content.getvalue(), figure.style.font) if figure.kind == "svg" else content.getvalue()
 
 
 def panels_size_in(figure: PanelFigure) -> tuple[float, float]:
     """Width and height, inches."""
     style = figure.style
     width = style.width_mm / MM_PER_INCH
-    columns = figure.columns
-    rows = [figure.panels[first : first + columns] for first in range(0, len(figure.panels), columns)]
-    height = sum(max(_panel_height_in(figure, panel) for panel in row) for row in rows)
+    height = sum(_row_heights_in(figure))
     if figure.is_thumbnail:
         return width, height
     handles, legend_columns = _legend(figure)
@@ -65,18 +76,12 @@ def panels_size_in(figure: PanelFigure) -> tuple[float, float]:
 
 def fill_panels(part: Figure | SubFigure, figure: PanelFigure) -> None:
     """Draw into a figure, or into a part of a page, of `panels_size_in`; call it within `drawing`."""
-    columns = figure.columns
-    count = -(-len(figure.panels) // columns)
-    heights = [
-        max(_panel_height_in(figure, panel) for panel in figure.panels[row * columns : (row + 1) * columns])
-        for row in range(count)
-    ]
-    every = part.subplots(count, columns, squeeze=False, height_ratios=heights).flat
-    for number, axes in enumerate(every):
-        if number < len(figure.panels):
-            _draw_panel(axes, figure.panels[number], figure)
-        else:
-            axes.set_visible(False)
+    rows = figure.rows
+    columns = max(map(len, rows))
+    grid = part.add_gridspec(len(rows), columns, height_ratios=_row_heights_in(figure))
+    for number, row in enumerate(rows):
+        for place, panel in enumerate(row):
+            _draw_panel(part.add_subplot(grid[number, place if len(row) > 1 else slice(None)]), panel, figure)
     if figure.is_thumbnail:
         return
     ink = figure.ground.ink
@@ -114,12 +119,16 @@ def _draw_panel(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     if panel.title:
         axes.set_title("\n".join(_title_lines(panel, figure)), color=ground.ink, fontsize=style.font_pt)
     if panel.form != "table":
-        letters = int(style.plot_height_mm / MM_PER_INCH * POINTS_PER_INCH / (_LETTER * style.font_pt))
+        letters = int(_AXIS_SHARE * style.plot_height_mm / MM_PER_INCH * POINTS_PER_INCH / (_LETTER * style.font_pt))
         axes.set_ylabel(_in_lines(panel.y_text, letters), color=ground.ink)
         below = "\n".join(text for text in (panel.x_text, *_note_lines(panel, figure)) if text)
         axes.set_xlabel(below, color=ground.ink)
     elif panel.note:
         axes.set_xlabel("\n".join(_note_lines(panel, figure)), color=ground.muted, fontsize=style.small_pt)
+
+
+def _row_heights_in(figure: PanelFigure) -> list[float]:
+    return [max(_panel_height_in(figure, panel) for panel in row) for row in figure.rows]
 
 
 def _panel_height_in(figure: PanelFigure, panel: Panel) -> float:
@@ -128,34 +137,32 @@ def _panel_height_in(figure: PanelFigure, panel: Panel) -> float:
     if figure.is_thumbnail:
         return height
     if panel.form == "table":
-        # As many lines as it has rows; how it looks does not depend on the room.
-        rows = len(panel.series) + 2
-        height = rows * 2.1 * style.small_pt / POINTS_PER_INCH
+        # As many lines as it has; how it looks does not depend on the room.
+        height = table_layout(panel, figure).lines * TABLE_LINE * style.small_pt / POINTS_PER_INCH
+    else:
+        height += (names_lines(panel, figure) - 1) * _NAME_ROW * style.small_pt / POINTS_PER_INCH
     height += len(_title_lines(panel, figure)) * _TITLE_ROW * style.font_pt / POINTS_PER_INCH
     height += len(_note_lines(panel, figure)) * _NOTE_ROW * style.font_pt / POINTS_PER_INCH
     return height
 
 
-def _letters(figure: PanelFigure) -> int:
+def _letters(figure: PanelFigure, panel: Panel) -> int:
     """How many letters fit into the width of a panel."""
-    width = figure.panel_width_in * POINTS_PER_INCH
-    return max(12, int(0.9 * width / (_LETTER * figure.style.font_pt)))
+    width = figure.width_in(panel) * POINTS_PER_INCH
+    return max(12, int(_TITLE_SHARE * width / (_LETTER * figure.style.font_pt)))
 
 
 def _title_lines(panel: Panel, figure: PanelFigure) -> list[str]:
-    return wrap(panel.title, _letters(figure))
+    return wrap(panel.title, _letters(figure, panel))
 
 
 def _note_lines(panel: Panel, figure: PanelFigure) -> list[str]:
-    return wrap(panel.note, _letters(figure))
+    return wrap(panel.note, _letters(figure, panel))
 
 
 def _in_lines(text: str, letters: int) -> str:
-    """The text of a value axis, in two lines where one is longer than the axis: the unit stays whole."""
-    if len(text) <= letters:
-        return text
-    head, _, unit = text.rpartition(" (")
-    return f"{head}\n({unit}" if head else "\n".join(wrap(text, letters))
+    """The text of a value axis, in lines where one is longer than the axis."""
+    return "\n".join(wrap(text, letters, break_on_hyphens=False))
 
 
 def _legend(figure: PanelFigure) -> tuple[list[Artist], int]:
@@ -240,12 +247,24 @@ def _reference_handle(panel: Panel, is_implied: bool, text: str, figure: PanelFi
     )
 
 
-def _shortened(svg: bytes) -> bytes:
+def _generic(font: str) -> str:
+    return "serif" if font.startswith("STIX") else "sans-serif"
+
+
+def _shortened(svg: bytes, font: str) -> bytes:
     """The drawing with shorter numbers: a page with forty of them is loaded twice as fast."""
 
     def rounded(match: re.Match[str]) -> str:
         return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.{_DECIMALS}f}", match[0])
 
-    text = re.sub(r' d="[^"]*"|translate\([^)]*\)', rounded, svg.decode())
+    text = re.sub(r' (?:d|x|y)="[^"]*"|(?:translate|rotate)\([^)]*\)', rounded, svg.decode())
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
+    # Names of groups that nothing refers to.
+    used = set(re.findall(r"#([\w.-]+)", text))
+    text = re.sub(r' id="([^"]*)"', lambda name: name[0] if name[1] in used else "", text)
+    text = re.sub(r"<g/>\s*", "", text)
+    # Said once, and with what stands in where nobody has that font.
+    text = text.replace(f"font-family: '{font}'; ", "")
+    text = text.replace("</style>", f"text{{font-family: '{font}', {_generic(font)}}}</style>", 1)
     return re.sub(r"\n\s+", "\n", text).encode()

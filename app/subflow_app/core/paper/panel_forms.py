@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -28,6 +30,10 @@ _MOST_ABOVE = 1.6  # times the largest value: as far as intervals are drawn
 _NOTHING = "–"
 _PT_PER_INCH = 72.0
 _LEAST_TABLE_PT = 5.0
+TABLE_LINE = 2.3
+"""Height of a row of a table in multiples of its letters."""
+_HEAD_LINE = 0.65  # of a further line of a head, in rows
+_ASKEW = 0.6  # sine of the angle of names that stand askew
 
 
 def dashes(series: PanelSeries) -> Literal["-"] | tuple[float, tuple[float, ...]]:
@@ -189,9 +195,8 @@ def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
 def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     """Curves over time or another running quantity."""
     if panel.area is not None:
-        axes.fill_between(
-            panel.area.x, panel.area.means, color=figure.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5
-        )
+        x, y = _corners(panel.area.x, panel.area.means)
+        axes.fill_between(x, y, color=figure.ground.grid, alpha=0.7, linewidth=0.0, step="post", zorder=0.5)
     for series in panel.series:
         x, y = _readable(series)
         axes.plot(
@@ -212,32 +217,25 @@ def draw_trace(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
 
 
 def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
-    """Numbers: a row for each series, a column for each point, and below ours what others report."""
-    from matplotlib.transforms import Bbox
-
+    """Numbers: a row for each series, a column for each point, and beside ours what others report."""
     axes.set_axis_off()
     style, ground = figure.style, figure.ground
-    heads = ["", *panel.points]
-    rows = [heads]
-    rows += [
-        [series.name, *(table_cell(series, point) for point in range(len(panel.points)))] for series in panel.series
-    ]
-    letters = [max(len(row[column]) for row in rows) + 2 for column in range(len(heads))]
-    room = figure.panel_width_in * _PT_PER_INCH / _LETTER / sum(letters)
-    size = min(style.small_pt, max(_LEAST_TABLE_PT, room))
+    layout = table_layout(panel, figure)
+    line = 1.0 / layout.lines
+    head = 1.0 + (layout.head_lines - 1) * _HEAD_LINE
     table = axes.table(
-        cellText=rows,
+        cellText=layout.cells,
         cellLoc="right",
-        loc="center",
         edges="horizontal",
-        colWidths=[count / sum(letters) for count in letters],
-        bbox=Bbox.from_bounds(0.0, 0.0, 1.0, 0.88),
+        colWidths=list(layout.shares),
+        bbox=(0.0, 0.0, 1.0, (head + len(panel.series)) * line),  # type: ignore[arg-type]
     )
     table.auto_set_font_size(False)
     for (row, column), cell in table.get_celld().items():
         cell.set_edgecolor(ground.grid)
+        cell.set_height((head if row == 0 else 1.0) * line)
         text = cell.get_text()
-        text.set_fontsize(size)
+        text.set_fontsize(layout.font_pt)
         text.set_color(ground.ink)
         is_ours = row > 0 and panel.series[row - 1].is_ours
         if row == 0 or (column == 0 and is_ours):
@@ -247,16 +245,70 @@ def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
             cell.PAD = 0.01
     if not figure.is_thumbnail:
         axes.text(
-            0.0, 0.98, panel.y_text, fontsize=style.small_pt, color=ground.muted, va="top", transform=axes.transAxes
+            0.0,
+            1.0 - 0.5 * line,
+            panel.y_text,
+            fontsize=style.small_pt,
+            color=ground.muted,
+            va="center",
+            transform=axes.transAxes,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """Where the texts of a table stand.
+
+    Attributes:
+        cells: heads, then the rows; heads may have several lines.
+        shares: of the width, by column.
+        head_lines: lines of the longest head.
+        font_pt: size of its letters, points.
+    """
+
+    cells: tuple[tuple[str, ...], ...]
+    shares: tuple[float, ...]
+    head_lines: int
+    font_pt: float
+
+    @property
+    def lines(self) -> float:
+        """Of `TABLE_LINE` letters each: what the numbers are, the heads, and the rows."""
+        return 1.0 + (self.head_lines - 1) * _HEAD_LINE + len(self.cells)
+
+
+def table_layout(panel: Panel, figure: PanelFigure) -> TableLayout:
+    """Columns as wide as their numbers; heads that are longer are broken into lines."""
+    rows = [
+        (series.name, *(table_cell(series, point) for point in range(len(panel.points)))) for series in panel.series
+    ]
+    # What the points are stands at the left of them.
+    heads = (panel.x_text, *panel.points)
+    room = int(figure.width_in(panel) * _PT_PER_INCH / _LETTER / figure.style.small_pt)
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(len(heads))]
+    widths = [
+        max(width, *(len(word) + 1 for word in head.split()), 1) + 2 for width, head in zip(widths, heads, strict=True)
+    ]
+    # What is left goes to columns whose heads are long.
+    spare = room - sum(widths)
+    wishes = [max(0, len(head) + 4 - width) for width, head in zip(widths, heads, strict=True)]
+    if spare > 0 and any(wishes):
+        share = min(1.0, spare / sum(wishes))
+        widths = [width + int(share * wish) for width, wish in zip(widths, wishes, strict=True)]
+    broken = tuple("\n".join(wrap(head, max(4, width - 3))) for head, width in zip(heads, widths, strict=True))
+    size = min(1.0, room / sum(widths)) * figure.style.small_pt
+    return TableLayout(
+        (broken, *rows),
+        tuple(width / sum(widths) for width in widths),
+        max(head.count("\n") + 1 for head in broken),
+        max(_LEAST_TABLE_PT, size),
+    )
 
 
 def table_cell(series: PanelSeries, point: int) -> str:
     """Mean, interval and what others report, e.g. ``3.02 ± 0.11 (paper 3.2)``."""
     mean, half = float(series.means[point]), float(series.halves[point])
-    told = number_text(mean)
-    if math.isfinite(mean) and math.isfinite(half):
-        told += f" ± {number_text(half)}"
+    told = interval_text(mean, half)
     for mark in series.references:
         if mark.point == point:
             told += f" (paper {'≈ ' if mark.is_implied else ''}{number_text(mark.value)})"
@@ -269,10 +321,25 @@ def number_text(value: float) -> str:
         return _NOTHING
     if value == 0.0:
         return "0"
-    if abs(value) >= 1000:
-        return f"{value:,.0f}".replace(",", " ")
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(digits, 6)}f}"
+    return f"{value:,.{_decimals(value)}f}".replace(",", " ")
+
+
+def interval_text(mean: float, half: float) -> str:
+    """A mean with half of its interval, which has no more decimals and is never rounded down: ``3.02 ± 0.11``."""
+    told = number_text(mean)
+    if not (math.isfinite(mean) and math.isfinite(half)):
+        return told
+    digits = _decimals(max(abs(mean), half))
+    scale = 10.0**digits
+    # The tolerance keeps 0.11 from becoming 0.12 where it is 0.11000000000000001.
+    shown = math.ceil(half * scale - 1e-6) / scale
+    return f"{told} ± {f'{shown:,.{digits}f}'.replace(',', ' ') if shown else '0'}"
+
+
+def _decimals(value: float) -> int:
+    """How many decimals show three digits."""
+    exponent = int(f"{value:.2e}".partition("e")[2]) if value else 0
+    return min(6, max(0, 2 - exponent))
 
 
 FORMS: Mapping[PanelForm, Callable[[Axes, Panel, PanelFigure], None]] = {
@@ -328,14 +395,15 @@ def _x_axis_of_points(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
 
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks(x, _unless_crowded(x, panel.points, figure, is_log=is_log))
+    axes.set_xticks(x, _unless_crowded(x, panel, figure, is_log=is_log))
 
 
-def _unless_crowded(x: FloatArray, names: Sequence[str], figure: PanelFigure, *, is_log: bool) -> list[str]:
+def _unless_crowded(x: FloatArray, panel: Panel, figure: PanelFigure, *, is_log: bool) -> list[str]:
     """Names of the points; those that would run into the one before are left out, the last never is."""
+    names = panel.points
     place = np.log(x) if is_log else x
     span = float(place.max() - place.min()) or 1.0
-    room_pt = 0.78 * figure.panel_width_in * _PT_PER_INCH
+    room_pt = 0.78 * figure.width_in(panel) * _PT_PER_INCH
     order = np.argsort(place)
     shown: list[int] = []
     for index in order[::-1]:  # from the last
@@ -346,10 +414,9 @@ def _unless_crowded(x: FloatArray, names: Sequence[str], figure: PanelFigure, *,
 
 
 def _names_axis(axes: Axes, names: Sequence[str], figure: PanelFigure, panel: Panel) -> None:
-    axes.set_xticks(range(len(names)), list(names))
-    room_pt = 0.82 * figure.panel_width_in * _PT_PER_INCH / max(1, len(names))
-    longest = max((len(name) for name in names), default=0)
-    if (longest + 1) * _LETTER * figure.style.small_pt > room_pt and not figure.is_thumbnail:
+    letters = _name_letters(len(names), panel, figure)
+    axes.set_xticks(range(len(names)), [_broken(name, letters) for name in names])
+    if _longest_word(names) > letters and not figure.is_thumbnail:
         axes.tick_params(axis="x", labelrotation=35)
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
@@ -363,30 +430,66 @@ def _names_axis(axes: Axes, names: Sequence[str], figure: PanelFigure, panel: Pa
             label.set_fontweight("bold" if is_ours else "normal")
 
 
+def names_lines(panel: Panel, figure: PanelFigure) -> float:
+    """How many lines high the names below a panel are, whether they are broken or stand askew."""
+    if panel.form in ("trace", "scatter") or (panel.form == "lines" and len(panel.positions)):
+        return 1.0
+    names = [s.name for s in panel.series] if len(panel.points) == 1 else panel.points
+    letters = _name_letters(len(names), panel, figure)
+    longest = max(map(len, names), default=0)
+    if _longest_word(names) > letters:
+        return 1.0 + _ASKEW * longest * _LETTER
+    return float(max((_broken(name, letters).count("\n") + 1 for name in names), default=1))
+
+
+def _name_letters(count: int, panel: Panel, figure: PanelFigure) -> int:
+    """How many letters a name below a panel may have."""
+    room_pt = 0.82 * figure.width_in(panel) * _PT_PER_INCH / max(1, count)
+    return max(1, int(room_pt / (_LETTER * figure.style.small_pt)) - 1)
+
+
+def _broken(name: str, letters: int) -> str:
+    return "\n".join(wrap(name, letters, break_long_words=False, break_on_hyphens=False)) or name
+
+
+def _longest_word(names: Sequence[str]) -> int:
+    return max((len(word) for name in names for word in name.split()), default=0)
+
+
 def _value_axis(axes: Axes, panel: Panel) -> None:
     """From zero, unless something is below: bars and bands that begin elsewhere mislead."""
     if panel.is_log_y:
+        from matplotlib.ticker import FuncFormatter, NullFormatter
+
         axes.set_yscale("log", nonpositive="mask")
+        # Names of runs are no formulas, so powers of ten cannot be written as such.
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         return
     values = [value for series in panel.series for value in series.means if math.isfinite(value)]
     values += [mark.value for series in panel.series for mark in series.references]
     if not values or min(values) < 0.0:
         return
     axes.set_ylim(bottom=0.0)
-    if max(values) > 0.0 and panel.form != "box":
+    if max(values) > 0.0 and panel.form in ("lines", "bars"):
         # The interval of two runs reaches ten times as far as they are apart: it must not press everything flat.
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(values)))
 
 
-def _known(
-    halves: FloatArray,
-) -> FloatArray | None:
+def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Steps without the samples between them."""
+    if len(x) < 2:
+        return x, y
+    is_corner = np.concatenate(([True], y[1:] != y[:-1]))
+    is_corner[-1] = True
+    return x[is_corner], y[is_corner]
+
+
+def _known(halves: FloatArray) -> FloatArray | None:
     return np.nan_to_num(halves) if len(halves) and np.isfinite(halves).any() else None
 
 
-def _readable(
-    series: PanelSeries,
-) -> tuple[FloatArray, FloatArray]:
+def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:
     """The curve with as many points as a figure can show: more are a band of noise, so they are averaged."""
     every = -(-len(series.x) // _MOST_TRACE_POINTS)
     if every < 2:

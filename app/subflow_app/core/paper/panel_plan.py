@@ -158,15 +158,22 @@ class PanelFigure:
     is_thumbnail: bool = False
 
     @property
-    def columns(self) -> int:
-        """How many panels stand beside each other; tables take the whole width."""
-        is_wide = self.style.width_mm >= _TWO_COLUMNS_MM
-        return 2 if is_wide and len(self.panels) > 1 and not any(p.form == "table" for p in self.panels) else 1
+    def rows(self) -> tuple[tuple[Panel, ...], ...]:
+        """Panels that stand beside each other, row by row; tables, and one that is left over, take the whole width."""
+        most = 2 if self.style.width_mm >= _TWO_COLUMNS_MM else 1
+        rows: list[tuple[Panel, ...]] = []
+        for panel in self.panels:
+            can_join = rows and len(rows[-1]) < most and "table" not in (panel.form, rows[-1][-1].form)
+            if can_join:
+                rows[-1] = (*rows[-1], panel)
+            else:
+                rows.append((panel,))
+        return tuple(rows)
 
-    @property
-    def panel_width_in(self) -> float:
-        """The width of a panel with its texts, inches."""
-        return self.style.width_mm / MM_PER_INCH / self.columns
+    def width_in(self, panel: Panel) -> float:
+        """The width of one of the panels with its texts, inches."""
+        beside = next((len(row) for row in self.rows if any(each is panel for each in row)), 1)
+        return self.style.width_mm / MM_PER_INCH / beside
 
     def checked(self) -> PanelFigure:
         """The figure, once it is known that it can be drawn.
