@@ -71,6 +71,7 @@ class Features:
         from subflow_app.qt.gallery.feature import GalleryFeature
         from subflow_app.qt.guide_feature import GuideFeature
         from subflow_app.qt.labs.feature import LabFeature
+        from subflow_app.qt.leaderboard.feature import LeaderboardFeature
         from subflow_app.qt.playhead.feature import PlayheadFeature
         from subflow_app.qt.sweeps.feature import SweepFeature
 
@@ -85,6 +86,7 @@ class Features:
             GalleryFeature,
             GuideFeature,
             LabFeature,
+            LeaderboardFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}
 

@@ -6,6 +6,13 @@ from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.actions.choices import PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
 
+LEADERBOARD_MENU = (
+    "leaderboard.run_quick",
+    "leaderboard.run_full",
+    "leaderboard.stop",
+    "-",
+    "leaderboard.export",
+)
 # Submenus of the menus below: the plots that only some runs have.
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
@@ -48,6 +55,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "gallery.export_figure",
         "gallery.report",
     ),
+    "Leaderboard": LEADERBOARD_MENU,
     "Workspace": (*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout", "view.reset_layouts"),
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
@@ -230,6 +238,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "study.lab_result",
         "-",
         ">Experiments",
+        ">Leaderboard",
     ),
     "&Help": (
         "help.panel",
@@ -265,6 +274,7 @@ HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "study.compare", "-", "file.export
 SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
+LEADERBOARD_BUTTONS = ("leaderboard.run_quick", "leaderboard.run_full", "leaderboard.stop", "leaderboard.export")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
 GALLERY_MENU = SUBMENUS["Experiments"]

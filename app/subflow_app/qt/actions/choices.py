@@ -28,6 +28,7 @@ PANELS = {
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
     "lab": ("Lab", "example", "Ctrl+Alt+9"),
     "gallery": ("Gallery", "gallery", "Ctrl+Alt+8"),
+    "leaderboard": ("Leaderboard", "leaderboard", "Ctrl+Alt+7"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).

@@ -1,0 +1,1 @@
+"""The leaderboard in the window."""

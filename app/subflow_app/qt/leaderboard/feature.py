@@ -1,0 +1,227 @@
+"""The leaderboard as a part of the window: read from the database, run in the background, written as files."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer
+
+from subflow_app.core.errors import AppError
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.summary_text import duration_text
+from subflow_app.core.sweeps.executors import jobs_beside_window
+from subflow_app.qt.features import Feature
+from subflow_app.qt.menus import LEADERBOARD_BUTTONS
+from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_sim.errors import SimError
+from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.core.leaderboard.board import Board, LeaderboardJob
+    from subflow_app.qt.leaderboard.panel import LeaderboardPanel
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_store import Store
+
+RUN_QUICK, RUN_FULL, STOP, EXPORT = (f"leaderboard.{name}" for name in ("run_quick", "run_full", "stop", "export"))
+
+_REFRESH_MS = 300
+_FILTERS = translatable("Table of all values (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
+
+
+class LeaderboardFeature(Feature):
+    """The panel of the leaderboard and what its actions do."""
+
+    panel_name = "leaderboard"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: LazyPanel = LazyPanel("leaderboard_panel", tr("Leaderboard"))
+        self._content: LeaderboardPanel | None = None
+        self._contests: Sequence[str] = ()
+        self._job: LeaderboardJob | None = None
+        self._is_running = False
+        self._stopped = threading.Event()
+        self._is_reading = False
+        self._reads_again = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._show_progress)
+
+    @property
+    def content(self) -> LeaderboardPanel:
+        """What is in the panel; it comes when it is first asked for."""
+        if self._content is None:
+            from subflow_app.qt.leaderboard.panel import LeaderboardPanel
+
+            bar = self.window.bar
+            content = self._content = LeaderboardPanel([bar[name] for name in LEADERBOARD_BUTTONS], bar[RUN_QUICK])
+            self.panel.put_in(content)
+            content.choice_changed.connect(self.read)
+            self.read()
+        return self._content
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing runs, and everything has been read."""
+        return not (self._is_running or self._is_reading or self._reads_again)
+
+    def connect_parts(self) -> None:
+        """The panel wakes when it is first shown; another database has another board."""
+        self.panel.woken.connect(lambda: self.content)
+        self.window.database.opened.connect(lambda _store: self.read())
+
+    def possible(self) -> frozenset[str]:
+        """Running, unless it does; stopping, if it does; writing what is shown."""
+        found = set()
+        if self._is_running:
+            found.add(STOP)
+        elif self.window.database.store is not None and self.window.database.can_write:
+            found |= {RUN_QUICK, RUN_FULL}
+        if self._content is not None and self._content.rows:
+            found.add(EXPORT)
+        return frozenset(found)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        if self._content is not None:
+            self._content.apply_tokens(tokens)
+
+    def close(self) -> None:
+        """Ends the runs that go on; what has ended is kept, and the next time goes on from there."""
+        self.stop()
+
+    # ---- what actions call ----
+
+    def limit_to(self, contests: Sequence[str]) -> None:
+        """Takes only these contests, by ids or files; without any, all."""
+        self._contests = tuple(contests)
+
+    def run(self, *, is_quick: bool) -> None:
+        """Makes all runs that are missing; its panel comes to the front."""
+        from subflow_app.core.leaderboard.board import LeaderboardJob, entry
+
+        store = self.window.database.store
+        if store is None or self._is_running:
+            return
+        self.window.docks.set_open("leaderboard", True)
+        self.window.docks.raise_panel("leaderboard")
+        self.content.quick.setChecked(is_quick)
+        self._is_running = True
+        self._stopped.clear()
+        contests = self._contests
+
+        def work() -> tuple[str, ...]:
+            # Reading and planning takes seconds: hundreds of scenarios.
+            job = LeaderboardJob(entry(contests, is_quick=is_quick), store, jobs=jobs_beside_window())
+            self._job = job
+            if not self._stopped.is_set():
+                job.run()
+            return job.problems
+
+        self.window.workers.start(
+            "leaderboard", work, succeeded=self._on_ended, failed=self._on_failed, cancel=self.stop
+        )
+        self._timer.start()
+        self._show_progress()
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Ends it soon; what has ended is kept, and running again makes what is missing."""
+        self._stopped.set()
+        if self._job is not None:
+            self._job.stop()
+
+    def read(self) -> None:
+        """Reads what the database has, in the background."""
+        from subflow_app.core.leaderboard.board import entry, stored_board
+
+        store = self.window.database.store
+        if self._content is None or store is None:
+            return
+        if self._is_reading:
+            self._reads_again = True
+            return
+        self._is_reading = True
+        contests, is_quick = self._contests, self._content.quick.isChecked()
+
+        def work() -> tuple[Store, Board]:
+            return store, stored_board(entry(contests, is_quick=is_quick), store)
+
+        self.window.workers.start("read leaderboard", work, succeeded=self._on_read, failed=self._on_unread)
+
+    def ask_export(self) -> None:
+        """Asks for a place, and writes the values, or the picture in front."""
+        content, window = self._content, self.window
+        if content is None or content.board is None:
+            return
+        last = window.preferences.settings.last_export_directory
+        folder = Path(last) if last and Path(last).is_dir() else Path.home()
+        suffix = ".csv" if content.chart is None else ".svg"
+        path = window.dialogs.save_path(tr("Export the leaderboard"), tr(_FILTERS), folder / f"leaderboard{suffix}")
+        if path is None:
+            return
+        from subflow_app.qt.leaderboard.board_file import save_board
+
+        try:
+            save_board(content.board, content.chart or content.radar, path)
+        except AppError as error:
+            window.notices.export_failed(str(error))
+            return
+        window.preferences.change(window.preferences.settings.with_export_directory(path.parent))
+        window.exports.written.emit(path)
+
+    # ---- inside ----
+
+    def _show_progress(self) -> None:
+        if self._content is None:
+            return
+        job = self._job
+        if job is None:
+            self._content.show_progress(0.0, tr("Reading contests …"))
+            return
+        told = job.progress
+        name = told.name.removeprefix("leaderboard ")
+        left = duration_text(told.eta_s)
+        text = tr("{name}: {done} of {all} runs, {left} to go", name=name, done=told.finished, all=told.runs, left=left)
+        self._content.show_progress(told.fraction, text)
+
+    def _on_ended(self, problems: tuple[str, ...]) -> None:
+        self._end()
+        if problems:
+            self.window.statusBar().showMessage(problems[0])
+        self.window.history.reload()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._end()
+        if not isinstance(error, AppError | SimError | StoreError):
+            raise error
+        self.window.statusBar().showMessage(str(error))
+
+    def _end(self) -> None:
+        self._timer.stop()
+        self._is_running, self._job = False, None
+        if self._content is not None:
+            self._content.hide_progress()
+        self.read()
+        self.changed.emit()
+
+    def _on_read(self, read: tuple[Store, Board]) -> None:
+        store, board = read
+        self._is_reading = False
+        if self._content is not None and store is self.window.database.store and not self._reads_again:
+            self._content.show_board(board)
+            self.changed.emit()
+        if self._reads_again:
+            self._reads_again = False
+            self.read()
+
+    def _on_unread(self, error: Exception) -> None:
+        self._is_reading = False
+        if not isinstance(error, AppError | SimError | StoreError):
+            raise error
+        self.window.statusBar().showMessage(str(error))

@@ -1,0 +1,290 @@
+"""The panel of the leaderboard: which contest, a table, a radar and a scatter of it, and how far the runs are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSignalBlocker, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QStackedWidget,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.language import tr
+from subflow_app.core.leaderboard.board import Board
+from subflow_app.core.leaderboard.contest import Contest
+from subflow_app.core.leaderboard.metrics import METRICS, default_weights
+from subflow_app.core.leaderboard.table import Standing, standings
+from subflow_app.qt.leaderboard.board_model import NAME, SORT_ROLE, BarDelegate, BoardModel
+from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
+from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.tables import set_up_table, set_widths
+
+_SHOWN_AT_FIRST = 4
+
+
+class LeaderboardPanel(QWidget):
+    """Shows what is known; who reads and runs it is its owner's business."""
+
+    choice_changed = Signal()  # quick or full
+
+    def __init__(self, actions: Sequence[QAction], run: QAction, parent: QWidget | None = None) -> None:
+        """An empty board with a button for each action; the empty state offers ``run``."""
+        super().__init__(parent)
+        self.setObjectName("leaderboard")
+        self.board: Board | None = None
+        self.rows: tuple[Standing, ...] = ()
+        self.contests = QComboBox(self)
+        self.contests.setObjectName("leaderboard_contest")
+        self.contests.setAccessibleName(tr("Contest"))
+        self.contests.setToolTip(tr("All contests together, as scores, or the values of one"))
+        self.contests.addItem(tr("All contests"), "")
+        self.contests.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.contests.setMinimumContentsLength(24)
+        self.quick = QCheckBox(tr("Quick runs"), self)
+        self.quick.setObjectName("leaderboard_quick")
+        self.quick.setToolTip(tr("Show what quick runs have found; without it, what full ones have"))
+        self.quick.setChecked(True)
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 4, 6, 0)
+        top.addWidget(self.contests, 1)
+        top.addWidget(self.quick)
+        for action in actions:
+            button = QToolButton(self)
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        self.bar = QProgressBar(self)
+        self.bar.setObjectName("leaderboard_progress")
+        self.bar.setAccessibleName(tr("Progress of the leaderboard"))
+        self.bar.setRange(0, 1000)
+        self.bar.hide()
+        self.words = QLabel(self)
+        self.words.setObjectName("leaderboard_words")
+        self.words.setWordWrap(True)
+        self.words.setContentsMargins(8, 0, 8, 4)
+
+        self.model = BoardModel(self)
+        self._sorted = QSortFilterProxyModel(self)
+        self._sorted.setSourceModel(self.model)
+        self._sorted.setSortRole(SORT_ROLE)
+        self.table = QTableView(self)
+        self.table.setModel(self._sorted)
+        set_up_table(self.table, "leaderboard_table", tr("Controllers with their scores or values"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setItemDelegate(BarDelegate(self.table))
+        self.table.setSortingEnabled(True)
+        self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+        self.table.horizontalHeader().setStretchLastSection(False)
+        self.radar = RadarChart(self)
+        self.scatter = ScatterChart(self)
+        self.along, self.up = self._axis(tr("Along"), "rtt"), self._axis(tr("Up"), "goodput")
+        axes = QHBoxLayout()
+        for title, box in ((tr("Along"), self.along), (tr("Up"), self.up)):
+            label = QLabel(title, self)
+            label.setBuddy(box)
+            axes.addWidget(label)
+            axes.addWidget(box)
+        axes.addStretch(1)
+        page = QWidget(self)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.addLayout(axes)
+        layout.addWidget(self.scatter, 1)
+        self.tabs = QTabWidget(self)
+        self.tabs.setObjectName("leaderboard_tabs")
+        self.tabs.setAccessibleName(tr("Views of the leaderboard"))
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(self.table, tr("Table"))
+        self.tabs.addTab(self.radar, tr("Radar"))
+        self.tabs.addTab(page, tr("Scatter"))
+        self.empty = EmptyState(
+            "leaderboard",
+            tr("No contest has been run"),
+            tr(
+                "Every controller plays every scenario of the papers: goodput, RTT, loss, fairness, friendliness to "
+                "Reno, convergence and CPU time. A quick run takes minutes, and can be stopped and gone on with."
+            ),
+            run,
+            self,
+        )
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.tabs)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addLayout(top)
+        whole.addWidget(self.bar)
+        whole.addWidget(self._stack, 1)
+        whole.addWidget(self.words)
+        self.setFocusProxy(self.contests)
+        self.contests.currentIndexChanged.connect(lambda _: self.redraw())
+        self.quick.toggled.connect(lambda _: self.choice_changed.emit())
+        self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._draw_radar())
+        for box in (self.along, self.up):
+            box.currentIndexChanged.connect(lambda _: self._draw_scatter())
+        self.apply_tokens(current_tokens())
+
+    @property
+    def contest(self) -> str:
+        """The id of the contest that is shown; empty: all."""
+        return str(self.contests.currentData() or "")
+
+    @property
+    def chart(self) -> BoardChart | None:
+        """The picture in front; None: the table is."""
+        charts: tuple[BoardChart | None, ...] = (None, self.radar, self.scatter)
+        return charts[self.tabs.currentIndex()]
+
+    def set_contests(self, contests: Sequence[Contest]) -> None:
+        """Offers these."""
+        if self.contests.count() == len(contests) + 1:
+            return
+        with QSignalBlocker(self.contests):
+            for contest in contests:
+                self.contests.addItem(f"{contest.id}: {contest.title}", contest.id)
+
+    def show_board(self, board: Board) -> None:
+        """Shows what is known now."""
+        self.board = board
+        self.set_contests(board.entry.contests)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Shows the chosen contest in every view; who is selected stays so."""
+        board = self.board
+        if board is None:
+            return
+        selected = self.selected
+        contest = self.contest
+        self.rows = standings(board, default_weights(), [contest] if contest else None)
+        self.model.show_rows(board, self.rows, contest)
+        self._stack.setCurrentIndex(1 if self.rows else 0)
+        header = self.table.horizontalHeader()
+        titles = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.model.columnCount())]
+        widest = "0000.00 ± 000.00" if contest else "0.00 ± 0.00"
+        set_widths(self.table, [(title, "" if n == 0 else widest) for n, title in enumerate(titles)])
+        self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
+        self._select(selected)
+        self._draw_radar()
+        self._draw_scatter()
+        self._say()
+
+    @property
+    def selected(self) -> tuple[str, ...]:
+        """Names of the selected controllers, from top to bottom."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return tuple(str(self._sorted.index(row, NAME).data()) for row in rows)
+
+    def show_progress(self, fraction: float, text: str) -> None:
+        """How far the runs are."""
+        self.bar.setValue(round(1000 * fraction))
+        self.bar.setFormat(text)
+        self.bar.show()
+
+    def hide_progress(self) -> None:
+        """Nothing goes on."""
+        self.bar.hide()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours table, tabs and pictures."""
+        self.table.setStyleSheet(table_style(tokens))
+        self.words.setStyleSheet(f"color: {tokens.muted_text};")
+        self.tabs.setStyleSheet(
+            f"QTabWidget::pane {{ border: none; border-top: 1px solid {tokens.border}; }}"
+            f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 5px 14px 4px; border: none;"
+            " border-bottom: 2px solid transparent; }"
+            f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
+        )
+        self.empty.apply_tokens(tokens)
+        self.radar.update()
+        self.scatter.update()
+
+    def _axis(self, text: str, first: str) -> QComboBox:
+        box = QComboBox(self)
+        box.setObjectName(f"leaderboard_axis_{first}")
+        box.setAccessibleName(text)
+        for metric in METRICS.values():
+            box.addItem(tr(metric.title), metric.id)
+        box.setCurrentIndex(box.findData(first))
+        return box
+
+    def _select(self, names: Sequence[str]) -> None:
+        selection = self.table.selectionModel()
+        flags = selection.SelectionFlag.Select | selection.SelectionFlag.Rows
+        for row in range(self._sorted.rowCount()):
+            index = self._sorted.index(row, NAME)
+            if index.data() in names:
+                selection.select(index, flags)
+
+    def _colour(self, name: str) -> int:
+        """The same for a controller in every contest: its place in the catalogue."""
+        assert self.board is not None
+        return [each.name for each in self.board.entry.competitors].index(name)
+
+    def _draw_radar(self) -> None:
+        names = self.selected[:MOST_SHOWN] or tuple(row.name for row in self.rows[:_SHOWN_AT_FIRST])
+        metrics = self.model.metrics
+        # A few controllers: the first colours, which are the easiest to tell apart.
+        shapes = [
+            Shape(
+                row.name,
+                colour,
+                tuple(row.scores[metric].mean if metric in row.scores else math.nan for metric in metrics),
+            )
+            for colour, row in enumerate(row for row in self.rows if row.name in names)
+        ]
+        self.radar.show_shapes([tr(METRICS[metric].title) for metric in metrics], shapes)
+
+    def _draw_scatter(self) -> None:
+        x, y = (METRICS[str(box.currentData())] for box in (self.along, self.up))
+        found = [(row.name, self._point(row, x.id), self._point(row, y.id)) for row in self.rows]
+        marks = [
+            Mark(name, self._colour(name), *at_x, *at_y)
+            for name, at_x, at_y in found
+            if at_x is not None and at_y is not None
+        ]
+        if not self.contest:
+            titles = tuple(tr("{metric}, score", metric=tr(metric.title)) for metric in (x, y))
+            self.scatter.show_marks(marks, (titles[0], titles[1]), (False, False))
+            return
+        titles = tuple(f"{tr(each.title)} ({each.unit})" if each.unit else tr(each.title) for each in (x, y))
+        self.scatter.show_marks(marks, (titles[0], titles[1]), (not x.is_more_better, not y.is_more_better))
+
+    def _point(self, row: Standing, metric: str) -> tuple[float, float] | None:
+        """Mean and half of the interval: of a contest the value in its unit, of all the score; None: there is none."""
+        if not self.contest:
+            score = row.scores.get(metric)
+            return None if score is None else (score.mean, score.half)
+        assert self.board is not None
+        cell = self.board.cell(self.contest, metric, row.name)
+        scale = METRICS[metric].scale
+        return None if cell is None else (cell.mean / scale, cell.half / scale)
+
+    def _say(self) -> None:
+        board = self.board
+        assert board is not None
+        told = [tr("{done} of {all} runs.", done=board.n_finished, all=board.n_wanted)]
+        if self.rows:
+            told.append(
+                tr("Values with 95 % intervals over the seeds.")
+                if self.contest
+                else tr(
+                    "Scores with 95 % intervals over the contests: 1 is the best of each. All metrics count the same."
+                )
+            )
+        told += [f"{problem}." for problem in board.entry.problems]
+        self.words.setText(" ".join(told))

@@ -1,0 +1,56 @@
+"""The leaderboard in the window: contests run by its action, are shown in three views, and are written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+from tests.app_core.leaderboard.tiny_contest import write_tiny
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.experiments import cost
+from subflow_app.core.leaderboard import board
+from subflow_app.core.leaderboard.competitors import Competitor, chosen_competitors
+from subflow_app.qt.leaderboard.feature import EXPORT, RUN_QUICK, STOP, LeaderboardFeature
+from subflow_app.qt.main_window import MainWindow
+
+
+def test_contests_are_run_shown_and_written(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def few(names: object) -> tuple[Competitor, ...]:
+        return chosen_competitors(["newreno", "lia"])
+
+    monkeypatch.setattr(board, "chosen_competitors", few)
+    monkeypatch.setattr(cost, "LEAST_CPU_S", 0.0)
+    monkeypatch.setattr("subflow_app.qt.leaderboard.feature.jobs_beside_window", lambda: 1)
+    feature = window.features[LeaderboardFeature]
+    feature.limit_to(list(map(str, write_tiny(tmp_path))))
+    window.docks.set_open("leaderboard", True)
+    window.docks.raise_panel("leaderboard")
+    content = feature.content
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    assert not content.rows
+    assert feature.possible() >= {RUN_QUICK}
+    assert EXPORT not in feature.possible()
+
+    feature.run(is_quick=True)
+    assert feature.possible() == {STOP}
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=60_000)
+    assert {row.name for row in content.rows} == {"newreno", "lia"}
+    assert not content.bar.isVisible()
+    assert "4 of 4 runs" in content.words.text()
+    QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    content.table.selectRow(0)
+    assert [shape.name for shape in content.radar.shapes] == list(content.selected)
+    content.contests.setCurrentIndex(1)
+    assert "Mbit/s" in str(content.scatter.titles[1])
+    assert len(content.scatter.marks) == 2
+    for number, name in ((0, "board.csv"), (1, "radar.svg"), (2, "scatter.png")):
+        content.tabs.setCurrentIndex(number)
+        content.grab()
+        dialogs.answer("save_path", tmp_path / name)
+        feature.ask_export()
+        assert (tmp_path / name).stat().st_size > 500
