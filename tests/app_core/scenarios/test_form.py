@@ -335,14 +335,17 @@ def test_options_stand_in_a_group_of_their_algorithm_also_of_the_default_one(doc
     def titles() -> list[str]:
         return [group.title for group in form(doc, "flows.download").groups]
 
-    # LIA has no options, and no scheduler is named.
+    # No scheduler is named.
     doc.set_value("flows.download.controller", "lia")
-    assert titles()[:3] == ["", "Transport", "Scheduler: minrtt"]
+    assert titles()[:4] == ["", "Transport", "Controller: lia", "Scheduler: minrtt"]
     assert form(doc, "flows.download").title == "download"
     doc.set_value("flows.download.controller", "uncoupled")
     assert titles()[:4] == ["", "Transport", "Controller: uncoupled", "Scheduler: minrtt"]
     doc.set_value("flows.download.kind", "tcp")
     assert "Scheduler: minrtt" not in titles()
+    doc.set_value("flows.download.controller", "newreno")  # has no options
+    assert titles()[:2] == ["", "Transport"]
+    assert "Controller: newreno" not in titles()
 
 
 def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profile(doc: ScenarioDoc) -> None:
