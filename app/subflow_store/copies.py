@@ -18,6 +18,8 @@ import sqlalchemy as sa
 from subflow_store import schema
 from subflow_store.database import Database, Reader
 from subflow_store.documents import strict_json
+from subflow_store.run_stream import store_values
+from subflow_store.run_values import figure_values, parameter_values
 from subflow_store.writer import Writer
 
 _SWEEP_TAG = re.compile(r"sweep (\d+)", re.IGNORECASE)
@@ -63,6 +65,7 @@ class Changes:
         tags: that every run gets.
         series: which time series of a run are taken, by number in the other store; a run that is not in it keeps all.
         streams: which streams of events likewise.
+        values: by which keys the figures and parameters of runs are found likewise.
     """
 
     document: Callable[[str, str], str] = _as_it_is
@@ -72,6 +75,7 @@ class Changes:
     tags: Sequence[str] = ()
     series: Mapping[int, frozenset[int]] = field(default_factory=dict)
     streams: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    values: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,6 @@ class _Taking:
         self._from = reader.raw
         self._into = connection
         self._changes = changes
-        self._keys: dict[str, int] = {}
         self._n_new = 0
 
     def take(self, wanted: Wanted) -> Copied:
@@ -163,9 +166,9 @@ class _Taking:
         row |= {"name": changes.names.get(number, row["name"]), "note": changes.notes.get(number, row["note"])}
         # A run that has ended takes nothing more, so this one ends last.
         here = self._insert(schema.run, {**row, **_NO_WRITER, "deleted_at": None, "status": "running"})
-        self._documents(number, here)
+        documents = self._documents(number, here)
         self._tags(number, here, sweeps)
-        self._values(number, here)
+        self._values(number, here, documents)
         self._fork(number, here, runs)
         is_whole = self._series(number, here)
         self._events(number, here)
@@ -177,13 +180,17 @@ class _Taking:
         self._into.exec_driver_sql("UPDATE run SET status = ? WHERE id = ?", (row["status"], here))
         return here
 
-    def _documents(self, number: int, here: int) -> None:
+    def _documents(self, number: int, here: int) -> dict[str, str]:
         rows = self._from.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (number,)).fetchall()
-        documents = [(kind, _renumbered(text, here) if kind == "summary" else text) for kind, text in rows]
+        documents = {
+            kind: self._changes.document(kind, _renumbered(text, here) if kind == "summary" else text)
+            for kind, text in rows
+        }
         self._insert_all(
             "INSERT INTO run_document (run_id, kind, text) VALUES (?, ?, ?)",
-            [(here, kind, self._changes.document(kind, text)) for kind, text in documents],
+            [(here, kind, text) for kind, text in documents.items()],
         )
+        return documents
 
     def _tags(self, number: int, here: int, sweeps: Mapping[int, int]) -> None:
         tags = list(self._changes.tags)
@@ -197,22 +204,12 @@ class _Taking:
             "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", [(here, tag) for tag in tags]
         )
 
-    def _values(self, number: int, here: int) -> None:
-        query = (
-            "SELECT key, number, text FROM run_value JOIN value_key ON value_key.id = run_value.key_id WHERE run_id = ?"
-        )
-        rows = self._from.execute(query, (number,)).fetchall()
-        self._insert_all(
-            "INSERT INTO run_value (key_id, run_id, number, text) VALUES (?, ?, ?, ?)",
-            [(self._key(key), here, value, text) for key, value, text in rows],
-        )
-
-    def _key(self, key: str) -> int:
-        if key not in self._keys:
-            self._into.exec_driver_sql("INSERT INTO value_key (key) VALUES (?) ON CONFLICT DO NOTHING", (key,))
-            found = self._into.exec_driver_sql("SELECT id FROM value_key WHERE key = ?", (key,)).scalar_one()
-            self._keys[key] = int(found)
-        return self._keys[key]
+    def _values(self, number: int, here: int, documents: Mapping[str, str]) -> None:
+        """The index of the documents is made anew: the other store may have kept a part of it."""
+        summary = json.loads(documents.get("summary", "{}"))
+        values = [*parameter_values(documents["scenario"]), *figure_values(summary)]
+        kept = self._changes.values.get(number)
+        store_values(self._into, here, [value for value in values if kept is None or value.key in kept])
 
     def _fork(self, number: int, here: int, runs: Mapping[int, int]) -> None:
         columns = ("parent_id", "parent_name", "forked_at_s", "difference", "changes")

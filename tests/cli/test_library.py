@@ -9,6 +9,7 @@ from tests.cli.conftest import Subflow
 
 from subflow_app.core.experiments.recipe import load_recipe, recipe_names
 from subflow_app.core.labs.lab_file import lab_names, load_lab
+from subflow_app.core.leaderboard import board
 from subflow_app.core.library import contents
 from subflow_app.core.library.building import MOST_BYTES
 from subflow_app.core.library.checking import check, sample
@@ -35,9 +36,10 @@ def test_a_library_is_made_listed_checked_and_copied(
     assert f"signature {information['signature']}" in subflow("library", "info", "--file", file).out
     monkeypatch.setattr(contents, "recipe_names", lambda: (str(recipe),))
     monkeypatch.setattr(contents, "shipped_labs", list)
-    (entry,) = subflow("library", "list", "--file", file, "--json").document
+    entry, standing = subflow("library", "list", "--file", file, "--json").document
+    assert (standing["name"], standing["runs"]) == ("leaderboard", [])
     assert (entry["name"], len(entry["runs"]), entry["is_complete"]) == ("tiny", 4, True)
-    assert "1 of 1 experiments and labs are in it" in subflow("library", "list", "--file", file).out
+    assert "1 of 2 experiments, labs and boards are in it" in subflow("library", "list", "--file", file).out
     checked = subflow("library", "check", "--file", file, "--sample", 2)
     assert (checked.code, "2 of 2 runs came out as they are stored" in checked.out) == (0, True)
     copied = subflow("library", "copy", recipe, "--file", file, "--db", database)
@@ -53,7 +55,7 @@ def test_a_library_that_is_not_there_is_told(subflow: Subflow, tmp_path: Path) -
     assert list(tmp_path.glob("x*")) == []
 
 
-def test_every_experiment_and_lab_is_in_the_shipped_library_and_comes_out_again() -> None:
+def test_every_experiment_lab_and_the_leaderboard_are_in_the_shipped_library_and_come_out_again() -> None:
     path = shipped_library()
     if path is None:
         pytest.skip("the library has not been made: subflow library build")
@@ -65,6 +67,7 @@ def test_every_experiment_and_lab_is_in_the_shipped_library_and_comes_out_again(
         labs = [load_lab(name, language="en") for name in lab_names()]
         found = list(entries_of(store, map(load_recipe, recipe_names()), labs))
         assert [entry.name for entry in found if not entry.belongings] == []
+        assert board.belongings(store)[0]
         runs = list(check(store, sample(store, 3, seed=1, most_packets=SHORT_PACKETS)))
     assert [(run.name, run.made, run.problem) for run in runs] == [(run.name, run.stored, "") for run in runs]
     assert len(runs) == 3

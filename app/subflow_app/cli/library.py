@@ -36,7 +36,9 @@ library_app = typer.Typer(no_args_is_help=True, help="The results that ship with
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID|PAPER|LAB...", help="Only these experiments and labs; left out: all."),
+        typer.Argument(
+            metavar="NAME...", help="Only these experiments, papers and labs, or leaderboard; left out: all."
+        ),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file, which is replaced when all is made.")
@@ -44,7 +46,7 @@ def build(
     jobs: Jobs = "all",
     as_json: Json = False,
 ) -> None:
-    """Make the library anew: the quick run of every experiment, the reference runs of every lab.
+    """Make the library anew: the quick run of every experiment and of the leaderboard, the reference runs of every lab.
 
     What was made is kept in FILE's `.building.db` until the library is whole, so that an interrupted build goes on
     when the same command is given again. Run it at the top of the source tree. Exit code: 0 when everything is in it,
@@ -54,10 +56,11 @@ def build(
     from subflow_app.cli.progress import in_background
     from subflow_app.core.library.building import LibraryBuild
 
-    recipes, labs = _chosen(names or ())
-    job = LibraryBuild(out, recipes=recipes, labs=labs, jobs=job_count(jobs))
+    recipes, labs, has_leaderboard = _chosen(names or ())
+    job = LibraryBuild(out, recipes=recipes, labs=labs, has_leaderboard=has_leaderboard, jobs=job_count(jobs))
     if not as_json:
-        print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs")
+        told = ", the leaderboard" if has_leaderboard else ""
+        print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{told}")
     outcome, signal_number = in_background(job, job.run, "library", lambda bar: _show(bar, job))
     if as_json:
         print_json(
@@ -83,14 +86,14 @@ def build(
 @library_app.command()
 def info(file: LibraryFile = None, as_json: Json = False) -> None:
     """Say what the library is: its size, how much is in it, and which version made it."""
-    from subflow_app.core.library.belongings import Belongings, signature
+    from subflow_app.core.library.belongings import Belongings, run_signatures, signature
     from subflow_app.core.library.contents import versions
     from subflow_app.core.library.shipped import schema_version
 
     with _opened(file) as store:
         path = store.path
         assert path is not None
-        runs = [row.id for row in store.runs()]
+        runs = run_signatures(store)
         sweeps, trainings = store.sweeps.rows(), store.trainings.rows()
         document: dict[str, Any] = {
             "file": str(path),
@@ -101,7 +104,7 @@ def info(file: LibraryFile = None, as_json: Json = False) -> None:
             "trainings": len(trainings),
             "versions": dict(versions(store)),
             "simulators": sorted({row.version for row in sweeps}),
-            "signature": signature(store, Belongings(tuple(runs), (), tuple(row.id for row in trainings))),
+            "signature": signature(store, Belongings(tuple(runs), (), tuple(row.id for row in trainings)), runs),
         }
     if as_json:
         print_json(document)
@@ -115,12 +118,13 @@ def info(file: LibraryFile = None, as_json: Json = False) -> None:
 
 @library_app.command("list")
 def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
-    """List the experiments and labs, with what the library has of each and its signature."""
+    """List the experiments, the labs and the leaderboard, with what the library has of each and its signature."""
+    from subflow_app.core.library.belongings import run_signatures
     from subflow_app.core.library.contents import entries
 
     with _opened(file) as store:
         found = list(entries(store))
-        signatures = {row.id: row.signature for row in store.runs()}
+        signatures = run_signatures(store)
     if as_json:
         print_json([_document(entry, signatures) for entry in found])
         return
@@ -147,7 +151,7 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
     )
     print_tables(TextTable("", columns, rows))
     missing = sum(not entry.belongings for entry in found)
-    print_line(f"{len(found) - missing} of {len(found)} experiments and labs are in it")
+    print_line(f"{len(found) - missing} of {len(found)} experiments, labs and boards are in it")
 
 
 @library_app.command()
@@ -196,24 +200,27 @@ def check(
 @library_app.command()
 def copy(
     names: Annotated[
-        list[str], typer.Argument(metavar="ID|PAPER|LAB...", help="Experiments and labs, as `library list` has them.")
+        list[str],
+        typer.Argument(metavar="NAME...", help="Of experiments, papers and labs, or leaderboard: see `library list`."),
     ],
     file: LibraryFile = None,
     database: Database = None,
 ) -> None:
     """Copy results into your own database, to plot, compare, explain and export them; twice is as once."""
-    from subflow_app.core.library.taking import take_experiment, take_lab
+    from subflow_app.core.library.taking import take_experiment, take_lab, take_leaderboard
 
-    recipes, labs = _chosen(names)
+    recipes, labs, has_leaderboard = _chosen(names)
     with _opened(file) as store, opened_store(database) as own:
         for recipe in recipes:
             _tell_copied(recipe.name, take_experiment(store, recipe, own).runs)
         for lab in labs:
             _tell_copied(lab.name, take_lab(store, lab, own).runs)
+        if has_leaderboard:
+            _tell_copied("leaderboard", take_leaderboard(store, own).runs)
 
 
-def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab]]:
-    """The experiments and labs that are named; all if none is.
+def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool]:
+    """The experiments and labs that are named, and whether the leaderboard is; all if none is.
 
     Raises:
         InputError: if a name is neither that of an experiment, a paper nor a lab.
@@ -221,12 +228,14 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab]]:
     from subflow_app.core.experiments.recipe import chosen_recipes
     from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
     from subflow_app.core.language import ENGLISH
+    from subflow_app.core.library.contents import LEADERBOARD
 
     in_labs = [name for name in names if name in lab_names() or name.endswith(LAB_SUFFIX)]
-    others = [name for name in names if name not in in_labs]
+    others = [name for name in names if name not in in_labs and name != LEADERBOARD]
     recipes = chosen_recipes(others or ["all"]) if others or not names else ()
     # The library is the same in every language.
-    return recipes, [load_lab(name, language=ENGLISH) for name in (in_labs if names else lab_names())]
+    labs = [load_lab(name, language=ENGLISH) for name in (in_labs if names else lab_names())]
+    return recipes, labs, not names or LEADERBOARD in names
 
 
 @contextmanager

@@ -17,13 +17,14 @@ from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab import Lab
+from subflow_app.core.leaderboard import board
 from subflow_app.core.library import building, shipped
 from subflow_app.core.library.belongings import of_experiment, of_lab
 from subflow_app.core.library.building import LibraryBuild
 from subflow_app.core.library.checking import check, sample
-from subflow_app.core.library.contents import entries_of, versions
+from subflow_app.core.library.contents import entries_of, leaderboard_entry, versions
 from subflow_app.core.library.shipped import open_library
-from subflow_app.core.library.taking import SHIPPED_TAG, take_experiment, take_lab, take_to_go_on
+from subflow_app.core.library.taking import SHIPPED_TAG, take_experiment, take_lab, take_leaderboard, take_to_go_on
 from subflow_store import Store, open_store
 from subflow_store.liveness import this_process
 
@@ -214,3 +215,23 @@ def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
     (tmp_path / "torn.db").write_bytes(b"no database")
     with pytest.raises(LibraryError, match="cannot be used"):
         open_library(tmp_path / "torn.db")
+
+
+def test_the_leaderboard_is_in_it_with_what_its_table_needs(
+    tmp_path: Path, own: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contest = board.load_contests(())[0].id
+    few = board.entry([contest], ["newreno", "lia"], is_quick=True, seeds=[1])
+    monkeypatch.setattr(board, "entry", lambda *, is_quick: few)
+    out = tmp_path / "experiments.db"
+    build = LibraryBuild(out, recipes=[], labs=[], has_leaderboard=True)
+    assert build.run().problems == ()
+    assert build.progress.fraction == 1.0
+    store = open_library(out)
+    assert store is not None
+    with store:
+        entry = leaderboard_entry(store)
+        assert entry.is_complete
+        assert board.stored_board(few, store).cells
+        assert take_leaderboard(store, own).n_new > 0
+        assert board.stored_board(few, own).cells == board.stored_board(few, store).cells

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,28 @@ def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Belongings
     return Belongings() if told is None else Belongings(*told())
 
 
+def of_leaderboard(store: Store) -> Belongings:
+    """What a store has of the quick leaderboard, its measurements of cost among it.
+
+    Raises:
+        LeaderboardError: if a contest is not usable.
+        StoreError: if the store cannot be read.
+    """
+    from subflow_app.core.leaderboard.board import belongings, entry
+    from subflow_app.core.leaderboard.contest_recipe import cost_recipe
+
+    runs, sweeps = belongings(store)
+    if not runs:
+        return Belongings()  # reading all contests takes seconds
+    found = Belongings(runs, sweeps)
+    asked = entry(is_quick=True)
+    for contest in asked.contests:
+        recipe = cost_recipe(contest, asked.competitors, is_quick=True)
+        if recipe is not None:
+            found += of_experiment(store, recipe, is_quick=False)
+    return found
+
+
 def of_lab(store: Store, lab: Lab) -> Belongings:
     """What a store has of the reference runs of a lab, whichever version of its text they are of.
 
@@ -89,13 +111,26 @@ def sweeps_of(store: Store, runs: Sequence[int]) -> tuple[int, ...]:
     )
 
 
-def signature(store: Store, belongings: Belongings) -> str:
-    """One signature for all of it, 16 hex digits: of those of its runs, and of what its trainings learned.
+def run_signatures(store: Store) -> dict[int, str]:
+    """The signature of each run.
 
     Raises:
         StoreError: if the store cannot be read.
     """
-    by_run = {row.id: row.signature for row in store.runs(include_deleted=True)}
+    return {row.id: row.signature for row in store.runs()}
+
+
+def signature(store: Store, belongings: Belongings, by_run: Mapping[int, str]) -> str:
+    """One signature for all of it, 16 hex digits: of those of its runs, and of what its trainings learned.
+
+    Args:
+        store: where it is.
+        belongings: all of it.
+        by_run: `run_signatures`.
+
+    Raises:
+        StoreError: if the store cannot be read.
+    """
     parts = [by_run[number] for number in belongings.runs if number in by_run]
     parts += [store.trainings.get(number).policy_hash for number in belongings.trainings]
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Makes the library of results anew: quick runs of the experiments, reference runs of the labs, and only what is shown.
+"""Makes the library of results anew: quick runs of experiments and leaderboard, reference runs of the labs.
 
 Everything is first made in a database beside the file, `experiments.building.db`, from which an interrupted build goes
 on. Then what belongs to the library is copied into the file itself: runs without the machine that made them, of their
@@ -20,21 +20,28 @@ from typing import TYPE_CHECKING, Literal
 from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, sweeps_of
-from subflow_app.core.library.reading import ReadLog, read_all
+from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, of_leaderboard, sweeps_of
+from subflow_app.core.library.reading import ReadLog, read_all, read_board
 from subflow_app.core.library.taking import without_place
 from subflow_app.core.sweeps.run_key import simulator_version
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
+    from subflow_app.core.leaderboard.board import LeaderboardJob
     from subflow_store import RunRow, Store
 
 MOST_BYTES = 20_000_000
 """The file is part of the program: larger it may not be."""
 
+LAB_SERIES = ("cwnd_pkts", "throughput_bps", "srtt_s", "queue_pkts")
+"""Of the reference runs of labs these are kept; simulated again, they have all others."""
+
 LAB_S = 4.0
 """What the reference runs of a lab take on two cores, as a rule, s."""
+
+BOARD_S = 300.0
+"""What the quick leaderboard takes on two cores, as a rule, s."""
 
 State = Literal["finished", "stopped", "failed"]
 
@@ -80,17 +87,28 @@ class LibraryBuild:
         out: the file.
         recipes: the experiments that go into it.
         labs: the labs likewise.
+        has_leaderboard: whether the quick leaderboard goes into it, too.
         jobs: how many runs at once.
     """
 
-    def __init__(self, out: Path, *, recipes: Sequence[Recipe], labs: Sequence[Lab], jobs: int = 1) -> None:
+    def __init__(
+        self,
+        out: Path,
+        *,
+        recipes: Sequence[Recipe],
+        labs: Sequence[Lab],
+        has_leaderboard: bool = False,
+        jobs: int = 1,
+    ) -> None:
         self.out = out
         self._recipes = tuple(recipes)
         self._labs = tuple(labs)
+        self._has_leaderboard = has_leaderboard
         self._jobs = jobs
         self._stop = threading.Event()
         # Replaced as wholes by the thread that runs: others may read at any time.
         self._experiments: Reproductions | None = None
+        self._board: LeaderboardJob | None = None
         self._doing = ""
         self._labs_done = 0
 
@@ -102,23 +120,33 @@ class LibraryBuild:
     @property
     def progress(self) -> BuildProgress:
         """How far it is."""
-        labs_s = LAB_S * len(self._labs)
-        labs_left_s = LAB_S * (len(self._labs) - self._labs_done)
-        experiments = self._experiments
+        experiments, board = self._experiments, self._board
         if experiments is None:
             return BuildProgress(0.0, math.nan, self._doing)
-        told, whole_s = experiments.progress, experiments.expected_s
-        left_s = labs_left_s + (0.0 if math.isnan(told.eta_s) else told.eta_s)
-        total = whole_s + labs_s
-        fraction = (told.fraction * whole_s + labs_s - labs_left_s) / total if total else 1.0
+        told = experiments.progress
         doing = self._doing or f"{told.number} of {told.count} · {told.name}"
-        return BuildProgress(min(fraction, 1.0), left_s, doing)
+        # (expected time, share that is done, time to go) of each of the three.
+        parts = [(experiments.expected_s, told.fraction, told.eta_s)]
+        n_labs = len(self._labs)
+        if n_labs:
+            left = n_labs - self._labs_done
+            parts.append((LAB_S * n_labs, self._labs_done / n_labs, LAB_S * left))
+        if self._has_leaderboard:
+            standing = None if board is None else board.progress
+            parts.append((BOARD_S, 0.0, BOARD_S) if standing is None else (BOARD_S, standing.fraction, standing.eta_s))
+            if standing is not None and standing.fraction < 1:
+                doing = f"{standing.number} of {standing.count} · {standing.name}"
+        total = math.fsum(expected for expected, _, _ in parts)
+        done = math.fsum(expected * fraction for expected, fraction, _ in parts)
+        eta_s = math.fsum(left for _, _, left in parts if not math.isnan(left))
+        return BuildProgress(min(done / total, 1.0) if total else 1.0, eta_s, doing)
 
     def stop(self) -> None:
         """End soon; what was made is kept for the next build."""
         self._stop.set()
-        if self._experiments is not None:
-            self._experiments.stop()
+        for job in (self._experiments, self._board):
+            if job is not None:
+                job.stop()
 
     def run(self) -> BuildOutcome:
         """To the end, or until `stop`.
@@ -133,6 +161,7 @@ class LibraryBuild:
         with open_store(self.work_file) as work:
             problems = self._make_experiments(work)
             problems += self._make_labs(work)
+            problems += self._make_leaderboard(work)
             if self._stop.is_set():
                 return BuildOutcome("stopped", tuple(problems), wall_s=time.monotonic() - began)
             self._doing = "compacting"
@@ -171,33 +200,57 @@ class LibraryBuild:
             self._labs_done += 1
         return problems
 
+    def _make_leaderboard(self, work: Store) -> list[str]:
+        from subflow_app.core.leaderboard.board import LeaderboardJob, entry
+
+        if not self._has_leaderboard or self._stop.is_set():
+            return []
+        self._doing = "leaderboard"
+        board = self._board = LeaderboardJob(entry(is_quick=True), work, jobs=self._jobs)
+        if self._stop.is_set():
+            return []
+        board.run()
+        return list(board.problems)
+
     # Compacting
 
     def _compact(self, work: Store) -> int:
         """Write the file; returns how many runs it has."""
         from subflow_store import open_store
         from subflow_store.copies import Changes, Wanted
+        from subflow_store.streams import MARK
 
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
         wanted = Belongings()
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
-        read_runs = wanted.runs
+        board = read_board(log.as_store) if self._has_leaderboard else []
+        if self._has_leaderboard:
+            wanted += of_leaderboard(work)
+        # Of runs that figures are drawn from, only what is read for them.
+        series = dict.fromkeys(wanted.runs, frozenset(log.read_series))
+        streams = {
+            number: frozenset(stream for run_id, stream in log.read_streams if run_id == number)
+            for number in wanted.runs
+        }
+        values = {number: frozenset(log.read_values.get(number, ())) for number in wanted.runs}
         for lab in self._labs:
             runs = tuple(row.id for row in _reference_runs(work, lab))
             wanted += Belongings(runs, sweeps_of(work, runs))
-        # The reference runs of labs are there to be looked at: they keep all that they have.
-        in_labs = {row.id for lab in self._labs for row in _reference_runs(work, lab)}
-        streams: dict[int, set[str]] = {number: set() for number in read_runs}
-        for number, stream in log.read_streams:
-            streams.setdefault(number, set()).add(stream)
-        read = frozenset(log.read_series)
+            in_sweeps = {each.run_id for number in sweeps_of(work, runs) for each in work.sweeps.runs(number)}
+            for number in runs:
+                # Reference runs are there to be looked at, those of a sweep as its points.
+                kept = () if number in in_sweeps else LAB_SERIES
+                series[number] = frozenset(each.id for each in work.series(number) if each.name in kept)
+                streams[number] = frozenset((MARK.name,) if kept else ())
+                values[number] = frozenset()
         changes = Changes(
             document=without_place,
             folder=lambda folder: Path(folder).name,
-            series={number: read for number in read_runs if number not in in_labs},
-            streams={number: frozenset(kept) for number, kept in streams.items() if number not in in_labs},
+            series=series,
+            streams=streams,
+            values=values,
         )
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
@@ -206,6 +259,8 @@ class LibraryBuild:
                 for recipe in self._recipes:
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
                         raise LibraryError(f"{recipe.name}: compacted, it does not come to the same results")
+                if self._has_leaderboard and read_board(whole) != board:
+                    raise LibraryError("the leaderboard: compacted, it does not come to the same results")
                 small = Path(folder) / "small.db"
                 whole.save_copy(small)
                 n_runs = len(whole.runs())

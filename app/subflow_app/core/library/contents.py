@@ -1,4 +1,4 @@
-"""What is in a library: each experiment and lab that ships with the program, with what the file has of it."""
+"""What is in a library: of each experiment and lab that ships with the program, and of the leaderboard."""
 
 from __future__ import annotations
 
@@ -10,28 +10,38 @@ from subflow_app.core.experiments.coverage import is_complete
 from subflow_app.core.experiments.recipe import load_recipe, recipe_names
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab_file import shipped_labs
-from subflow_app.core.library.belongings import Belongings, of_experiment, of_lab, signature
+from subflow_app.core.library.belongings import (
+    Belongings,
+    of_experiment,
+    of_lab,
+    of_leaderboard,
+    run_signatures,
+    signature,
+)
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
     from subflow_store import Store
 
+LEADERBOARD = "leaderboard"
+"""Name of the leaderboard among experiments and labs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An experiment or a lab, and what a library has of it.
+    """An experiment, a lab or the leaderboard, and what a library has of it.
 
     Attributes:
         kind: what it is.
-        name: by which commands know it: "drl-cc-sc1", "01-first-sawtooth".
+        name: by which commands know it: "drl-cc-sc1", "01-first-sawtooth", "leaderboard".
         title: in a line.
         belongings: numbers in the library; nothing if it is not there.
         is_complete: whether all that was wanted came to something; what needs a policy that is missing did not.
         signature: of all of it, 16 hex digits.
     """
 
-    kind: Literal["experiment", "lab"]
+    kind: Literal["experiment", "lab", "leaderboard"]
     name: str
     title: str
     belongings: Belongings
@@ -40,13 +50,32 @@ class Entry:
 
 
 def entries(store: Store) -> Iterator[Entry]:
-    """One for each experiment and lab that ships with the program.
+    """One for each experiment and lab that ships with the program, and one for the leaderboard.
 
     Raises:
-        AppError: if a recipe or a lab cannot be used.
+        AppError: if a recipe, a lab or a contest cannot be used.
         StoreError: if the library cannot be read.
     """
     yield from entries_of(store, map(load_recipe, recipe_names()), shipped_labs())
+    yield leaderboard_entry(store)
+
+
+def leaderboard_entry(store: Store) -> Entry:
+    """That of the leaderboard.
+
+    Raises:
+        LeaderboardError: if a contest is not usable.
+        StoreError: if the library cannot be read.
+    """
+    from subflow_app.core.leaderboard.board import entry, stored_board
+
+    found = of_leaderboard(store)
+    whole = False
+    if found:
+        board = stored_board(entry(is_quick=True), store)
+        whole = board.n_finished >= board.n_wanted
+    signed = signature(store, found, run_signatures(store))
+    return Entry("leaderboard", LEADERBOARD, "Every controller in every scenario of the papers", found, whole, signed)
 
 
 def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> Iterator[Entry]:
@@ -56,13 +85,14 @@ def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> 
         RecipeError: if a recipe cannot be carried out.
         StoreError: if the library cannot be read.
     """
+    by_run = run_signatures(store)
     for recipe in recipes:
         found = of_experiment(store, recipe, is_quick=True)
         whole = bool(found) and is_complete(stored_results(recipe, store, is_quick=True))
-        yield Entry("experiment", recipe.name, recipe.title, found, whole, signature(store, found))
+        yield Entry("experiment", recipe.name, recipe.title, found, whole, signature(store, found, by_run))
     for lab in labs:
         found = of_lab(store, lab)
-        yield Entry("lab", lab.name, lab.title, found, bool(found), signature(store, found))
+        yield Entry("lab", lab.name, lab.title, found, bool(found), signature(store, found, by_run))
 
 
 def versions(store: Store) -> Mapping[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from subflow_app.core.experiments.figure import experiment_figure
@@ -11,7 +11,10 @@ from subflow_app.core.experiments.results import Results, stored_results
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_store import Store
+    from subflow_store.sweeps import SweepStore
 
+# Flows, and their subflows, are those that have one.
+_NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
 # What reads events of a run, and of which stream; None: the stream is an argument.
 _EVENT_READERS = {
     "marks": "mark",
@@ -32,17 +35,31 @@ class ReadLog:
     Attributes:
         read_series: numbers of the time series that were read.
         read_streams: runs and streams of events that were read.
+        read_values: keys of figures that were read, by run.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self.read_series: set[int] = set()
         self.read_streams: set[tuple[int, str]] = set()
+        self.read_values: dict[int, set[str]] = {}
 
     @property
     def as_store(self) -> Store:
         """For whoever wants a store."""
         return cast("Store", self)
+
+    @property
+    def sweeps(self) -> SweepReadLog:
+        """As `Store.sweeps`."""
+        return SweepReadLog(self._store.sweeps, self.read_values)
+
+    def values(self, key: str) -> Any:
+        """As `Store.values`."""
+        found = self._store.values(key)
+        for run_id in found:
+            self.read_values.setdefault(run_id, set()).add(key)
+        return found
 
     def read(self, series_id: int, *bounds: Any, **named: Any) -> Any:
         """As `Store.read`."""
@@ -68,6 +85,50 @@ class ReadLog:
         return read
 
 
+class SweepReadLog:
+    """The sweeps of a store, which remember the figures that were read of their runs.
+
+    Args:
+        sweeps: of the store.
+        read: keys by run.
+    """
+
+    def __init__(self, sweeps: SweepStore, read: dict[int, set[str]]) -> None:
+        self._sweeps = sweeps
+        self._read = read
+
+    def figures(self, sweep_id: int, is_wanted: Callable[[str], bool]) -> dict[tuple[int, int], tuple[int, Any]]:
+        """As `SweepStore.figures`."""
+        return {
+            place: (run_id, _Figures(figures, self._read.setdefault(run_id, set())))
+            for place, (run_id, figures) in self._sweeps.figures(sweep_id, is_wanted).items()
+        }
+
+    def __getattr__(self, name: str) -> Any:
+        """As the store has it."""
+        return getattr(self._sweeps, name)
+
+
+class _Figures(Mapping[str, float]):
+    """Figures of a run. Going through them reads the goodputs, by which the flows are known."""
+
+    def __init__(self, figures: Mapping[str, float], read: set[str]) -> None:
+        self._figures = figures
+        self._read = read
+
+    def __getitem__(self, key: str) -> float:
+        value = self._figures[key]
+        self._read.add(key)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        self._read.update(key for key in self._figures if key.endswith(_NAMING_FLOWS))
+        return iter(self._figures)
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+
 def read_all(store: Store, recipe: Recipe, *, is_quick: bool) -> tuple[Results, list[object]]:
     """Everything that is ever shown of an experiment: its values, its figure and its verdicts.
 
@@ -87,6 +148,19 @@ def read_all(store: Store, recipe: Recipe, *, is_quick: bool) -> tuple[Results, 
     ]
     verdicts = [(verdict.check.says, verdict.kind.value, verdict.reason) for verdict in results.verdicts()]
     return results, [*cells, *verdicts, _drawn(experiment_figure(results))]
+
+
+def read_board(store: Store) -> list[object]:
+    """Everything that is ever shown of the quick leaderboard, equal where all of it is.
+
+    Raises:
+        LeaderboardError: if a contest is not usable.
+        StoreError: if the store cannot be read.
+    """
+    from subflow_app.core.leaderboard.board import entry, stored_board
+
+    board = stored_board(entry(is_quick=True), store)
+    return [board.n_finished, *((place, repr(cell)) for place, cell in board.cells.items())]
 
 
 def _drawn(figure: object) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.results import stored_results
-from subflow_app.core.library.belongings import Belongings, of_experiment, of_lab
+from subflow_app.core.library.belongings import Belongings, of_experiment, of_lab, of_leaderboard
 from subflow_app.core.paths import trainings_directory
 from subflow_app.core.sweeps.run_key import simulator_version
 
@@ -38,6 +38,16 @@ def take_lab(library: Store, lab: Lab, store: Store) -> Copied:
         StoreError: if the library cannot be read or the store not be written; nothing was copied then.
     """
     return take(library, of_lab(library, lab), store)
+
+
+def take_leaderboard(library: Store, store: Store) -> Copied:
+    """Copy the runs of the quick leaderboard, unless they are there already.
+
+    Raises:
+        LeaderboardError: if a contest is not usable.
+        StoreError: if the library cannot be read or the store not be written; nothing was copied then.
+    """
+    return take(library, of_leaderboard(library), store)
 
 
 def take(library: Store, belongings: Belongings, store: Store) -> Copied:
