@@ -120,6 +120,7 @@ void MpLibra::pace(Window& window, double rate_pps, Nanos srtt) const {
 
 IntervalPlan MpLibra::plan_interval(Window& window, const IntervalMoment& moment) {
     packet_bits_ = moment.packet_bits;
+    is_open_ended_ = false;
     switch (stage_) {
         case Stage::Beginning: {
             // The first packet is all that is waited for.
@@ -132,6 +133,7 @@ IntervalPlan MpLibra::plan_interval(Window& window, const IntervalMoment& moment
         case Stage::Evaluation:
             return plan_evaluation(window, moment);
         case Stage::Feedback:
+            is_open_ended_ = true;
             break;
         case Stage::Exploitation:
             if (is_running_) {
@@ -159,6 +161,7 @@ IntervalPlan MpLibra::plan_exploration(const IntervalMoment& moment) {
 IntervalPlan MpLibra::plan_evaluation(Window& window, const IntervalMoment& moment) {
     if (tried_ == 2) {
         stage_ = Stage::Feedback;
+        is_open_ended_ = true;
         pace(window, base_pps_, moment.srtt);
         if (moment.why != nullptr) moment.why->set(mplibra_rules::kAwait, {base_pps_});
         return {.length = kOpenEnd, .tag = tag(Part::Awaiting)};
@@ -191,7 +194,9 @@ NextInterval MpLibra::on_interval(Window& window, IntervalRecord& record, const 
                                   const Siblings&) {
     const Candidate result = judge(record);
     record.utility = result.utility;
-    if (record.tag / kParts != cycle_) return NextInterval::InTurn;
+    // A timeout has given up the cycle whose results were waited for: without them, that interval would go on for ever.
+    if (record.tag / kParts != cycle_)
+        return is_open_ended_ && stage_ != Stage::Feedback ? NextInterval::BeginsNow : NextInterval::InTurn;
     switch (static_cast<Part>(record.tag % kParts)) {
         case Part::First:
             if (stage_ != Stage::Beginning) return NextInterval::InTurn;

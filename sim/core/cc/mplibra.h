@@ -271,6 +271,7 @@ private:
     std::int32_t cycle_ = 0;
     bool is_running_ = false;  // a packet of the stage has left
     bool wants_action_ = false;
+    bool is_open_ended_ = false;    // the current interval goes on until a result ends it
     bool is_silent_ = false;        // timed out and not heard of since
     bool is_first_cycle_ = true;    // none has come to an evaluation
     bool has_met_a_limit_ = false;  // slow start is over
