@@ -30,6 +30,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple, NoReturn
 
@@ -39,13 +40,13 @@ except ImportError:  # Windows: two calls at once are not kept apart there
     fcntl = None  # type: ignore[assignment]
 
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
-
 ROOT = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / "python"
+BASE_PYTHON = str(getattr(sys, "_base_executable", None) or sys.executable)  # makes .venv, itself in none
 ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
 CORE_STAMP = VENV / "subflow-core.stamp"
 UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at work
@@ -67,6 +68,7 @@ QT_PACKAGES = (
     "fonts-dejavu-core",
 )
 TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark")
+APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
 EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "dev")
 
 OLDEST_GCC, OLDEST_CLANG = 12, 15
@@ -226,12 +228,11 @@ def provide_system_packages(for_tests: bool) -> None:
     missing = [*build_packages(), *(name for name in wanted if name not in installed)]
     if not missing:
         return
-    install = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    install = ["install", "-y", "--no-install-recommends", *missing]
     if os.geteuid() != 0:
-        line = f"sudo apt-get update && sudo {' '.join(install)}"
+        line = f"sudo apt-get update && sudo apt-get {' '.join(install)}"
         raise SetUpError(f"System packages are missing. Install them by this line, then start again:\n\n  {line}\n")
-    quiet = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300"]
-    do(f"Installing {' '.join(missing)}", "apt", [*quiet, "update"], [*quiet, *install[1:]])
+    do(f"Installing {' '.join(missing)}", "apt", [*APT_GET, "update"], [*APT_GET, *install])
     find_compiler.cache_clear()
     importlib.invalidate_caches()
 
@@ -283,16 +284,11 @@ def is_current(stamp: Path, digest: str) -> bool:
     return read_text(stamp) == digest
 
 
-def base_python() -> str:
-    """The Python that .venv is made with: the running one, or the one behind it if that is a virtual environment's."""
-    return str(getattr(sys, "_base_executable", None) or sys.executable)
-
-
 def venv_is_ours(pyvenv_cfg: str) -> bool:
     """Whether .venv, by the text of its pyvenv.cfg, was made in this folder (it cannot be moved) by this Python."""
     settings = dict(re.findall(r"^(\w+) = (.*)$", pyvenv_cfg, re.MULTILINE))
     return (
-        settings.get("home") == os.path.dirname(os.path.abspath(base_python()))  # noqa: PTH100, PTH120 - as venv has it
+        settings.get("home") == os.path.dirname(os.path.abspath(BASE_PYTHON))  # noqa: PTH100, PTH120 - as venv has it
         and settings.get("version", "").startswith(f"3.{sys.version_info.minor}.")
         and settings.get("command", "").endswith(f" {VENV}")
     )
@@ -309,7 +305,7 @@ def make_venv() -> None:
         shutil.rmtree(VENV)
     # CMake's caches hold absolute paths into the environment that is gone.
     shutil.rmtree(BUILD, ignore_errors=True)
-    do(f"Making .venv with Python {sys.version.split()[0]}", "venv", [base_python(), "-m", "venv", VENV])
+    do(f"Making .venv with Python {sys.version.split()[0]}", "venv", [BASE_PYTHON, "-m", "venv", VENV])
 
 
 def pip_install(*arguments: Any) -> list[Any]:
@@ -392,9 +388,7 @@ def run(arguments: list[str]) -> NoReturn:
     """Opens the window, or runs the same scenario without one where there is no display."""
     set_up()
     command = arguments or [str(ROOT / DEMO)]
-    shows = sys.platform != "linux" or any(
-        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
-    )
+    shows = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")))
     if not shows and command[0].endswith(".toml"):
         say("There is no display (DISPLAY and WAYLAND_DISPLAY are not set): running the scenario without a window.")
         command = ["run", *command, "--export", str(DEMO_EXPORT)]
@@ -424,44 +418,51 @@ def cpp_tests(folder: str, *options: str) -> list[list[Any]]:
     ]
 
 
-def checks(full: bool) -> list[Check]:
-    """Everything but the Python tests, quick ones first; C++ tests under sanitizers, in full without them as well."""
+def checks(full: bool) -> list[list[Check]]:
+    """All but the Python tests: what reads the sources, and beside it the C++ tests, in full without sanitizers too."""
     newest = max(BUILD.glob("cp*/CMakeCache.txt"), key=os.path.getmtime)  # of the core that pip has built for .venv
     builds = [newest.parent, BUILD / "asan"]
     signatures = [[BIN / "cmake", "--build", build, "--target", "signatures"] for build in builds]
     compare = [PYTHON, ROOT / "tests/sim_core/compare_signatures.py", *(build / "signatures" for build in builds)]
-    return [
+    reading = [
         Check("ruff", [[BIN / "ruff", "check"], [BIN / "ruff", "format", "--check"]]),
         Check("clang-format", [[BIN / "clang-format", "--dry-run", "-Werror", *cpp_files()]]),
         Check("import-linter", [[BIN / "lint-imports"]]),
         Check("mypy", [[BIN / "mypy"]]),
+    ]
+    building = [
         *([Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release"))] if full else []),
         Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
         Check("debug and release agree", [*signatures, compare]),
     ]
+    return [reading, building]
+
+
+def failures(checks_in_turn: list[Check]) -> list[str]:
+    """Makes checks, also after one has failed, and tells how each went; returns the names of those that failed."""
+    failed = []
+    for check in checks_in_turn:
+        started = time.monotonic()
+        failure = run_logged(check.name.replace(" ", "-"), *check.commands, shown_lines=100)
+        result = f"{check.name:<28}{'FAILED' if failure else 'ok':<8}{time.monotonic() - started:6.1f} s"
+        say(f"{result}\n{failure}" if failure else result)
+        failed += [check.name] if failure else []
+    return failed
 
 
 def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int:
     """Runs every check, also after one has failed, and pytest last; with an expression, only the tests it picks."""
     set_up(for_tests=True)
-    failed = []
     if full:
         os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_random_networks.cpp
-    with only_one():
-        for check in [] if expression else checks(full):
-            started = time.monotonic()
-            failure = run_logged(check.name.replace(" ", "-"), *check.commands, shown_lines=100)
-            say(f"{check.name:<28}{'FAILED' if failure else 'ok':<8}{time.monotonic() - started:6.1f} s")
-            if failure:
-                failed.append(check.name)
-                say(failure)
+    with only_one(), ThreadPoolExecutor() as threads:
+        failed = [name for names in threads.map(failures, [] if expression else checks(full)) for name in names]
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
     selection = ["-nauto", "--dist=loadfile"]  # by file: its tests share what they have set up
     selection += ["--full", "--timeout=1800"] if full else []
     selection += ["-k", expression] if expression else []
-    pytest = [str(BIN / "pytest"), *selection, *pytest_arguments]
-    code = subprocess.call(pytest, cwd=ROOT, env=child_environment())
+    code = subprocess.call([str(BIN / "pytest"), *selection, *pytest_arguments], cwd=ROOT, env=child_environment())
     return code or (1 if failed else 0)
 
 
@@ -495,9 +496,8 @@ def clang_for_fuzzing() -> str:
     names = [f"clang++-{major}" for major in range(21, OLDEST_CLANG, -1)]
     found = next((path for path in map(shutil.which, names) if path), None)
     if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        install = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "install", "-y", "--no-install-recommends"]
-        update, clang = ["apt-get", "-q", "update"], [*install, "clang-16", "libclang-rt-16-dev"]
-        do("Installing clang-16", "apt-clang", update, clang)
+        clang = [*APT_GET, "install", "-y", "--no-install-recommends", "clang-16", "libclang-rt-16-dev"]
+        do("Installing clang-16", "apt-clang", [*APT_GET, "update"], clang)
         found = shutil.which("clang++-16")
     if found is None:
         raise SetUpError("The fuzzer of the core needs clang 16 or newer: sudo apt-get install clang-16")

@@ -126,7 +126,7 @@ PINNED = {
 
 
 def test_a_venv_is_kept_only_where_and_with_what_it_was_made(dev: ModuleType) -> None:
-    home = os.path.dirname(os.path.abspath(dev.base_python()))  # noqa: PTH100, PTH120 - as venv writes it
+    home = os.path.dirname(os.path.abspath(dev.BASE_PYTHON))  # noqa: PTH100, PTH120 - as venv writes it
     version = f"3.{sys.version_info.minor}"
     made_here = f"home = {home}\nversion = {version}.1\ncommand = python -m venv {dev.VENV}\n"
     assert dev.venv_is_ours(made_here)
@@ -392,10 +392,12 @@ def test_every_check_runs_after_one_failed_and_pytest_has_the_last_word(
     (dev.ROOT / "bin/pytest").chmod(0o755)
     monkeypatch.setattr(dev, "BIN", dev.ROOT / "bin")
     monkeypatch.setattr(dev, "set_up", lambda for_tests: None)
-    monkeypatch.setattr(dev, "checks", lambda _full: [dev.Check("first", [failing]), dev.Check("second", [passing])])
+    lanes = [[dev.Check("first", [failing]), dev.Check("second", [passing])], [dev.Check("beside", [passing])]]
+    monkeypatch.setattr(dev, "checks", lambda _full: lanes)
     assert dev.test(full=False, expression=None, pytest_arguments=[]) == 1
     lines = capfd.readouterr().out.splitlines()
     assert any(line.split()[:2] == ["first", "FAILED"] for line in lines)
     assert any("the finding" in line for line in lines)
     assert any(line.split()[:2] == ["second", "ok"] for line in lines)
+    assert any(line.split()[:2] == ["beside", "ok"] for line in lines)
     assert lines[-2:] == ["Failed before the Python tests: first", "7 passed"]
