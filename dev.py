@@ -459,7 +459,7 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
         failed = [name for names in threads.map(failures, [] if expression else checks(full)) for name in names]
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
-    selection = ["-nauto", "--dist=loadfile"]  # by file: its tests share what they have set up
+    selection = ["-nauto", "--dist=loadfile", "--no-loadscope-reorder"]  # files share set-ups; conftest.py orders them
     selection += ["--full", "--timeout=1800"] if full else []
     selection += ["-k", expression] if expression else []
     code = subprocess.call([str(BIN / "pytest"), *selection, *pytest_arguments], cwd=ROOT, env=child_environment())

@@ -34,6 +34,27 @@ os.environ.update(COLUMNS="120", NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
 for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCODING"):
     os.environ.pop(_name, None)
 
+# What takes more than fifteen seconds of processor time, longest first.
+LONGEST_FILES = (
+    "app_core/paper/test_figures.py",
+    "app_qt/test_export.py",
+    "sim/test_newcomer.py",
+    "cli/test_sweep_cluster.py",
+    "app_core/paper/test_report.py",
+    "app_qt/test_history.py",
+    "app_qt/test_drawing.py",
+    "docs/test_guide.py",
+    "app_qt/test_heartbeat.py",
+    "agents/test_training.py",
+    "app_qt/test_gallery.py",
+    "app_qt/test_everyday.py",
+    "app_qt/test_app.py",
+    "app_core/labs/test_lab_file.py",
+    "app_qt/test_actions.py",
+    "app_core/learning/test_training.py",
+    "app_qt/test_accessibility.py",
+)
+
 # Derived from the code under test alone, so that a failure comes back on the next run and on other machines.
 hypothesis.settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
 hypothesis.settings.register_profile("full", max_examples=2000, deadline=None)
@@ -52,6 +73,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure() -> None:
     """Removes what the tests wrote as the user's data."""
     _HOME.cleanup()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with the files that take longest: with them at the end, all workers but one would have nothing to do."""
+    rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST_FILES)}
+    items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
 @pytest.fixture(autouse=True)
