@@ -27,9 +27,9 @@ HARMLESS = (
 )
 
 
-@pytest.fixture(scope="package", autouse=True)
-def others_objects() -> Iterator[None]:
-    """What the tests of other packages have left, PyTorch's objects above all, is not gone through after each test."""
+@pytest.fixture(scope="module", autouse=True)
+def _others_objects() -> Iterator[None]:
+    """What other tests have left, modules and PyTorch's objects above all, is not gone through after each test."""
     gc.collect()
     gc.freeze()
     yield
@@ -53,6 +53,7 @@ def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
     delete_later_now()
     # Widgets kept alive by Python references of the test itself, e.g. an exception that was raised.
     gc.collect()
+    gc.freeze()  # what outlives a test, such as modules loaded by the first of a file: looked at once
     delete_later_now()
     left = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
