@@ -15,11 +15,17 @@ from tests.helpers.labs import small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.labs import lab_file
-from subflow_app.core.labs.lab import Prediction
+from subflow_app.core.labs.lab import Prediction, Step, Target
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import run_lab
+from subflow_app.core.labs.solution import parse_order
+from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.paths import labs_directory
+from subflow_app.core.scenarios.form import form_for
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.qt.labs.feature import LabFeature
+from subflow_app.qt.labs.places import place_of, reveal
 from subflow_app.qt.labs.sketch import SketchCanvas
 from subflow_app.qt.labs.step_page import StepPage
 from subflow_app.qt.main_window import MainWindow
@@ -198,16 +204,13 @@ def test_a_curve_is_drawn_with_the_keys(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize(
-    "target", ["link:wifi", "node:client", "flow:download", "panel:topology", "field:links.wifi.loss"]
+    "target",
+    ["link:wifi", "node:client", "flow:download", "panel:topology", "panel:sweeps", "field:links.wifi.loss"],
 )
 def test_what_a_step_speaks_of_is_found(window: MainWindow, target: str) -> None:
-    from subflow_app.core.labs.lab import Target
-    from subflow_app.qt.labs.places import place_of, show_field
-
     kind, _, name = target.partition(":")
-    window.bar.trigger("view.workspace_run")
-    if kind == "field":
-        show_field(window, name)
+    window.bar.trigger("view.workspace_lab")
+    reveal(window, Target(kind, name))
     QApplication.processEvents()
     place = place_of(window, Target(kind, name))
     assert place is not None
@@ -223,3 +226,61 @@ def test_long_options_are_broken_into_lines_and_not_cut(qtbot: QtBot) -> None:
     qtbot.addWidget(long)
     assert long.minimumSizeHint().width() <= 160
     assert long.heightForWidth(200) > long.heightForWidth(400) > short.heightForWidth(200)
+
+
+def test_a_field_of_another_form_is_pointed_at_where_its_part_is_drawn(window: MainWindow) -> None:
+    window.bar.trigger("view.workspace_lab")
+    for link in ("lte", "wifi"):
+        reveal(window, Target("field", f"links.{link}.loss"))
+    QApplication.processEvents()
+    assert place_of(window, Target("field", "links.lte.loss")) == place_of(window, Target("link", "lte"))
+
+
+def test_all_of_the_window_that_the_shipped_labs_speak_of_is_there(window: MainWindow) -> None:
+    window.resize(1400, 900)
+    window.bar.trigger("view.workspace_lab")
+    window.workspaces.reset()
+    steps = [step for lab in lab_file.shipped_labs() for step in lab.steps]
+    together = {tuple(each for each in step.shows if each.kind in ("panel", "action", "plot")) for step in steps}
+    missing = []
+    for targets in together:
+        for target in reversed(targets):
+            reveal(window, target)
+        seen, places = window.rect(), {target: place_of(window, target) for target in targets}
+        missing += [each for each, place in places.items() if place is None or not seen.contains(place)]
+    assert missing == []
+
+
+def test_all_of_the_scenario_that_the_shipped_labs_speak_of_is_there() -> None:
+    """In the one that the step begins with, or in the one that it ends with."""
+    missing = []
+    for lab in lab_file.shipped_labs():
+        doc = ScenarioDoc(lab.scenario_text())
+        for step in lab.steps:
+            named = [each for each in step.shows if each.kind in ("node", "link", "flow", "field")]
+            documents = [ScenarioDoc(text) for text in _documents(doc, step)]
+            missing += [
+                (lab.name, step.id, each) for each in named if not any(_has(found, each) for found in documents)
+            ]
+    assert missing == []
+
+
+def _has(doc: ScenarioDoc, target: Target) -> bool:
+    if target.kind != "field":
+        return form_for(doc, f"{target.kind}s.{target.name}", app_catalog()) is not None
+    parts = target.name.split(".")
+    form = form_for(doc, ".".join(parts[:2]) if len(parts) > 1 else "", app_catalog())
+    return form is not None and target.name in {each.key for each in form.fields()}
+
+
+def _documents(doc: ScenarioDoc, step: Step) -> list[str]:
+    """The scenario before a step and after it, as far as its solution changes it without runs."""
+    before = doc.text
+    for text in step.do:
+        order = parse_order(text)
+        match order.verb:
+            case "set":
+                doc.set_text(with_overrides(doc.text, [f"{key}={value}" for key, value in order.values.items()]))
+            case "open":
+                doc.set_text(open_scenario(order.words[0]).text)
+    return list(dict.fromkeys((before, doc.text)))

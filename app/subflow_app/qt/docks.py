@@ -14,7 +14,7 @@ from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QSplitter, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
@@ -99,11 +99,15 @@ class Docks(QObject):
 
     def set_sizes(self, name: str, sizes: list[int]) -> None:
         """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
-        self._manager.setSplitterSizes(self._manager.findDockWidget(name).dockAreaWidget(), sizes)
+        around = self._manager.findDockWidget(name).dockAreaWidget().parentWidget()
+        while around is not None and not isinstance(around, QSplitter):
+            around = around.parentWidget()
+        if around is not None:
+            _share_out(around, sizes)
 
     def set_outer_sizes(self, sizes: list[int]) -> None:
         """Shares out the whole width between the columns of panels, px from left to right."""
-        self._manager.rootSplitter().setSizes(sizes)
+        _share_out(self._manager.rootSplitter(), sizes)
 
     @contextmanager
     def rearranging(self) -> Iterator[None]:
@@ -174,6 +178,11 @@ class Docks(QObject):
         widget: QWidget = self._panels[name].dock.widget()
         return widget
 
+    def tab(self, name: str) -> QWidget:
+        """The tab of a panel, or of the centre."""
+        widget: QWidget = self._manager.findDockWidget(name).tabWidget()
+        return widget
+
     def close_panel(self, name: str) -> None:
         """Closes a panel, if it is open."""
         self._panels[name].dock.toggleView(False)
@@ -204,6 +213,13 @@ class Docks(QObject):
         close.setIconSize(QSize(14, 14))
         close.setToolTip(tr("Close {panel}; the View menu brings it back", panel=panel.dock.windowTitle()))
         close.setAccessibleName(tr("Close {panel}", panel=panel.dock.windowTitle()))
+
+
+def _share_out(splitter: QSplitter, sizes: list[int]) -> None:
+    """Sizes of what is seen in it; places of panels that are closed are still there, and take none."""
+    left = iter(sizes)
+    parts = (splitter.widget(index) for index in range(splitter.count()))
+    splitter.setSizes([0 if part.isHidden() else next(left, 0) for part in parts])
 
 
 def _style_sheet(t: Tokens) -> str:

@@ -98,6 +98,8 @@ class LabFeature(Feature):
         self.window.docks.set_open("lab", True)
         self._wake()
         self.to_list()
+        assert self.panel.list is not None
+        self.panel.list.setFocus()
 
     def begin(self, name: str, *, is_anew: bool = False) -> None:
         """Begins a lab, or goes on with it where it was left."""
@@ -352,11 +354,11 @@ class LabFeature(Feature):
             self.spotlight.point_at(())
             return
         if step.shows != self.spotlight.targets:
-            from subflow_app.qt.labs.places import show_field
+            from subflow_app.qt.labs.places import reveal
 
-            for target in step.shows:
-                if target.kind == "field":
-                    show_field(self.window, target.name)
+            # What is named first is in front of what is named later.
+            for target in reversed(step.shows):
+                reveal(self.window, target)
         self.spotlight.point_at(step.shows)
 
     def _on_predicted(self, value: PredictionValue) -> None:

@@ -42,6 +42,8 @@ class LabListPage(QWidget):
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.table.setWordWrap(True)
+        self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.about = QLabel(self)
         self.about.setObjectName("lab_about")
         self.about.setWordWrap(True)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QRectF
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGraphicsView, QMenu, QScrollArea, QWidget
 
 from subflow_app.core.labs.lab import Target
+from subflow_app.plots import PLOTS_BY_ID
 from subflow_app.qt.actions.choices import PANELS
 from subflow_app.qt.topology.items import NODE_RADIUS
 
@@ -32,13 +34,30 @@ def place_of(window: MainWindow, target: Target) -> QRect | None:
             return _field(window, target.name)
 
 
-def show_field(window: MainWindow, key: str) -> None:
-    """Opens the form with a field where that can be seen, so that it can be pointed at."""
-    parts = key.split(".")
-    owner = ".".join(parts[:2]) if parts[0] in ("nodes", "links", "flows", "events") else ""
-    window.docks.set_open("inspector", True)
+def reveal(window: MainWindow, target: Target) -> None:
+    """Brings it where it can be seen, so that it can be pointed at: opens its panel, or switches its plot on."""
+    match target.kind:
+        case "panel" if target.name in PANELS:
+            _bring(window, target.name)
+        case "panel" | "plot":
+            window.docks.raise_panel("plots")
+            if target.name in PLOTS_BY_ID:
+                window.set_plot_shown(target.name, True)
+        case "node" | "link" | "flow":
+            _bring(window, "topology")
+        case "field":
+            _bring(window, "inspector")
+            _show_field(window, target.name)
+
+
+def _bring(window: MainWindow, panel: str) -> None:
+    if not window.docks.content(panel).isVisible():
+        window.docks.set_open(panel, True)
+
+
+def _show_field(window: MainWindow, key: str) -> None:
     window.inspector.show_form()
-    window.inspector.show_key(owner)
+    window.inspector.show_key(_owner(key))
     row = window.inspector.form.row(key)
     around = None if row is None else row.editor.parentWidget()
     while around is not None and not isinstance(around, QScrollArea):
@@ -48,8 +67,14 @@ def show_field(window: MainWindow, key: str) -> None:
 
 
 def _panel(window: MainWindow, name: str) -> QRect | None:
-    widget = window.plots if name == "plots" else window.docks.content(name) if name in PANELS else None
-    return None if widget is None else _of(window, widget)
+    """The panel; its tab while another one is before it, and the menu that opens it while it is closed."""
+    if name == "plots":
+        return _of(window, window.plots) or _of(window, window.docks.tab(name))
+    if name not in PANELS:
+        return None
+    if not window.docks.is_open(name):
+        return _action(window, f"view.{name}")
+    return _of(window, window.docks.content(name)) or _of(window, window.docks.tab(name))
 
 
 def _action(window: MainWindow, name: str) -> QRect | None:
@@ -62,13 +87,20 @@ def _action(window: MainWindow, name: str) -> QRect | None:
     # In a menu: then its title in the menu bar.
     bar = window.menuBar()
     for title in bar.actions():
-        menu = title.menu()
-        if isinstance(menu, QMenu) and action in menu.actions():
+        if _leads_to(title, action):
             return bar.actionGeometry(title).translated(bar.mapTo(window, QPoint()))
     return None
 
 
+def _leads_to(title: QAction, action: QAction) -> bool:
+    menu = title.menu()
+    return isinstance(menu, QMenu) and any(each is action or _leads_to(each, action) for each in menu.actions())
+
+
 def _plot(window: MainWindow, name: str) -> QRect | None:
+    """A plot; the place of all while no run has it."""
+    if name not in PLOTS_BY_ID:
+        return None
     for stack in window.plots.stacks:
         for spec, plots in stack.plots_by_spec():
             if spec.id == name and plots and stack.isVisible() and stack.window() is window:
@@ -77,7 +109,7 @@ def _plot(window: MainWindow, name: str) -> QRect | None:
                     area = area.united(plot.item.sceneBoundingRect())
                 view = plots[0].item.scene().views()[0]
                 return _in_view(window, view, view.mapFromScene(area).boundingRect())
-    return None
+    return _panel(window, "plots")
 
 
 def _part(window: MainWindow, kind: str, name: str) -> QRect | None:
@@ -109,12 +141,19 @@ def _part(window: MainWindow, kind: str, name: str) -> QRect | None:
 
 
 def _field(window: MainWindow, key: str) -> QRect | None:
+    """A field; while another form is shown, the part that is to be selected for it."""
     row = window.inspector.form.row(key)
-    if row is None or not row.editor.isVisible():
-        return None
-    editor = _of(window, row.editor)
+    editor = None if row is None else _of(window, row.editor)
+    if row is None or editor is None:
+        owner, _, name = _owner(key).partition(".")
+        return _part(window, owner.removesuffix("s"), name) if owner in ("nodes", "links", "flows") else None
     label = _of(window, row.label)
-    return editor if editor is None or label is None else editor.united(label)
+    return editor if label is None else editor.united(label)
+
+
+def _owner(key: str) -> str:
+    parts = key.split(".")
+    return ".".join(parts[:2]) if parts[0] in ("nodes", "links", "flows", "events") else ""
 
 
 def _of(window: MainWindow, widget: QWidget) -> QRect | None:

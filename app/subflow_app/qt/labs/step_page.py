@@ -155,6 +155,8 @@ class StepPage(QWidget):
             self.text.setText(introduction + step.text)
             self._make_forms(step)
             self.scrolled.verticalScrollBar().setValue(0)
+            # From here the keys scroll the text, and Tab goes on to what is asked.
+            self.scrolled.setFocus()
             self.say("")
         made, state = session.step_progress(step), session.state(step)
         if self.prediction is not None:
