@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Subflow
@@ -106,6 +108,47 @@ def test_a_run_that_never_was_is_found_by_simulating_it_again(subflow: Subflow, 
     assert answer.code == 1
     assert "run 2: its signature 0000000000000000 came out as" in answer.err
     assert subflow("labs", "verify", path, "--no-rerun").code == 0
+
+
+def _forged(path: Path, forge: Callable[[dict[str, Any]], object]) -> Path:
+    """Changed, and signed anew by who knows how."""
+    from subflow_app.core.labs import result_file
+
+    document = json.loads(path.read_text())
+    forge(document)
+    document["signed"]["digest"] = result_file._digest(document, "")
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    honest = _result(subflow, done, tmp_path / "ada.json").read_text()
+
+    def verdict(forge: Callable[[dict[str, Any]], object]) -> str:
+        path = tmp_path / "forged.json"
+        path.write_text(honest)
+        answer = subflow("labs", "verify", _forged(path, forge), "--lab", done)
+        assert answer.code == 1
+        return str(answer.err)
+
+    def better(document: dict[str, Any]) -> None:
+        steps = document["steps"]
+        steps[1]["answers"]["who"][0]["value"] = "The sender"
+        del steps[1]["answers"]["bdp"]
+        steps[2]["prediction"]["came"] = "It stays"
+        # A step that is told as passed, of which there is no run.
+        document["runs"].pop()
+        steps[3]["last_run"] = 2
+
+    told = verdict(better)
+    assert "step draw: its check does not hold over the runs of the file" in told
+    assert 'step pipe: the answer "The sender" to who is told as right, and is not' in told
+    assert "step pipe: the question bdp was not answered" in told
+    assert 'step shorter: "It stays" is said to have come out, and by the runs it is "It falls"' in told
+    # The run of another scenario in place of the one that was asked for: it is real, and not what the step is about.
+    told = verdict(lambda document: document["runs"].__setitem__(1, document["runs"][0] | {"number": 2}))
+    assert "step shorter: its check does not hold over the runs of the file: this does not hold: 84 == 17" in told
+    assert "step run" not in told
 
 
 def test_with_a_course_key_nobody_else_can_sign(subflow: Subflow, done: Path, tmp_path: Path) -> None:

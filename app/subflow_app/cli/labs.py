@@ -149,8 +149,10 @@ def verify(
     """Look whether results are what they say.
 
     Compares the hash of the file (with --key one that only holders of the course key can make), the hash of each
-    scenario, and the signature of each run with that of a new simulation. This shows that the runs are real and that
-    the file is as it was written. It does not show who did the work, and without a key anybody can sign anew.
+    scenario, and the signature of each run with that of a new simulation. Then judges each step again by those runs:
+    its check, what came of its prediction, its answers. Trainings are no part of the file, and are told. This shows
+    that the runs are real, that they are what the steps ask for, and that the file is as it was written. It does not
+    show who did the work, and without a key anybody can sign anew.
     Exit code: 0 when nothing speaks against them, 1 otherwise, 2 for what is no result.
     """
     from subflow_app.core.labs.result_file import read_result, verify_result

@@ -218,8 +218,8 @@ class Docks(QObject):
 def _share_out(splitter: QSplitter, sizes: list[int]) -> None:
     """Sizes of what is seen in it; places of panels that are closed are still there, and take none."""
     left = iter(sizes)
-    parts = (splitter.widget(index) for index in range(splitter.count()))
-    splitter.setSizes([0 if part.isHidden() else next(left, 0) for part in parts])
+    parts = [splitter.widget(index) for index in range(splitter.count())]
+    splitter.setSizes([0 if part is None or part.isHidden() else next(left, 0) for part in parts])
 
 
 def _style_sheet(t: Tokens) -> str:

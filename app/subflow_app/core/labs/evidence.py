@@ -55,16 +55,25 @@ class LabRun:
         row: as the store has it, with scenario text and summary.
     """
 
-    def __init__(self, store: Store, row: RunRow) -> None:
-        """A run of a store, which must stay open while curves are read."""
+    def __init__(self, store: Store, row: RunRow, *, told_as: int | None = None, fork: RunFork | None = None) -> None:
+        """A run of a store, which must stay open while curves are read.
+
+        Args:
+            store: that it is in.
+            row: of it.
+            told_as: the number by which it is known; None: that of the store.
+            fork: where it branched off, if the store does not know.
+        """
         self.row = row
         self._store = store
+        self._told_as = row.id if told_as is None else told_as
+        self._fork = fork or row.fork
         self._curves: dict[tuple[str, str], tuple[NDArray[np.float64], NDArray[np.float32]] | None] = {}
 
     @property
     def id(self) -> int:
-        """Its number in the store."""
-        return self.row.id
+        """Its number."""
+        return self._told_as
 
     @property
     def seed(self) -> int:
@@ -74,7 +83,7 @@ class LabRun:
     @property
     def fork(self) -> RunFork | None:
         """Where it branched off; None: it has a beginning of its own."""
-        return self.row.fork
+        return self._fork
 
     @property
     def summary(self) -> Mapping[str, Any]:
@@ -93,7 +102,7 @@ class LabRun:
 
     @cached_property
     def _traces(self) -> StoredTraces:
-        return StoredTraces(self._store, self.id)
+        return StoredTraces(self._store, self.row.id)
 
     def curve(self, column: str, owner: str) -> tuple[NDArray[np.float64], NDArray[np.float32]] | None:
         """Times (s) and values (SI) of a column of its traces; None if it has none such."""

@@ -279,11 +279,16 @@ def progress_of(document: Any, lab: str) -> Progress:
         database=_text(document["database"]),
         begin=Begin(_count(begin["run"]), _count(begin["sweep"]), _count(begin["training"])),
         document=_text(document["document"]),
-        steps={_text(name): _step(step) for name, step in document["steps"].items()},
+        steps={_text(name): read_step(step) for name, step in document["steps"].items()},
     )
 
 
-def _step(step: Any) -> StepProgress:
+def read_step(step: Any) -> StepProgress:
+    """A step from what `step_document` made.
+
+    Raises:
+        ValueError, LookupError, TypeError: if it is none.
+    """
     predicted = step["prediction"]
     return StepProgress(
         passed_at=_text(step["passed_at"]),

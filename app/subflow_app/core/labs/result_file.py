@@ -22,11 +22,13 @@ from subflow_app.core.errors import LabError
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress, now, step_document
+from subflow_app.core.labs.second_look import look_again
 from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.runs import RunJob, RunState
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.whole_file import write_whole
+from subflow_store import RunFork, Store, open_store
 
 KIND = "subflow lab result"
 FORMAT = 1
@@ -95,6 +97,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "of": len(lab.steps),
         "steps": [{"id": step.id, "title": step.title, **step_document(progress.step(step.id))} for step in lab.steps],
         "runs": [_run_document(run) for run in evidence.runs],
+        "sweeps": [] if evidence.sweep is None else [{"points": evidence.sweep_points, "runs": list(evidence.sweep)}],
     }
     # As it will be read: so tuples are lists in what is hashed, too.
     document = json.loads(json.dumps(document))
@@ -163,12 +166,20 @@ def verify_result(
     problems = list(_signature_problems(document, key))
     notices = list(_lab_notices(document, lab))
     runs: list[RunVerdict] = []
-    for number, run in enumerate(document["runs"] if is_rerun else ()):
-        if is_cancelled():
-            problems.append("not all runs were simulated again")
-            break
-        runs.append(_simulated_again(run))
-        tell(number + 1, len(document["runs"]))
+    with open_store(":memory:") as store:
+        again: list[LabRun] = []
+        for number, run in enumerate(document["runs"] if is_rerun else ()):
+            if is_cancelled():
+                problems.append("not all runs were simulated again")
+                break
+            verdict, made = _simulated_again(run, store)
+            runs.append(verdict)
+            again += [made] if made is not None else []
+            tell(number + 1, len(document["runs"]))
+        if is_rerun and lab is not None and document["lab"].get("hash") == lab.file_hash:
+            look = look_again(lab, document, again)
+            problems += look.problems
+            notices += look.notices
     for verdict in runs:
         if verdict.is_same is False:
             problems.append(f"run {verdict.number}: {verdict.problem}")
@@ -189,6 +200,7 @@ def _run_document(run: LabRun) -> dict[str, Any]:
         "version": run.row.version,
         "started_at": run.row.started_at.isoformat(timespec="seconds"),
         "sample_interval_s": run.row.sample_interval_s,
+        "fork": None if run.fork is None else {"run": run.fork.parent_id, "at_s": run.fork.forked_at_s},
         "signature": run.row.signature,
         "scenario_hash": hashlib.sha256(text.encode()).hexdigest(),
         "scenario": text,
@@ -215,6 +227,12 @@ def _malformed(document: Mapping[str, Any]) -> str:
         interval = run.get("sample_interval_s")
         if not isinstance(interval, int | float) or not 0 < interval < math.inf:
             return "a run lacks the interval of its samples"
+        fork = run.get("fork")
+        if fork is not None and not (isinstance(fork, dict) and isinstance(fork.get("at_s"), int | float)):
+            return "a run does not say where it branched off"
+    for sweep in document.get("sweeps", ()):
+        if not isinstance(sweep, dict) or not isinstance(sweep.get("runs"), list) or "points" not in sweep:
+            return "a sweep lacks its runs"
     if not all(isinstance(step, dict) and isinstance(step.get("id"), str) for step in document["steps"]):
         return "a step lacks its id"
     return ""
@@ -261,20 +279,29 @@ def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"step {step['id']}: the run {step['last_run']} that it was passed with is not in the file"
 
 
-def _simulated_again(run: Mapping[str, Any]) -> RunVerdict:
+def _simulated_again(run: Mapping[str, Any], store: Store) -> tuple[RunVerdict, LabRun | None]:
+    """What came of it, and the run if it is the same."""
     number = run["number"]
     try:
         scenario = parse_scenario(
             run["scenario"], file=f"run {number}", overrides=[f"seed={run['seed']}"], algorithms=app_catalog()
         )
-        result = RunJob(scenario, run["scenario"], sample_interval_s=run["sample_interval_s"]).run()
+        result = RunJob(scenario, run["scenario"], store=store, sample_interval_s=run["sample_interval_s"]).run()
     except SimError as error:
-        return RunVerdict(number, None, str(error).splitlines()[0])
+        return RunVerdict(number, None, str(error).splitlines()[0]), None
     if result.status is not RunState.FINISHED:
-        return RunVerdict(number, None, f"it ended as {result.status}: {result.error}")
+        return RunVerdict(number, None, f"it ended as {result.status}: {result.error}"), None
     if result.signature == run["signature"]:
-        return RunVerdict(number, True)
+        assert result.run_id is not None
+        return RunVerdict(number, True), LabRun(store, store.run(result.run_id), told_as=number, fork=_fork(run))
     if run["version"] != subflow_app.__version__:
         told = f"version {run['version']} made it, this is {subflow_app.__version__}"
-        return RunVerdict(number, None, f"{told}, and its signature {run['signature']} came out as {result.signature}")
-    return RunVerdict(number, False, f"its signature {run['signature']} came out as {result.signature}")
+        return RunVerdict(
+            number, None, f"{told}, and its signature {run['signature']} came out as {result.signature}"
+        ), None
+    return RunVerdict(number, False, f"its signature {run['signature']} came out as {result.signature}"), None
+
+
+def _fork(run: Mapping[str, Any]) -> RunFork | None:
+    fork = run.get("fork")
+    return None if fork is None else RunFork(fork.get("run"), "", float(fork["at_s"]), "", ())
