@@ -58,7 +58,9 @@ class Changes:
     """What becomes other on the way.
 
     Attributes:
-        document: kind and text of a document (scenario, summary, machine; config of a training) to its new text.
+        plain: kind and text of a document of the other store (scenario, summary, machine; config of a training) to the
+            text that it stands for.
+        document: kind and that text to the one that is kept here.
         folder: of a training to where it is now.
         names: new names of runs, by number in the other store.
         notes: new notes likewise.
@@ -68,6 +70,7 @@ class Changes:
         values: by which keys the figures and parameters of runs are found likewise.
     """
 
+    plain: Callable[[str, str], str] = _as_it_is
     document: Callable[[str, str], str] = _as_it_is
     folder: Callable[[str], str] = str
     names: Mapping[int, str] = field(default_factory=dict)
@@ -181,14 +184,14 @@ class _Taking:
         return here
 
     def _documents(self, number: int, here: int) -> dict[str, str]:
+        """Takes them; returns what they say."""
         rows = self._from.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (number,)).fetchall()
-        documents = {
-            kind: self._changes.document(kind, _renumbered(text, here) if kind == "summary" else text)
-            for kind, text in rows
-        }
+        documents = {kind: self._changes.plain(kind, text) for kind, text in rows}
+        if "summary" in documents:
+            documents["summary"] = _renumbered(documents["summary"], here)
         self._insert_all(
             "INSERT INTO run_document (run_id, kind, text) VALUES (?, ?, ?)",
-            [(here, kind, text) for kind, text in documents.items()],
+            [(here, kind, self._changes.document(kind, text)) for kind, text in documents.items()],
         )
         return documents
 
@@ -311,7 +314,7 @@ class _Taking:
         ).fetchall()
         self._insert_all(
             "INSERT INTO training_document (training_id, kind, text) VALUES (?, ?, ?)",
-            [(here, kind, self._changes.document(kind, text)) for kind, text in documents],
+            [(here, kind, self._changes.document(kind, self._changes.plain(kind, text))) for kind, text in documents],
         )
         for table in (schema.training_metric, schema.training_evaluation):
             columns = [column.name for column in table.columns if column.name != "training_id"]

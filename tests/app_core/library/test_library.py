@@ -18,6 +18,7 @@ from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.leaderboard import board
+from subflow_app.core.leaderboard.contest import load_contests
 from subflow_app.core.library import building, shipped
 from subflow_app.core.library.belongings import of_experiment, of_lab
 from subflow_app.core.library.building import LibraryBuild
@@ -108,6 +109,9 @@ def test_copied_results_are_like_ones_own_and_twice_is_once(
     assert copied.cell("goodput", "LIA", "5%") == shipped_results.cell("goodput", "LIA", "5%")
     assert [verdict.kind for verdict in copied.verdicts()] == [verdict.kind for verdict in shipped_results.verdicts()]
     assert len(own.runs(tag=SHIPPED_TAG)) == 4
+    summary = own.run(own.runs()[0].id).summary or {}
+    assert [flow["name"] for flow in summary["flows"]] == ["download"]
+    assert own.values("flows.download.goodput_bps").keys() == {row.id for row in own.runs()}
     runs = take_lab(library, lab, own).runs
     assert set(of_lab(own, lab).runs) == set(runs.values())
     # This simulator made them, so an experiment that goes on makes nothing again.
@@ -220,7 +224,7 @@ def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
 def test_the_leaderboard_is_in_it_with_what_its_table_needs(
     tmp_path: Path, own: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    contest = board.load_contests(())[0].id
+    contest = load_contests(())[0].id
     few = board.entry([contest], ["newreno", "lia"], is_quick=True, seeds=[1])
     monkeypatch.setattr(board, "entry", lambda *, is_quick: few)
     out = tmp_path / "experiments.db"

@@ -22,7 +22,7 @@ from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, of_leaderboard, sweeps_of
 from subflow_app.core.library.reading import ReadLog, read_all, read_board
-from subflow_app.core.library.taking import without_place
+from subflow_app.core.library.taking import as_shipped
 from subflow_app.core.sweeps.run_key import simulator_version
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class LibraryBuild:
                 streams[number] = frozenset((MARK.name,) if kept else ())
                 values[number] = frozenset()
         changes = Changes(
-            document=without_place,
+            document=as_shipped,
             folder=lambda folder: Path(folder).name,
             series=series,
             streams=streams,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
     from subflow_store import Store
     from subflow_store.copies import Copied
+
+# The key of a summary that is compressed.
+_PACKED = "packed"
 
 SHIPPED_TAG = "shipped"
 """On every run that came from the library."""
@@ -59,7 +64,7 @@ def take(library: Store, belongings: Belongings, store: Store) -> Copied:
     from subflow_store.copies import Changes, Wanted
 
     wanted = Wanted(belongings.runs, belongings.sweeps, belongings.trainings)
-    return store.copies.take(library.copies, wanted, Changes(tags=(SHIPPED_TAG,), folder=_own_folder))
+    return store.copies.take(library.copies, wanted, Changes(plain=_unpacked, tags=(SHIPPED_TAG,), folder=_own_folder))
 
 
 def take_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
@@ -84,12 +89,25 @@ def _own_folder(name: str) -> str:
     return str(trainings_directory() / Path(name).name) if name else ""
 
 
-def without_place(kind: str, text: str) -> str:
-    """A document without what says on whose machine, and where there, it was made."""
+def as_shipped(kind: str, text: str) -> str:
+    """A document as the library has it: without what says on whose machine it was made, and summaries compressed.
+
+    Summaries are most of what there is, and are read only where they have been copied to.
+    """
     if kind == "machine":
         return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
     if kind == "config":
         config = json.loads(text)
         places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
         return json.dumps(config | {name: value for name, value in places.items() if name in config})
+    if kind == "summary":
+        # How far the run came is asked for where it is simulated again.
+        kept = {name: value for name, value in json.loads(text).items() if name == "simulated_s"}
+        return json.dumps(kept | {_PACKED: base64.b85encode(zlib.compress(text.encode(), 9)).decode("ascii")})
     return text
+
+
+def _unpacked(kind: str, text: str) -> str:
+    """What a document of the library stands for."""
+    packed = json.loads(text).get(_PACKED) if kind == "summary" else None
+    return text if packed is None else zlib.decompress(base64.b85decode(packed)).decode()
