@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
+from subflow_app.core.experiments.kinds import Progress
 from subflow_app.core.experiments.recipe import Recipe, load_recipe
 from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.core.experiments.results import Results, VerdictKind, stored_results
@@ -149,3 +150,27 @@ def test_a_recipe_says_what_it_takes(recipe: Recipe, tmp_path: Path) -> None:
     assert expected_s(recipe, is_quick=True) == pytest.approx(3 * 4 / 18)
     silent = load_recipe(str(write_tiny(tmp_path, RECIPE.replace('expected = "3s"\n', ""))))
     assert math.isnan(expected_s(silent, is_quick=False))
+
+
+class _Silent:
+    """A job of which a run failed, and which does not say why."""
+
+    progress = Progress(2, finished=1, failed=1)
+    problems = ()
+
+    def run(self) -> None:
+        """Does nothing more."""
+
+    def stop(self) -> None:
+        """Has ended."""
+
+
+def test_an_experiment_that_failed_always_says_why(
+    recipe: Recipe, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reproduction = Reproduction(recipe, store, is_quick=True, seeds=[901])
+    monkeypatch.setattr(reproduction, "_job", _Silent())
+    outcome = reproduction.run()
+    assert outcome.state == "failed"
+    assert all(outcome.problems)
+    assert outcome.problems

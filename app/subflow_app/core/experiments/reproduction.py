@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.experiments import coverage
 from subflow_app.core.experiments.kinds import KINDS, Progress
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.results import Results, stored_results
@@ -97,9 +98,21 @@ class Reproduction:
         state: State = "finished"
         if error is not None or progress.failed:
             state = "failed"
+            problems = problems or self._reasons(progress)
         elif progress.fraction < 1:
             state = "stopped"
         return ReproductionOutcome(state, progress, problems, error)
+
+    def _reasons(self, progress: Progress) -> tuple[str, ...]:
+        """Why runs failed of which the job itself has said nothing, as they have been kept."""
+        told = f"{progress.failed} of {progress.runs} runs could not be made"
+        try:
+            found = coverage.problems(self.results())
+        except Exception as error:
+            if not is_told(error):
+                raise
+            found = {"reasons cannot be read": str(error)}
+        return tuple(f"{place}: {problem}" for place, problem in found.items()) or (told,)
 
     def stop(self) -> None:
         """End soon; what has ended is kept."""

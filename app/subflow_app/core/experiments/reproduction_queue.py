@@ -163,6 +163,10 @@ class ReproductionQueue:
             self._take_over(queued.recipe)
             outcome = queued.job.run()
             state, problem = outcome.state, "\n".join(outcome.problems)
+        except Exception as error:
+            # A fault of ours: whoever called reports it, and the list says what it was.
+            problem = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise
         finally:
             with self._lock:
                 queued.state, queued.problem, queued.job = state, problem, None
