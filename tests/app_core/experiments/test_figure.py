@@ -144,6 +144,15 @@ def test_thumbnail_is_the_first_panel_alone_without_words(tmp_path: Path):
     assert b"Goodput" not in render_panels(replace(small, kind="svg"))
 
 
+def test_thumbnail_of_a_table_is_a_sketch_of_one(tmp_path: Path):
+    table = replace(experiment_figure(tiny_results(tmp_path)).panels[0], form="table")
+    small = PanelFigure((table,), kind="svg").as_thumbnail(40.0, 24.0)
+    svg = render_panels(small)
+    # Numbers would be a smear; the rows have the colours of their series.
+    assert b"<text" not in svg
+    assert b"#d55e00" in svg
+
+
 def test_figure_of_nothing_is_refused(tmp_path: Path):
     figure = experiment_figure(tiny_results(tmp_path, values=FixedValues({})))
     assert not any(panel.has_values for panel in figure.panels)

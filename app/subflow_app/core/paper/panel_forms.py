@@ -33,6 +33,7 @@ _LEAST_TABLE_PT = 5.0
 TABLE_LINE = 2.3
 """Height of a row of a table in multiples of its letters."""
 _HEAD_LINE = 0.65  # of a further line of a head, in rows
+_MOST_SKETCHED = 5  # rows and columns
 _ASKEW = 0.6  # sine of the angle of names that stand askew
 
 
@@ -220,6 +221,9 @@ def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     """Numbers: a row for each series, a column for each point, and beside ours what others report."""
     axes.set_axis_off()
     style, ground = figure.style, figure.ground
+    if figure.is_thumbnail:
+        _sketch_table(axes, panel, figure)
+        return
     layout = table_layout(panel, figure)
     line = 1.0 / layout.lines
     head = 1.0 + (layout.head_lines - 1) * _HEAD_LINE
@@ -243,16 +247,30 @@ def draw_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
         if column == 0:
             text.set_horizontalalignment("left")
             cell.PAD = 0.01
-    if not figure.is_thumbnail:
-        axes.text(
-            0.0,
-            1.0 - 0.5 * line,
-            panel.y_text,
-            fontsize=style.small_pt,
-            color=ground.muted,
-            va="center",
-            transform=axes.transAxes,
-        )
+    axes.text(
+        0.0,
+        1.0 - 0.5 * line,
+        panel.y_text,
+        fontsize=style.small_pt,
+        color=ground.muted,
+        va="center",
+        transform=axes.transAxes,
+    )
+
+
+def _sketch_table(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
+    """What a table looks like from afar: numbers this small are a smear."""
+    rows, columns = min(_MOST_SKETCHED, len(panel.series)) + 1, min(_MOST_SKETCHED, len(panel.points)) + 1
+    axes.set(xlim=(0.0, columns), ylim=(rows, 0.0))
+    for row in range(rows):
+        is_head = row == 0
+        for column in range(columns):
+            # Names stand at the left, and numbers, which are shorter, at the right.
+            left = column + (0.12 if column == 0 else 0.4)
+            is_named = column == 0 and not is_head
+            colour = _colour(panel.series[row - 1], figure) if is_named else figure.ground.muted
+            axes.barh(row + 0.5, 0.5, 0.34, left, color=colour, alpha=1.0 if is_head or is_named else 0.45)
+        axes.axhline(row + 1.0, color=figure.ground.muted if is_head else figure.ground.grid, linewidth=0.7)
 
 
 @dataclass(frozen=True, slots=True)
