@@ -92,7 +92,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("fairness", Side.TAB, "plots"),
         ),
         columns=(1,),
-        rows={"history": (0.7, 0.3)},
+        rows={"history": (0.8, 0.2)},
         front=("sweeps",),
     ),
     "train": Arrangement(

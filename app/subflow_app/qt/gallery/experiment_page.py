@@ -28,7 +28,7 @@ from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
 from subflow_app.qt.theme import Tokens, current_tokens
 
-_FIGURE_SHARE = (3, 2)
+_FIGURE_SHARE = (7, 3)
 
 
 class ExperimentPage(QWidget):
