@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,9 @@ def test_the_leaderboard_is_in_it_with_what_its_table_needs(
         assert board.stored_board(few, store).cells
         assert take_leaderboard(store, own).n_new > 0
         assert board.stored_board(few, own).cells == board.stored_board(few, store).cells
+    # Where nothing was run, it is shown, and said to be shipped.
+    monkeypatch.setattr(shipped, "shipped_library", lambda: out)
+    told = shipped.shipped_board(few)
+    assert told is not None
+    assert told.is_shipped
+    assert shipped.shipped_board(replace(few, is_quick=False)) is None

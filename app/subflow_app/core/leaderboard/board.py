@@ -86,6 +86,7 @@ class Board:
         n_wanted: runs that it takes, cost left out.
         n_finished: those of them that are there.
         note: on which machine CPU time was measured; may be empty.
+        is_shipped: whether it is that of the library that ships with the program.
     """
 
     entry: Entry
@@ -93,6 +94,7 @@ class Board:
     n_wanted: int
     n_finished: int
     note: str = ""
+    is_shipped: bool = False
 
     @property
     def is_empty(self) -> bool:

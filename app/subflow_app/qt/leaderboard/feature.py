@@ -139,6 +139,7 @@ class LeaderboardFeature(Feature):
     def read(self) -> None:
         """Reads what the database has, in the background."""
         from subflow_app.core.leaderboard.board import entry, stored_board
+        from subflow_app.core.library.shipped import shipped_board
 
         store = self.window.database.store
         if self._content is None or store is None:
@@ -150,7 +151,9 @@ class LeaderboardFeature(Feature):
         contests, is_quick = self._contests, self._content.quick.isChecked()
 
         def work() -> tuple[Store, Board]:
-            return store, stored_board(entry(contests, is_quick=is_quick), store)
+            asked = entry(contests, is_quick=is_quick)
+            board = stored_board(asked, store)
+            return store, (board.is_empty and shipped_board(asked)) or board
 
         self.window.workers.start("read leaderboard", work, succeeded=self._on_read, failed=self._on_unread)
 

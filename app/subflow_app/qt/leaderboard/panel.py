@@ -277,7 +277,8 @@ class LeaderboardPanel(QWidget):
     def _say(self) -> None:
         board = self.board
         assert board is not None
-        told = [tr("{done} of {all} runs.", done=board.n_finished, all=board.n_wanted)]
+        told = [tr("Shipped with Subflow, not run here.")] if board.is_shipped else []
+        told.append(tr("{done} of {all} runs.", done=board.n_finished, all=board.n_wanted))
         if self.rows:
             told.append(
                 tr("Values with 95 % intervals over the seeds.")
