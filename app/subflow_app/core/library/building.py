@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MOST_BYTES = 20_000_000
 """The file is part of the program: larger it may not be."""
 
-LAB_SERIES = ("cwnd_pkts", "throughput_bps", "srtt_s", "queue_pkts")
+LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
 """Of the reference runs of labs these are kept; simulated again, they have all others."""
 
 LAB_S = 4.0
@@ -218,7 +218,6 @@ class LibraryBuild:
         """Write the file; returns how many runs it has."""
         from subflow_store import open_store
         from subflow_store.copies import Changes, Wanted
-        from subflow_store.streams import MARK
 
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
@@ -243,7 +242,7 @@ class LibraryBuild:
                 # Reference runs are there to be looked at, those of a sweep as its points.
                 kept = () if number in in_sweeps else LAB_SERIES
                 series[number] = frozenset(each.id for each in work.series(number) if each.name in kept)
-                streams[number] = frozenset((MARK.name,) if kept else ())
+                streams[number] = frozenset()
                 values[number] = frozenset()
         changes = Changes(
             document=as_shipped,
