@@ -92,7 +92,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("fairness", Side.TAB, "plots"),
         ),
         columns=(1,),
-        rows={"history": (0.8, 0.2)},
+        rows={"history": (0.75, 0.25)},
         front=("sweeps",),
     ),
     "train": Arrangement(
