@@ -20,7 +20,7 @@ from pathlib import Path
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 from PySide6.QtWidgets import QApplication, QWidget
-from tests.helpers.screenshots import SIZE, run_to_end, save, wait_for
+from tests.helpers.screenshots import SIZE, run_to_end, save, show_experiment, sketch_in_lab, wait_for
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import make_window
 
@@ -28,7 +28,7 @@ from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.qt.app import make_application
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.docks import Side
-from subflow_app.qt.labs.feature import LabFeature
+from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import Enqueueing
 from subflow_app.qt.sweeps.feature import SweepFeature
@@ -150,15 +150,13 @@ def _agent(studio: Studio) -> None:
 
 
 def _lab(studio: Studio) -> None:
-    window = studio.window
-    window.bar.trigger("study.labs")
-    labs = window.features[LabFeature]
-    assert labs.panel.list is not None
-    labs.panel.list.begin.click()
-    wait_for(lambda: labs.session is not None)
-    window.bar.trigger("run.speed_express")
-    run_to_end(window)
-    wait_for(lambda: not window.workers.is_busy)
+    sketch_in_lab(studio.window)
+
+
+def _leaderboard(studio: Studio) -> None:
+    leaderboard = studio.window.features[LeaderboardFeature]
+    studio.panel("leaderboard")
+    wait_for(lambda: leaderboard.is_settled and bool(leaderboard.content.rows))
 
 
 def _train(studio: Studio) -> None:
@@ -195,6 +193,8 @@ PICTURES: tuple[Picture, ...] = (
     Picture("fairness", _fairness, "fairness"),
     Picture("agent", _agent, "agent"),
     Picture("lab", _lab, "lab"),
+    Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
+    Picture("leaderboard", _leaderboard, "leaderboard"),
     Picture("train", _train, "train"),
 )
 """In this order, in one window."""

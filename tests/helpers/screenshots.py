@@ -28,6 +28,8 @@ from tests.helpers.window import ScriptedDialogs, make_window
 
 from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
+from subflow_app.qt.gallery.feature import GalleryFeature
+from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.sweeps.feature import SweepFeature
 
@@ -52,7 +54,8 @@ def main(folder: Path, *, with_trainings: bool = True) -> None:
         window.load()
         wait_for(lambda: not window.database.is_opening)
         window.workspaces.reset()
-        for shot in (_live, _crosshair, _problems, _journey, _time_machine, *([_training] if with_trainings else [])):
+        shots = [_live, _crosshair, _problems, _journey, _time_machine, _gallery, _lab]
+        for shot in (*shots, *([_training] if with_trainings else [])):
             shot(window, folder)
         window.close_at_once()
 
@@ -141,6 +144,51 @@ def _time_machine(window: MainWindow, folder: Path) -> None:
         save(window, folder / "window-sweep.png")
     window.bar.trigger("view.workspace_run")
     window.docks.raise_panel("plots")
+
+
+def _gallery(window: MainWindow, folder: Path) -> None:
+    """Experiments of the papers with the results that ship, and one of them large beside what its paper prints."""
+    show_experiment(window, "drl-cc-sc1")
+    save(window, folder / "window-gallery.png")
+
+
+def _lab(window: MainWindow, folder: Path) -> None:
+    """The first lab: what was sketched, what came out, and how far apart they are."""
+    sketch_in_lab(window)
+    save(window, folder / "window-lab.png")
+    window.bar.trigger("view.workspace_run")
+    window.bar.trigger("view.reset_layout")
+
+
+def show_experiment(window: MainWindow, name: str) -> None:
+    """The gallery with an experiment in front."""
+    window.bar.trigger("view.workspace_study")
+    window.bar.trigger("view.reset_layout")
+    window.docks.set_open("gallery", True)
+    window.docks.raise_panel("gallery")
+    gallery = window.features[GalleryFeature].session
+    wait_for(lambda: gallery.is_settled)
+    gallery.panel.choose([name])
+    wait_for(lambda: gallery.is_settled and not gallery.panel.page.figure.content.isNull())
+
+
+def sketch_in_lab(window: MainWindow) -> None:
+    """Begins the first lab, draws the window that one might expect, and runs it."""
+    window.document_stack.setClean()
+    window.bar.trigger("study.labs")
+    labs = window.features[LabFeature]
+    assert labs.panel.list is not None
+    labs.panel.list.begin.click()
+    wait_for(lambda: labs.session is not None)
+    assert labs.panel.step is not None
+    prediction = labs.panel.step.prediction
+    assert prediction is not None
+    assert prediction.canvas is not None
+    prediction.canvas.show_points(((0, 10), (20, 100), (40, 160), (41, 80), (80, 160), (81, 80), (120, 160)))
+    prediction.button.click()
+    window.bar.trigger("run.speed_express")
+    run_to_end(window)
+    wait_for(lambda: not window.workers.is_busy)
 
 
 def _training(window: MainWindow, folder: Path) -> None:

@@ -26,7 +26,7 @@ from subflow_app.core.summary_text import TextTable
 if TYPE_CHECKING:
     from subflow_app.core.experiments.results import Results
 
-PAGE_FILE = "README.md"
+PAGE_FILE = "report.md"
 FIGURES_FOLDER = "figures"
 # Text stays text: a third of the size, and documentation is read where fonts are.
 _STYLE = replace(FIGURE_STYLE, text_in_svg=True)
