@@ -35,6 +35,10 @@ _LIST_WIDTH, _LIST_SHARE, _LEAST_LIST = 460, 0.38, 220
 _BAR_HEIGHT = 6
 
 
+# Beside the list: a wide one would keep every column that the panel was ever put into as wide as both.
+_NARROW = 180
+
+
 class GalleryPanel(QWidget):
     """Shows experiments; what it is asked goes out as actions and signals."""
 
@@ -90,7 +94,10 @@ class GalleryPanel(QWidget):
         left_layout.addWidget(self.text)
         left_layout.addWidget(self.tree, 1)
         self._nothing = EmptyState(
-            "gallery", tr("Reading the experiments…"), tr("What five papers show, run here beside what they print.")
+            "gallery",
+            tr("Reading the experiments…"),
+            tr("What five papers show, run here beside what they print."),
+            text_width=_NARROW,
         )
         right = QWidget(self)
         self._stack = QStackedLayout(right)

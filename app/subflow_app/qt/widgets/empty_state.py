@@ -17,10 +17,17 @@ class EmptyState(QWidget):
     """An icon, a title, a sentence and at most one action, in the middle of the panel."""
 
     def __init__(
-        self, icon_name: str, title: str, text: str, action: QAction | None = None, parent: QWidget | None = None
+        self,
+        icon_name: str,
+        title: str,
+        text: str,
+        action: QAction | None = None,
+        parent: QWidget | None = None,
+        text_width: int = _TEXT_WIDTH,
     ) -> None:
-        """Says ``title`` and ``text``; ``action`` becomes a button."""
+        """Says ``title`` and ``text``; ``action`` becomes a button. The panel is never narrower than the text."""
         super().__init__(parent)
+        self._text_width = text_width
         self._icon_name = icon_name
         self._icon = QLabel(self)
         self._title = QLabel(title, self)
@@ -55,7 +62,8 @@ class EmptyState(QWidget):
         self._title.setText(title)
         self._text.setText(text)
         # A layout that centres a label does not ask it how high its wrapped text is.
-        self._text.setFixedSize(_TEXT_WIDTH, max(0, self._text.heightForWidth(_TEXT_WIDTH)))
+        width = self._text_width
+        self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours icon and text."""
