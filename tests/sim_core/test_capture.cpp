@@ -48,7 +48,7 @@ TEST(Capture, ChangesNothingAndSeesEveryPacketOfTheFlowOnce) {
 
     const PacketTable table = network.take_packets();
     std::int64_t sent = 0;
-    for (std::size_t i = 0; i < 2; ++i) sent += network.subflow_result(i).packets_sent;
+    for (std::size_t i = 0; i < 2; ++i) sent += network.subflows()[i].sender.stats().packets_sent;
     EXPECT_EQ(count(table, PacketKind::Data, Station::Sender), sent);
     EXPECT_GT(sent, 1000);
     // What was sent arrived, was dropped or is under way; the same with ACKs.
