@@ -13,6 +13,7 @@ import pytest
 import typer.testing
 
 from subflow_app.cli import app
+from subflow_app.core import exports
 
 # typer makes the tree of commands for each call anew: two thirds of the time of a test that calls a short one.
 typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined] # not public
@@ -101,6 +102,12 @@ def call_subflow(*words: object) -> Answer:
 @pytest.fixture
 def subflow() -> Subflow:
     return call_subflow
+
+
+@pytest.fixture
+def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An export that asks for no figures has none: all of them, in two formats, take seconds."""
+    monkeypatch.setattr(exports, "ExportPlan", functools.partial(exports.ExportPlan, figures=()))
 
 
 @pytest.fixture

@@ -107,6 +107,7 @@ def test_an_estimate_counts_a_window_of_decisions(subflow: Subflow, scenario: Pa
     assert "decisions" not in plain
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_decisions_can_be_exported(subflow: Subflow, decided: Path, scenario: Path, tmp_path: Path) -> None:
     subflow("export", 1, "--db", decided, "--out", tmp_path / "stored")
     words = ("--set", "duration=4s", "--decisions", "--no-store", "--export", tmp_path / "unstored")

@@ -146,6 +146,7 @@ def test_people_get_tables_with_units_on_stdout_only(subflow: Subflow, scenario:
         assert words in answer.out
 
 
+@pytest.mark.usefixtures("no_figures")
 def test_sample_interval_sets_the_distance_of_samples(subflow: Subflow, scenario: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     subflow("run", scenario, "--no-store", "--sample-interval", "500ms", "--export", out, "--set", "duration=3s")
