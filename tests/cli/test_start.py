@@ -20,6 +20,7 @@ COMMANDS = (
     "evaluate",
     "trainings",
     "labs",
+    "library",
     "runs",
     "show",
     "explain",
@@ -32,7 +33,9 @@ COMMANDS = (
     "import",
     "import-trace",
     "report",
+    "verify",
     "reproduce",
+    "leaderboard",
     "agents",
     "bench",
     "compare-kernel",
@@ -40,6 +43,7 @@ COMMANDS = (
     "schedulers",
     "scenarios",
     "schema",
+    "guide",
 )
 
 

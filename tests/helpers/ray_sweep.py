@@ -40,6 +40,9 @@ def workers(pids: set[int]) -> list[int]:
 
 def main() -> int:
     folder, kill_after, *words = sys.argv[1:]
+    # The address of the cluster is noted below here whatever its temp_dir is, in a folder that Ray expects to find.
+    os.environ["RAY_TMPDIR"] = folder
+    Path(folder, "ray").mkdir()
     from ray.cluster_utils import Cluster
 
     from subflow_app.cli import app

@@ -17,12 +17,13 @@ from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel import History
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.workers import Workers
-from subflow_store import RunRow, Store, StoreError
+from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport
     from subflow_app.core.exporting.verification import Verification
     from subflow_app.core.running.runs import RunJob
+    from subflow_store import RunRow, Store
 
 _VERDICTS = {
     "same": translatable("same"),
