@@ -96,6 +96,23 @@ def test_costs_are_runs_of_the_store_with_their_machine_and_are_not_measured_twi
         assert "another machine" in elsewhere.values.note
 
 
+def test_measurements_of_another_simulator_are_shown_and_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those in the library that ships are of the build that made it."""
+    recipe = written(tmp_path)
+    with Store(tmp_path / "one.db") as store:
+        made = carried_out(recipe, store)[1].values
+        monkeypatch.setattr(cost_kind, "simulator_version", lambda: "0.2.0+other")
+
+        shown = CostKind().stored(recipe, store, is_quick=False, seeds=recipe.seeds)
+
+        assert made is not None
+        assert shown is not None
+        assert shown.values("cpu", "Learned", "") == made.values("cpu", "Learned", "")
+        assert carried_out(recipe, store)[0].reused == 0
+
+
 def test_a_session_that_was_cut_off_is_made_again_as_a_whole(tmp_path: Path) -> None:
     recipe = written(tmp_path)
     with Store(tmp_path / "one.db") as store:

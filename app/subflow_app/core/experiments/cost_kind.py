@@ -82,7 +82,7 @@ MEASURES: Mapping[str, MeasureKind] = {
 
 # Recorded values of a run, by which measurements are found again.
 _EXPERIMENT, _SESSION, _SERIES, _KEY = (f"cost.{name}" for name in ("experiment", "session", "series", "key"))
-_REPETITION, _MACHINE = "cost.repetition", "cost.machine"
+_REPETITION, _MACHINE, _SIMULATOR = (f"cost.{name}" for name in ("repetition", "machine", "simulator"))
 _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S = (
     f"cost.{name}" for name in ("cpu_s", "packets", "memory_bytes", "simulated_s")
 )
@@ -104,6 +104,7 @@ class _Session:
 
     begun: str
     machine: str
+    simulator: str
     costs: dict[tuple[str, int], Cost] = field(default_factory=dict)
     runs: list[int] = field(default_factory=list)
 
@@ -140,7 +141,7 @@ class CostKind:
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """The newest measurements of the store, of whatever machine; those that are complete come first."""
+        """The newest measurements of the store, of whatever machine and version; those that are complete come first."""
         cases = _cases(recipe, is_quick=is_quick)
         sessions = _sessions(store, recipe, cases)
         complete = [each for each in sessions if _is_complete(each, cases, seeds)]
@@ -183,24 +184,24 @@ class CostJob:
             StoreError: if a measurement cannot be stored.
         """
         cases = _cases(self._recipe, is_quick=self._is_quick)
-        here = machine_text()
+        here, simulator = machine_text(), simulator_version()
         n_runs = len(cases) * len(self._seeds)
         for known in _sessions(self._store, self._recipe, cases):
-            if known.machine == here and _is_complete(known, cases, self._seeds):
+            if (known.machine, known.simulator) == (here, simulator) and _is_complete(known, cases, self._seeds):
                 self._progress = Progress(n_runs, n_runs, n_runs)
                 return
-        session = datetime.now(UTC).isoformat()
+        session = _Session(datetime.now(UTC).isoformat(), here, simulator)
         began, done = time.monotonic(), 0
         for seed in self._seeds:
             for case in cases:
                 if self._stop.is_set():
                     return
-                self._measure(case, seed, session, here)
+                self._measure(case, seed, session)
                 done += 1
                 eta_s = (n_runs - done) * (time.monotonic() - began) / done
                 self._progress = Progress(n_runs, done, eta_s=eta_s, doing=case.name)
 
-    def _measure(self, case: _Case, seed: int, session: str, machine: str) -> None:
+    def _measure(self, case: _Case, seed: int, session: _Session) -> None:
         try:
             measured = measure_cost(case.scenario, seed, self._stop.is_set)
         except SimError as error:
@@ -208,11 +209,12 @@ class CostJob:
         cost = measured.cost
         document = {
             "experiment": self._recipe.name,
-            "session": session,
+            "session": session.begun,
             "series": case.name,
             "key": case.key,
             "repetition": seed,
-            "machine": machine,
+            "machine": session.machine,
+            "simulator": session.simulator,
             "cpu_s": cost.cpu_s,
             "simulated_s": cost.simulated_s,
             "packets": cost.packets,
@@ -326,8 +328,7 @@ def _case(recipe: Recipe, series: Series, *, is_quick: bool) -> _Case:
         scenario = parse_scenario(text, file=str(path), folder=Path(path).parent)
     except (OSError, UnicodeDecodeError, SimError) as error:
         raise RecipeError(f"{recipe.name}, {series.name}: {error}") from error
-    parts = (series.name, scenario_hash(scenario), simulator_version())
-    key = hashlib.sha256("/".join(parts).encode()).hexdigest()[:16]
+    key = hashlib.sha256(f"{series.name}/{scenario_hash(scenario)}".encode()).hexdigest()[:16]
     return _Case(series.name, scenario, with_traces(text, scenario), key)
 
 
@@ -337,7 +338,7 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case]) -> list[_Ses
     kept = {row.id for row in store.runs(status="finished", tag=TAG)}
     columns = {
         key: store.values(key)
-        for key in (_SESSION, _KEY, _REPETITION, _MACHINE, _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S)
+        for key in (_SESSION, _KEY, _REPETITION, _MACHINE, _SIMULATOR, _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S)
     }
     sessions: dict[str, _Session] = {}
     for run_id, name in store.values(_EXPERIMENT).items():
@@ -345,7 +346,8 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case]) -> list[_Ses
         if name != recipe.name or series is None or run_id not in kept:
             continue
         begun = str(columns[_SESSION][run_id])
-        session = sessions.setdefault(begun, _Session(begun, str(columns[_MACHINE].get(run_id, ""))))
+        made_by = (str(columns[part].get(run_id, "")) for part in (_MACHINE, _SIMULATOR))
+        session = sessions.setdefault(begun, _Session(begun, *made_by))
         cost = Cost(
             float(columns[_CPU_S][run_id]),
             float(columns[_SIMULATED_S][run_id]),
