@@ -82,7 +82,10 @@ def test_the_picture_has_room_for_every_node(path):
 def test_every_node_and_link_is_used(path):
     """By the scenario, or by a command of its comment: labs begin with links that the student is to use."""
     scenario = load_scenario(path)
-    variants = [scenario, *(load_scenario(path, overrides=change) for name, change in commands(path) if name == path.stem)]
+    variants = [
+        scenario,
+        *(load_scenario(path, overrides=change) for name, change in commands(path) if name == path.stem),
+    ]
     used = {name for variant in variants for flow in variant.flows.values() for links in flow.paths for name in links}
     assert used == set(scenario.links)
     assert {end for link in scenario.links.values() for end in link.ends} == set(scenario.nodes)
