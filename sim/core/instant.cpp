@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "network.h"
 
 namespace subflow {
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 float progress(const Link::Place& place, Nanos delay, Nanos now) {
     if (place.queue_position != Link::kOnWire) return 0;

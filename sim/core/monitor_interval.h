@@ -23,6 +23,9 @@ struct IntervalPlan {
     std::int32_t tag = 0;           // the controller's own: comes back with the record
 };
 
+// The length of an interval that lasts until a decision ends it.
+inline constexpr Nanos kOpenEnd{kNever.value / 2};
+
 // An interval, so far or finished. NaN: nothing to tell it from.
 struct IntervalRecord {
     std::uint32_t number = 0;  // counts the intervals of the subflow

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <new>
 #include <span>
 #include <string_view>
@@ -11,8 +10,6 @@
 namespace subflow {
 
 namespace {
-
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 using Named = std::pair<std::string_view, std::string_view>;  // with its unit
 
@@ -169,7 +166,7 @@ void Recorder::move_to(const Position& position, const Network& network) {
     if (same < kNever) first_unknown = std::min(known_, static_cast<std::size_t>((same - Nanos(1)) / interval_));
     if (first_unknown < position.count) {
         for (std::size_t column = 0; column < columns_.size(); ++column)
-            std::fill(at(column, first_unknown), at(column, position.count), kNaN);
+            std::fill(at(column, first_unknown), at(column, position.count), static_cast<float>(kNaN));
         known_ = position.count;
         changes_ = network.live_changes();
     }

@@ -1,15 +1,12 @@
 // Figures of the measured interval: what was counted since the end of the warm-up.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "network.h"
 
 namespace subflow {
 
 namespace {
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0.0;
 }

@@ -34,6 +34,8 @@ using BitsPerSec = Quantity<struct BitsPerSecTag, double>;
 // Later than any instant a run can reach; "no deadline". Half the range, so that adding a span cannot overflow.
 inline constexpr Nanos kNever{std::numeric_limits<std::int64_t>::max() / 2};
 inline constexpr BitsPerSec kUnlimitedRate{std::numeric_limits<double>::infinity()};
+// In results: there is nothing to tell the quantity from.
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 constexpr double to_seconds(Nanos t) {
     return static_cast<double>(t.value) * 1e-9;

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
 #include "scenarios.h"
 
@@ -194,7 +193,6 @@ TEST_F(RlExploreTest, SeesLossAndWhatQueuesAddToTheRtt) {
 }
 
 TEST_F(RlExploreTest, WhatItSeesStaysWithinItsBoundsAndIsNeverNaN) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
     const auto check = [&] {
         for (std::size_t i = 0; i < record.size(); ++i) {
             EXPECT_GE(record[i], RlExplore::kFeatures[i].minimum) << i;

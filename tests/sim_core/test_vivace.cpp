@@ -14,8 +14,6 @@ namespace {
 
 using namespace literals;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
 TEST(VivaceUtility, HasTheValuesOfTheReference) {
     EXPECT_NEAR(Vivace::utility(100, 0, 0), 63.09573, 5e-6);
     EXPECT_NEAR(Vivace::utility(100, 0.01, 0), 51.74573, 5e-6);

@@ -17,9 +17,6 @@ constexpr std::int32_t kWaiting = kPositions - 1;
 constexpr std::int32_t kModes = 4;
 constexpr std::uint32_t kRounds = 1 << 26;
 
-// Until a decision ends it
-constexpr Nanos kOpenEnd{kNever.value / 2};
-
 double or_preset(double option, double of_preset) {
     return option == 0 ? of_preset : option;
 }

@@ -9,8 +9,6 @@ namespace subflow {
 
 namespace {
 
-// Until a decision ends it
-constexpr Nanos kOpenEnd{kNever.value / 2};
 constexpr std::int32_t kParts = 8;
 constexpr std::int32_t kCycles = 1 << 27;
 

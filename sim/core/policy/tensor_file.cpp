@@ -20,7 +20,7 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kMaxRank = 8;
 
 // Where the data of a tensor stands, counted from the end of the header.
-struct Place {
+struct DataSpan {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::string_view name;
@@ -60,7 +60,7 @@ std::vector<std::uint64_t> read_shape(std::string_view name, const Json* json) {
     return shape;
 }
 
-Place read_place(std::string_view name, const Json* json, std::uint64_t data_bytes) {
+DataSpan read_place(std::string_view name, const Json* json, std::uint64_t data_bytes) {
     const auto* list = json == nullptr ? nullptr : json->get_if<Json::Array>();
     if (list == nullptr || list->size() != 2) refuse_tensor(name, "data_offsets is not a pair of numbers");
     const auto begin = whole(list->front()), end = whole(list->back());
@@ -90,11 +90,12 @@ void check_finite(std::string_view name, std::span<const float> values) {
 }
 
 // Throws unless each byte of the data belongs to exactly one tensor.
-void check_places(std::vector<Place> places, std::uint64_t data_bytes) {
-    std::ranges::sort(
-        places, [](const Place& a, const Place& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; });
+void check_places(std::vector<DataSpan> places, std::uint64_t data_bytes) {
+    std::ranges::sort(places, [](const DataSpan& a, const DataSpan& b) {
+        return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+    });
     std::uint64_t at = 0;
-    for (const Place& place : places) {
+    for (const DataSpan& place : places) {
         if (place.begin != at)
             refuse_tensor(place.name, place.begin < at ? "its data overlaps that of another tensor"
                                                        : "bytes before its data belong to no tensor");
@@ -132,7 +133,7 @@ TensorFile read_tensors(std::span<const std::byte> file) {
 
     const std::string_view data = bytes.substr(kLengthBytes + length);
     TensorFile out;
-    std::vector<Place> places;
+    std::vector<DataSpan> places;
     for (const auto& [name, entry] : *header.get_if<Json::Object>()) {
         const auto* members = entry.get_if<Json::Object>();
         if (name == "__metadata__") {
@@ -154,13 +155,13 @@ TensorFile read_tensors(std::span<const std::byte> file) {
         if (type == nullptr || *type != "F32")
             refuse_tensor(name, "dtype " + (type == nullptr ? std::string("missing") : *type) + "; allowed: F32");
         Tensor tensor{read_shape(name, entry.find("shape")), {}};
-        const Place place = read_place(name, entry.find("data_offsets"), data.size());
+        const DataSpan place = read_place(name, entry.find("data_offsets"), data.size());
         check_size(name, tensor.shape, place.end - place.begin);
         places.push_back(place);
         out.tensors.emplace(name, std::move(tensor));
     }
     check_places(places, data.size());
-    for (const Place& place : places) {
+    for (const DataSpan& place : places) {
         std::vector<float>& values = out.tensors.find(place.name)->second.values;
         values.resize((place.end - place.begin) / sizeof(float));
         if (!values.empty()) std::memcpy(values.data(), data.data() + place.begin, place.end - place.begin);
