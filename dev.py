@@ -6,6 +6,8 @@
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator
     python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
+    python3 dev.py package        freeze the program and make the installer of this platform, in build/package
+    python3 dev.py test-package   try it: self-test, installation on a bare system, removal
     python3 dev.py fuzz [WHAT]    feed made-up input to the core (libFuzzer) or the loader (Atheris) for --seconds N
     python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
     python3 dev.py translate      bring the catalogues of translations in step with the texts of the window
@@ -32,7 +34,7 @@ import sysconfig
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, NoReturn
+from typing import Any, Iterator, NamedTuple, NoReturn, Sequence
 
 try:
     import fcntl
@@ -56,10 +58,13 @@ DEMO_EXPORT = Path("subflow-demo")
 MODULES = {
     "bench": "subflow_app bench",
     "docs": "sphinx -b html -E -W --keep-going -d build/docs/doctrees docs build/docs/html",
+    "fuzz": "tests.fuzz.run",
     "golden": "tests.golden.update",
     "screenshots": "tests.helpers.guide_pictures",
     "translate": "tests.helpers.messages",
 }
+
+PACKAGING = {"package": "packaging/package.py", "test-package": "pytest"}
 
 # What Qt's wheels leave to the system: for the offscreen platform, for X11, and a font, without which text is blank.
 QT_PACKAGES = (
@@ -68,8 +73,10 @@ QT_PACKAGES = (
     "fonts-dejavu-core",
 )
 TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark")
+# What makes an installer, and what tries it on a system of its own.
+PACKAGE_PACKAGES = ("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "libxml2-utils")
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
-EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "dev")
+EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "package", "dev")
 
 OLDEST_GCC, OLDEST_CLANG = 12, 15
 CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of builds without CUDA
@@ -212,13 +219,13 @@ def installed_system_packages() -> set[str]:
     return {word for line in installed for word in re.findall(r"[a-z0-9][a-z0-9+.-]+", line)}
 
 
-def provide_system_packages(for_tests: bool) -> None:
+def provide_system_packages(beside_qt: Sequence[str] = ()) -> None:
     """Installs the system packages that are missing, where apt-get and root allow; else says which line does it.
 
     Raises:
         SetUpError: if something is missing and cannot be installed from here.
     """
-    wanted = [*QT_PACKAGES, *(TEST_PACKAGES if for_tests else ())]
+    wanted = [*QT_PACKAGES, *beside_qt]
     if not (shutil.which("apt-get") and shutil.which("dpkg-query")):
         if sys.platform == "linux" and not is_current(ENVIRONMENT_STAMP, environment_digest()):
             say("This is not Debian or Ubuntu, so these are left to you; here is what they are called there:")
@@ -353,16 +360,16 @@ def brings_cuda(requirement: str) -> bool:
     return any(need.startswith(("nvidia", "cuda", "triton")) for need in needs)
 
 
-def set_up(for_tests: bool = False, anew: bool = False, cuda: bool = False) -> None:
+def set_up(beside_qt: Sequence[str] = (), anew: bool = False, cuda: bool = False) -> None:
     """Brings system packages, .venv and the compiled core up to date; takes milliseconds when they are.
 
     Args:
-        for_tests: also what only the tests need.
+        beside_qt: system packages that the job needs.
         anew: do each step even if nothing has changed since the last time.
         cuda: PyTorch with CUDA instead of a CPU build.
     """
     with only_one():
-        provide_system_packages(for_tests)
+        provide_system_packages(beside_qt)
         whole = venv_is_ours(read_text(VENV / "pyvenv.cfg"))
         if anew or not whole or not is_current(ENVIRONMENT_STAMP, environment_digest()):
             make_venv()
@@ -452,7 +459,7 @@ def failures(checks_in_turn: list[Check]) -> list[str]:
 
 def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int:
     """Runs every check, also after one has failed, and pytest last; with an expression, only the tests it picks."""
-    set_up(for_tests=True)
+    set_up(TEST_PACKAGES)
     if full:
         os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_random_networks.cpp
     with only_one(), ThreadPoolExecutor() as threads:
@@ -466,42 +473,18 @@ def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int
     return code or (1 if failed else 0)
 
 
-def fuzz(what: str, seconds: int) -> int:
-    """Runs a fuzzer for some time; an input that fails stays in build/fuzz as a file crash-..."""
-    set_up(for_tests=True)
-    folder = BUILD / "fuzz"
-    corpus = folder / f"corpus-{what}"
-    corpus.mkdir(parents=True, exist_ok=True)
-    words: list[Any]
-    if what == "core":
-        compiler = clang_for_fuzzing()
-        options = ["-DSUBFLOW_FUZZ=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DCMAKE_CXX_COMPILER={compiler}"]
-        configure = [BIN / "cmake", "-S", ROOT, "-B", folder / "core", "-G", "Ninja", *options]
-        do("Building the fuzzer", "fuzz-core", configure, [BIN / "cmake", "--build", folder / "core"])
-        words = [folder / "core" / "fuzz_scenario", "-max_len=2000", corpus, ROOT / "tests/sim_core/corpus"]
-    else:
-        atheris = project()["project"]["optional-dependencies"]["fuzz"]
-        do("Installing Atheris", "fuzz-loader", [PYTHON, "-m", "pip", "install", "--quiet", *atheris])
-        words = [PYTHON, ROOT / "tests/fuzz/fuzz_loader.py", "-max_len=4000", corpus, ROOT / "assets/scenarios"]
-    words.append(f"-max_total_time={seconds}")
-    return subprocess.call([str(word) for word in words], cwd=folder, env=child_environment())
+def package(arguments: list[str]) -> int:
+    """Freezes the program and makes the installer of this platform, in build/package."""
+    set_up(PACKAGE_PACKAGES)
+    words = [str(PYTHON), PACKAGING["package"], *arguments]
+    return subprocess.call(words, cwd=ROOT, env=child_environment())
 
 
-def clang_for_fuzzing() -> str:
-    """A clang++ that is new enough, installed where apt-get and root allow.
-
-    Raises:
-        SetUpError: if there is none and none can be installed.
-    """
-    names = [f"clang++-{major}" for major in range(21, OLDEST_CLANG, -1)]
-    found = next((path for path in map(shutil.which, names) if path), None)
-    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        clang = [*APT_GET, "install", "-y", "--no-install-recommends", "clang-16", "libclang-rt-16-dev"]
-        do("Installing clang-16", "apt-clang", [*APT_GET, "update"], clang)
-        found = shutil.which("clang++-16")
-    if found is None:
-        raise SetUpError("The fuzzer of the core needs clang 16 or newer: sudo apt-get install clang-16")
-    return found
+def test_package(pytest_arguments: list[str]) -> int:
+    """Tries what `package` has made: its self-test, the installers, and a bare system where root may make one."""
+    set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES))
+    words = [BIN / "pytest", "--packaged", "--timeout=1800", "tests/packaging", *pytest_arguments]
+    return subprocess.call([str(word) for word in words], cwd=ROOT, env=child_environment())
 
 
 def fmt() -> int:
@@ -533,9 +516,8 @@ def arguments_parser() -> argparse.ArgumentParser:
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
     testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
     testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
-    fuzzing = commands.add_parser("fuzz")
-    fuzzing.add_argument("what", nargs="?", choices=("core", "loader"), default="core", help="left out: core")
-    fuzzing.add_argument("--seconds", type=int, default=300, help="how long; left out: 300")
+    for name in ("package", "test-package"):
+        commands.add_parser(name, help=f"what follows is handed to {PACKAGING[name]}", add_help=False)
     commands.add_parser("fmt")
     commands.add_parser("setup").add_argument("--cuda", action="store_true", help="PyTorch with CUDA")
     commands.add_parser("clean").add_argument("--all", action="store_true", help="also .venv")
@@ -544,7 +526,7 @@ def arguments_parser() -> argparse.ArgumentParser:
 
 def split_words(words: list[str]) -> tuple[list[str], list[str]]:
     """Parts the command line into the words for dev.py and those it hands on."""
-    if words and words[0] in ("run", *MODULES):
+    if words and words[0] in ("run", *MODULES, *PACKAGING):
         return words[:1], words[1:]
     cut = words.index("--") if "--" in words else len(words)
     return words[:cut], words[cut + 1 :]
@@ -575,8 +557,10 @@ def main() -> int:
             run(rest)
         if options.command in ("test", "check"):
             return test(options.full, options.expression, rest)
-        if options.command == "fuzz":
-            return fuzz(options.what, options.seconds)
+        if options.command == "package":
+            return package(rest)
+        if options.command == "test-package":
+            return test_package(rest)
         if options.command == "fmt":
             return fmt()
         if options.command in MODULES:
@@ -585,7 +569,7 @@ def main() -> int:
                 os.chdir(ROOT)  # where Python finds the package `tests`
             hand_over(PYTHON, "-m", *MODULES[options.command].split(), *rest)
         if options.command == "setup":
-            set_up(for_tests=True, anew=True, cuda=options.cuda)
+            set_up(TEST_PACKAGES, anew=True, cuda=options.cuda)
         if options.command == "clean":
             clean(options.all)
     except SetUpError as stop:

@@ -61,8 +61,9 @@ hypothesis.settings.register_profile("full", max_examples=2000, deadline=None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds --full."""
+    """Adds --full and --packaged."""
     parser.addoption("--full", action="store_true", help="many more examples for each property test")
+    parser.addoption("--packaged", action="store_true", help="try what dev.py package has made, on a bare system too")
 
 
 def pytest_configure(config: pytest.Config) -> None:

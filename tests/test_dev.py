@@ -101,7 +101,7 @@ def test_without_root_the_one_line_that_installs_what_is_missing_is_printed(
     monkeypatch.setattr(dev, "build_packages", lambda: ["g++"])
     monkeypatch.setattr(dev, "installed_system_packages", lambda: {*dev.QT_PACKAGES, *dev.TEST_PACKAGES} - {"xvfb"})
     with pytest.raises(dev.SetUpError) as told:
-        dev.provide_system_packages(for_tests=True)
+        dev.provide_system_packages(dev.TEST_PACKAGES)
     line = "sudo apt-get update && sudo apt-get install -y --no-install-recommends g++ xvfb"
     assert line in [text.strip() for text in str(told.value).splitlines()]
 
@@ -119,6 +119,7 @@ PINNED = {
             "pcap": [],
             "parquet": [],
             "docs": [],
+            "package": [],
             "dev": ["ruff==0.17.6", "stable-baselines3==2.9.2"],
         },
     },
@@ -214,7 +215,7 @@ def test_pytorch_is_installed_as_it_is_needed(
 def steps(dev: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
     """Sets up with steps that only note their name; gives the names of one call."""
     done: list[str] = []
-    monkeypatch.setattr(dev, "provide_system_packages", lambda for_tests: None)
+    monkeypatch.setattr(dev, "provide_system_packages", lambda *packages, **options: None)
     monkeypatch.setattr(dev, "venv_is_ours", lambda text: True)
     monkeypatch.setattr(dev, "make_venv", lambda: done.append("venv"))
     monkeypatch.setattr(dev, "requirements", list)
@@ -391,7 +392,7 @@ def test_every_check_runs_after_one_failed_and_pytest_has_the_last_word(
     (dev.ROOT / "bin/pytest").write_text("#!/bin/sh\necho 7 passed\n")
     (dev.ROOT / "bin/pytest").chmod(0o755)
     monkeypatch.setattr(dev, "BIN", dev.ROOT / "bin")
-    monkeypatch.setattr(dev, "set_up", lambda for_tests: None)
+    monkeypatch.setattr(dev, "set_up", lambda *packages, **options: None)
     lanes = [[dev.Check("first", [failing]), dev.Check("second", [passing])], [dev.Check("beside", [passing])]]
     monkeypatch.setattr(dev, "checks", lambda _full: lanes)
     assert dev.test(full=False, expression=None, pytest_arguments=[]) == 1

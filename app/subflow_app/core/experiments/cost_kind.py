@@ -346,8 +346,8 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case]) -> list[_Ses
         if name != recipe.name or series is None or run_id not in kept:
             continue
         begun = str(columns[_SESSION][run_id])
-        made_by = (str(columns[part].get(run_id, "")) for part in (_MACHINE, _SIMULATOR))
-        session = sessions.setdefault(begun, _Session(begun, *made_by))
+        machine, simulator = (str(columns[part].get(run_id, "")) for part in (_MACHINE, _SIMULATOR))
+        session = sessions.setdefault(begun, _Session(begun, machine, simulator))
         cost = Cost(
             float(columns[_CPU_S][run_id]),
             float(columns[_SIMULATED_S][run_id]),
