@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
+from subflow_app.qt.dialogs import CSV_FILTER, SCENARIO_FILTER, Dialogs
 
 
 @pytest.fixture
@@ -34,8 +34,9 @@ def test_existing_database_is_opened_without_a_question(
 
     assert dialogs.database_path("Open", tmp_path / "runs.db") == tmp_path / "runs.db"
     assert dialogs.save_path("Export", CSV_FILTER, tmp_path / "data.csv") == tmp_path / "data.csv"
+    dialogs.save_path("Save", SCENARIO_FILTER, tmp_path / "lab.subflow.toml")
     # A CSV file would be replaced, so that is asked about; a missing suffix is added before.
-    assert seen == [(True, "db"), (False, "csv")]
+    assert seen == [(True, "db"), (False, "csv"), (False, "subflow.toml")]
 
 
 def test_cancelled_file_dialog_is_no_file(dialogs: Dialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, t
     assert window.documents.doc.path is None
     dialogs.answer("save_path", tmp_path / "demo.toml")
     window.bar.trigger("file.save")  # asks where to: the shipped file stays as it is
-    assert dialogs.asked[-1][1][2].name == "demo.toml"
+    assert dialogs.asked[-1][1][2].name == "demo.subflow.toml"  # a double click on it opens Subflow
 
 
 def test_recent_files_are_listed_and_open(window: MainWindow, tmp_path: Path) -> None:
@@ -196,6 +196,13 @@ def test_other_files_are_refused_with_what_can_be_dropped(window: MainWindow, tm
     assert "picture.png" in window.banners.text("file")
     assert ".toml" in window.banners.text("file")
     assert "folder is a folder" in window.banners.text("file")
+
+
+def test_database_is_opened_by_dropping_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    window.drops.open([tmp_path / "Übung 3.subflow"])
+
+    qtbot.waitUntil(lambda: not window.database.is_opening)
+    assert window.database.path == tmp_path / "Übung 3.subflow"
 
 
 def test_of_several_scenarios_one_opens_and_the_others_are_at_hand(window: MainWindow, tmp_path: Path) -> None:
@@ -346,6 +353,26 @@ def test_other_database_can_be_chosen_after_a_failure(qtbot: QtBot, qapp: QAppli
     assert [run.status for run in window.history.runs()] == ["finished"]
     close_window(qtbot, window)
     assert told(window) == []
+
+
+def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    window = make_window(qapp, tmp_path)
+    window.database.start_on(tmp_path / "Übung 4.subflow")
+    window.show()
+    window.load()
+    qtbot.waitUntil(lambda: not window.database.is_opening)
+
+    assert window.database.path == tmp_path / "Übung 4.subflow"
+    assert window.status_buttons._database.text() == "Übung 4.subflow"
+    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "runs.db")
+    # Chosen, it is.
+    answer(window, "database_path", tmp_path / "Übung 4.subflow")
+    with qtbot.waitSignal(window.database.opened):
+        window.bar.trigger("file.open_database")
+    assert load_settings(tmp_path / "settings.json").database == str(tmp_path / "Übung 4.subflow")
+    close_window(qtbot, window)
 
 
 def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, dialogs, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from subflow_app.cli import exit_codes
+
 SUBFLOW = [sys.executable, "-m", "subflow_app"]
 TIMEOUT_S = 60
 
@@ -63,6 +65,21 @@ def test_signal_during_a_run_keeps_it(scenario: Path, database: Path, number: in
     (run,) = json.loads(call("runs", "--db", database, "--json").stdout)
     assert run["status"] == "stopped"
     assert run["simulated_s"] < 1e6
+
+
+@pytest.mark.parametrize("display", [{}, {"DISPLAY": ":6543"}], ids=["none", "unreachable"])
+def test_without_a_display_one_line_says_so(display: dict[str, str]) -> None:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden} | display
+
+    answer = subprocess.run(SUBFLOW, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=environment)
+
+    assert answer.returncode == exit_codes.FAILED
+    assert answer.stdout == ""
+    (line,) = answer.stderr.splitlines()
+    assert line.startswith("subflow: no window can be opened: ")
+    assert "display" in line
+    assert all(value in line for value in display.values())
 
 
 def test_reader_that_goes_away_is_no_error_worth_a_word(scenario: Path) -> None:

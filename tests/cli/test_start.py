@@ -11,6 +11,7 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__, cli
+from subflow_app.cli import exit_codes
 
 COMMANDS = (
     "run",
@@ -71,7 +72,7 @@ def test_no_arguments_open_the_window(subflow: Subflow, windows: list[str | None
     assert windows == [None]
 
 
-@pytest.mark.parametrize("name", ["two.toml", "not there.toml", "run"])
+@pytest.mark.parametrize("name", ["two.toml", "not there.toml", "Übung 2.subflow.toml", "run"])
 def test_a_file_opens_the_window_on_it(subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str) -> None:
     # Also one that does not exist: the window says so, and the user can open another.
     path = tmp_path / name
@@ -80,6 +81,25 @@ def test_a_file_opens_the_window_on_it(subflow: Subflow, windows: list[str | Non
 
     assert subflow(path).code == 0
     assert windows == [str(path)]
+
+
+@pytest.mark.parametrize("name", ["Übung 2.subflow", "runs.db"])
+def test_a_database_opens_the_window_on_it(
+    subflow: Subflow, windows: list[str | None], tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"")
+
+    assert subflow(path).code == 0
+    assert windows == [str(path)]
+
+
+def test_a_database_that_is_not_there_is_not_made(subflow: Subflow, windows: list[str | None], tmp_path: Path) -> None:
+    answer = subflow(tmp_path / "typo.subflow")
+
+    assert answer.code == exit_codes.BAD_INPUT
+    assert "typo.subflow: no such database file" in answer.err
+    assert windows == []
 
 
 def test_exit_code_of_the_window_is_that_of_the_command(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:

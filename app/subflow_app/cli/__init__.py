@@ -42,6 +42,8 @@ from subflow_app.cli import (
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
+from subflow_app.core.errors import InputError
+from subflow_app.core.file_kinds import is_database_file
 from subflow_app.core.own_program import FIGURE_WORKER
 from subflow_app.kernel.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 
@@ -74,22 +76,25 @@ def subflow(
 ) -> None:
     """Desktop workbench for multipath congestion control.
 
-    Without arguments the window opens; `subflow FILE.toml` opens it on that scenario.
+    Without arguments the window opens; `subflow FILE` opens it on a scenario (.toml) or a database (.subflow, .db).
     """
     if context.invoked_subcommand is None:
         _open_window(None)
 
 
 @app.command(WINDOW_COMMAND, hidden=True)
-def window(scenario: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None) -> None:
-    """Open the window, on a scenario file if one is given."""
-    _open_window(scenario)
+def window(file: Annotated[Path | None, typer.Argument(metavar="[FILE]")] = None) -> None:
+    """Open the window, on a scenario or a database if a file is given."""
+    _open_window(file)
 
 
-def _open_window(scenario: Path | None) -> None:
+def _open_window(file: Path | None) -> None:
+    # A scenario that is not there is told by the window, where another can be chosen; a database would be made anew.
+    if file is not None and is_database_file(file) and not file.is_file():
+        raise InputError(f"{file}: no such database file; `subflow` opens your own, `subflow runs` lists its runs")
     from subflow_app.qt.app import main as window_main
 
-    raise typer.Exit(window_main(None if scenario is None else str(scenario)))
+    raise typer.Exit(window_main(None if file is None else str(file)))
 
 
 app.command()(run.run)

@@ -12,8 +12,11 @@ from typer.core import TyperGroup
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.terminal import print_error, print_note
+from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 
 WINDOW_COMMAND = "window"
+# Also of files that are not there: a typing error in one is no unknown command.
+_OPENED = (".toml", *DATABASE_SUFFIXES)
 
 
 class SubflowGroup(TyperGroup):
@@ -21,7 +24,7 @@ class SubflowGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """A first word that is a file and not a command means: open the window on it."""
-        if args and args[0] not in self.commands and (args[0].endswith(".toml") or Path(args[0]).is_file()):
+        if args and args[0] not in self.commands and (args[0].endswith(_OPENED) or Path(args[0]).is_file()):
             args = [WINDOW_COMMAND, *args]
         return super().resolve_command(ctx, args)
 

@@ -22,16 +22,17 @@ from PySide6.QtCore import (
     QSocketNotifier,
     QTimer,
     QtMsgType,
-    qInstallMessageHandler,
 )
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 import subflow_app
+from subflow_app.core.file_kinds import is_database_file
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.core.settings import load_settings
+from subflow_app.qt.display import Application, application_or_end
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.speech import choose_language
 from subflow_app.qt.theme import MODES, Theme, ThemeMode
@@ -47,11 +48,11 @@ _LOG_FILES_KEPT = 3
 _HARMLESS = ("This plugin does not support propagateSizeHints",)
 
 
-def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], object] | None = None) -> int:
+def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | None = None) -> int:
     """Opens the window and returns when it is closed.
 
     Args:
-        scenario_path: scenario file to open; the shipped demo if left out.
+        file: scenario or database to open; the shipped demo and the user's own database if left out.
         prepared: told the window just before it is shown; what it returns lives as long as the window.
 
     Returns:
@@ -71,16 +72,23 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
     preferences = Preferences(parent=application)
     choose_language(application, preferences.settings.language)
     mode: ThemeMode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
-    example = DEMO_SCENARIO if scenario_path is None else None
+    path = None if file is None else Path(file)
+    is_scenario = path is not None and not is_database_file(path)
+    example = None if is_scenario else DEMO_SCENARIO
     window = MainWindow(Theme(application, mode, application), preferences, example=example)
     bugs = _BugReports(window)
     sys.excepthook = bugs.on_exception
-    if scenario_path is not None:
-        window.documents.open(Path(scenario_path))
+    if path is not None and is_scenario:
+        window.documents.open(path)
+    elif path is not None:
+        window.database.start_on(path)
+        window.docks.set_open("history", True)
+    if isinstance(application, Application):
+        application.file_wanted.connect(lambda path: window.drops.open([path]))
     watcher = prepared(window) if prepared is not None else None
     window.show()
     signals = _Signals(window)
-    _AfterFirstPaint(window, welcomes=scenario_path is None)
+    _AfterFirstPaint(window, welcomes=path is None)
     code = application.exec()
     signals.release()
     gc.unfreeze()
@@ -90,12 +98,14 @@ def main(scenario_path: str | None = None, *, prepared: Callable[[MainWindow], o
 
 
 def make_application(arguments: list[str]) -> QApplication:
-    """The application object, with its name, icon and log; the one that exists, if there is one."""
+    """The application object, with its name, icon and log; the one that exists, if there is one.
+
+    Where there is no display, the process ends.
+    """
     existing = QApplication.instance()
     if isinstance(existing, QApplication):
         return existing
-    qInstallMessageHandler(_log_qt_message)
-    application = QApplication(arguments)
+    application = application_or_end(arguments, _log_qt_message)
     application.setApplicationName("subflow")
     application.setApplicationDisplayName("Subflow")
     application.setDesktopFileName("subflow")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
@@ -38,6 +39,7 @@ class DatabaseControl(QObject):
         self.dialogs = dialogs
         self._store: Store | None = None
         self._wanted: Path | None = None
+        self._guest: Path | None = None  # what the program was started on
         self._is_opening = False
         self._is_closed = False
         self._waits: list[Callable[[], object]] = []  # for whoever still writes to the store that is replaced
@@ -67,6 +69,19 @@ class DatabaseControl(QObject):
         """Whether runs can be kept and changed."""
         return self._store is not None and not self._store.is_read_only
 
+    @property
+    def is_guest(self) -> bool:
+        """Whether the program was started on the file that is open: the next start opens the usual one again."""
+        return self._guest is not None and self._wanted == self._guest
+
+    def start_on(self, path: Path) -> None:
+        """Has :meth:`open_first` open this file."""
+        self._guest = path.absolute()
+
+    def open_first(self, usual: str | None) -> None:
+        """Opens what the program was started on, else the usual file, by default the user's own."""
+        self.open(self._guest or (Path(usual) if usual else None))
+
     def open(self, path: Path | None = None) -> None:
         """Opens a database, the user's own by default; a file that cannot be written is opened for reading."""
         wanted = (path or default_database()).absolute()
@@ -84,6 +99,7 @@ class DatabaseControl(QObject):
         suggested = self.path or default_database()
         path = self.dialogs.database_path(tr("Open or create a database"), suggested)
         if path is not None:
+            self._guest = None  # chosen, and so remembered
             self.open(path)
 
     def ask_save_copy(self) -> None:
@@ -92,7 +108,7 @@ class DatabaseControl(QObject):
         if store is None:
             return
         source = store.path or default_database()
-        suggested = source.with_name(f"{source.stem}-copy.db")
+        suggested = source.with_name(f"{source.stem}-copy{DATABASE_SUFFIXES[0]}")
         path = self.dialogs.save_path(tr("Save a copy of the database"), tr(DATABASE_FILTER), suggested)
         if path is not None:
             # The file dialog has asked whether an existing file may go.

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable, trn
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 # Translated by whoever shows them.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
-DATABASE_FILTER = translatable("Databases (*.db);;All files (*)")
+DATABASE_FILTER = translatable("Databases (*.subflow *.db);;All files (*)")
 CSV_FILTER = translatable("CSV tables (*.csv)")
 
 SaveAnswer = Literal["save", "discard", "cancel"]
@@ -161,7 +162,9 @@ class Dialogs:
         # Not the static function: it asks about the name that was typed, which is not yet the one with the suffix.
         dialog = QFileDialog(self._parent, title, str(suggested.parent), filters)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(suggested.suffix.removeprefix("."))
+        is_scenario = suggested.name.endswith(SCENARIO_FILE_SUFFIX)
+        suffix = SCENARIO_FILE_SUFFIX if is_scenario else suggested.suffix
+        dialog.setDefaultSuffix(suffix.removeprefix("."))
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not confirms)
         dialog.selectFile(suggested.name)
         is_accepted = dialog.exec() == QFileDialog.DialogCode.Accepted

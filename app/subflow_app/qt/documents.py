@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenarios.recovery import UnsavedText
@@ -166,7 +167,7 @@ class Documents(QObject):
         """Asks for a file and saves to it; False if it is not saved."""
         self.settling.emit()
         stem = self._name.removesuffix(_OF_EXAMPLE).removesuffix(SCENARIO_SUFFIX)
-        suggested = self._doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_SUFFIX}"
+        suggested = self._doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_FILE_SUFFIX}"
         path = self.dialogs.save_path(tr("Save scenario"), tr(SCENARIO_FILTER), suggested)
         return path is not None and self._save(path)
 

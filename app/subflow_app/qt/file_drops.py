@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr, trn
 from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.qt.database import DatabaseControl
@@ -17,7 +18,6 @@ from subflow_app.qt.notices import Notices
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.topology_files import TopologyFiles, is_graph_file
 
-DATABASE_SUFFIX = ".db"
 TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
 
 
@@ -63,7 +63,7 @@ class FileDrops(QObject):
         """Opens one scenario or graph and one database; the other scenarios come to the recent files."""
         refused = [file for file in files if self._opener(file) is None]
         usable = [file for file in files if file not in refused]
-        databases = [file for file in usable if file.suffix.lower() == DATABASE_SUFFIX]
+        databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]
         traces = [file for file in usable if file.suffix.lower() in TRACE_SUFFIXES]
         drawings = [file for file in usable if file not in databases and file not in traces]
         further = [file for file in drawings[1:] if not is_graph_file(file)]
@@ -93,7 +93,7 @@ class FileDrops(QObject):
             return None
         if is_graph_file(file):
             return self._topology_files.import_file
-        if file.suffix.lower() == DATABASE_SUFFIX:
+        if file.suffix.lower() in DATABASE_SUFFIXES:
             return self._database.open
         if file.suffix.lower() in TRACE_SUFFIXES:
             return self._trace_opener
@@ -103,7 +103,7 @@ class FileDrops(QObject):
         if file.is_dir():
             return tr("{name} is a folder: drop a scenario, a graph or a database from it.", name=file.name)
         return tr(
-            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), databases (.db)"
+            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), databases (.subflow, .db)"
             " or measured traces (.csv, .log, .pcap).",
             name=file.name,
         )

@@ -328,7 +328,7 @@ class MainWindow(QMainWindow):
         self.recovery.offer()
         # Space runs from here, and nothing looks as if it were about to be pressed.
         self.topology.setFocus()
-        self.database.open(Path(self.preferences.settings.database) if self.preferences.settings.database else None)
+        self.database.open_first(self.preferences.settings.database)
         self.loaded.emit()
 
     # ---- what actions call ----
@@ -466,7 +466,8 @@ class MainWindow(QMainWindow):
         self.notices.database_opened()
         if store.is_read_only:
             self.notices.database_read_only(self.database.path, self.database.ask_open)
-        self.preferences.change(self.preferences.settings.with_database(store.path))
+        if not self.database.is_guest:
+            self.preferences.change(self.preferences.settings.with_database(store.path))
         self.status_buttons.show_database(self.database)
         self.update_actions()
 

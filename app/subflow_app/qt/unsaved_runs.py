@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
+from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.running.runs import RunJob, RunResult
@@ -46,7 +47,7 @@ class UnsavedRuns(QObject):
 
     def ask_save(self, job: RunJob) -> None:
         """Asks for a database and stores the run in it."""
-        suggested = default_database().with_name("subflow-2.db")
+        suggested = default_database().with_name(f"subflow-2{DATABASE_SUFFIXES[0]}")
         path = self.dialogs.database_path(tr("Save the run to a database"), suggested)
         if path is None:
             return

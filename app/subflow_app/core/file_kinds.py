@@ -1,0 +1,23 @@
+"""Which files are ours: databases and scenarios, as the file manager, the command line and drops tell them apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+DATABASE_SUFFIXES = (".subflow", ".db")
+"""Databases of runs; the first is what new ones get, since only that one opens Subflow by a double click."""
+SCENARIO_FILE_SUFFIX = ".subflow.toml"
+"""What new scenario files get: any ``.toml`` can be a scenario, but this one opens Subflow by a double click."""
+
+_SQLITE_MARK = b"SQLite format 3\0"
+
+
+def is_database_file(path: Path) -> bool:
+    """Whether a file is a database rather than a scenario: by its name, or by what it begins with."""
+    if path.suffix.lower() in DATABASE_SUFFIXES:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE_MARK)) == _SQLITE_MARK
+    except OSError:
+        return False
