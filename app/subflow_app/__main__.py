@@ -5,11 +5,25 @@ from __future__ import annotations
 import multiprocessing
 import sys
 
-from subflow_app.cli import main
 
-__all__ = ["main"]
+def main() -> int:
+    """Runs the command line on ``sys.argv``; returns the exit code."""
+    # First of all: a frozen program starts its worker processes through this very entry.
+    multiprocessing.freeze_support()
+    from subflow_app.cli.window import is_for_window, window_of
+    from subflow_app.core.own_program import PROBE
+
+    words = sys.argv[1:]
+    if words[:1] == [PROBE]:
+        from subflow_app.core.bench_probe import be_probe
+
+        return be_probe(words[1:])
+    if is_for_window(words):
+        return window_of(words)
+    from subflow_app.cli.commands import main as run_command
+
+    return run_command()
+
 
 if __name__ == "__main__":
-    # A frozen program starts its worker processes through this very entry.
-    multiprocessing.freeze_support()
     sys.exit(main())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.cli import app as command_line
+from subflow_app.cli.commands import app as command_line
 from subflow_app.core.replay.rule_sources import rule_sources
 from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
 from subflow_app.plots import PLOTS

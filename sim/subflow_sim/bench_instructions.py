@@ -24,8 +24,8 @@ print(simulation.packets)
 
 
 def has_valgrind() -> bool:
-    """Whether instructions can be counted on this machine."""
-    return shutil.which("valgrind") is not None
+    """Whether instructions can be counted here: a frozen program has no Python that valgrind could watch."""
+    return not getattr(sys, "frozen", False) and shutil.which("valgrind") is not None
 
 
 def instructions_per_packet(name: str) -> float:

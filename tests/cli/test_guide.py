@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from subflow_app.cli import app
+from subflow_app.cli.commands import app
 from subflow_app.core import guide
 
 

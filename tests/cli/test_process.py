@@ -114,7 +114,7 @@ def test_help_and_version_need_neither_simulator_nor_window() -> None:
     # What start-up must not import: everything that costs more than the answer itself.
     code = (
         "import sys\n"
-        "from subflow_app.cli import app\n"
+        "from subflow_app.cli.commands import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'matplotlib', 'sqlalchemy', 'PySide6', 'subflow_sim', 'subflow_store', 'rich'}\n"

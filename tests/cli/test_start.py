@@ -10,8 +10,10 @@ from types import ModuleType
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app import __main__, __version__, cli
+from subflow_app import __main__, __version__
 from subflow_app.cli import exit_codes
+from subflow_app.core.bench_probe import PROBES
+from subflow_app.core.own_program import PROBE
 
 COMMANDS = (
     "run",
@@ -152,5 +154,40 @@ def test_a_bug_is_not_swallowed(subflow: Subflow, monkeypatch: pytest.MonkeyPatc
         subflow("scenarios")
 
 
-def test_entry_point_of_the_package_is_the_command_line() -> None:
-    assert __main__.main is cli.main
+@pytest.mark.parametrize(
+    ("words", "expected", "n_windows"),
+    [
+        ([], exit_codes.OK, 1),
+        (["no-such-file.toml"], exit_codes.OK, 1),
+        (["no-such-file.db"], exit_codes.BAD_INPUT, 0),
+        (["--version"], 7, 0),
+        (["run", "no-such-file.toml"], 7, 0),
+    ],
+)
+def test_the_window_opens_without_reading_the_commands(
+    monkeypatch: pytest.MonkeyPatch, windows: list[str | None], words: list[str], expected: int, n_windows: int
+) -> None:
+    commands = ModuleType("subflow_app.cli.commands")
+    commands.main = lambda: 7  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, commands.__name__, commands)
+    monkeypatch.setattr(sys, "argv", ["subflow", *words])
+
+    assert __main__.main() == expected
+    assert len(windows) == n_windows
+
+
+def test_a_probe_is_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[list[str]] = []
+
+    def be_told(words: list[str]) -> int:
+        told.append(words)
+        return 4
+
+    probe = ModuleType("probe_of_a_test")
+    probe.main = be_told  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, probe.__name__, probe)
+    monkeypatch.setitem(PROBES, "start", probe.__name__)
+    monkeypatch.setattr(sys, "argv", ["subflow", PROBE, "start", "12.5"])
+
+    assert __main__.main() == 4
+    assert told == [["12.5"]]

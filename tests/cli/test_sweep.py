@@ -177,7 +177,7 @@ KILLED_AT_THE_FIFTH = """
         children = sys.argv.pop(1)
         arguments = sys.argv[1:]
         sys.argv = ["subflow", children]
-        from subflow_app.cli import app
+        from subflow_app.cli.commands import app
         app(arguments, prog_name="subflow")
 """
 

@@ -15,7 +15,7 @@ import pytest
 import typer
 from tests.helpers.guide_pictures import PICTURES
 
-from subflow_app.cli import app
+from subflow_app.cli.commands import app
 from subflow_app.core.guide import GuidePage, guide_page
 from subflow_app.core.resources import find_scenario
 from subflow_app.plots import PLOTS

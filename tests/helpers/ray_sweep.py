@@ -45,7 +45,7 @@ def main() -> int:
     Path(folder, "ray").mkdir()
     from ray.cluster_utils import Cluster
 
-    from subflow_app.cli import app
+    from subflow_app.cli.commands import app
     from subflow_app.core.sweeps.cluster import RayCluster
     from subflow_app.core.sweeps.executors import Answer
 

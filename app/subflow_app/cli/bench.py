@@ -74,7 +74,9 @@ def bench(
         if name not in (allowed := (*WORKLOADS, BATCH, *others)):
             raise InputError(f'there is no workload "{name}"; allowed are {", ".join(allowed)}')
     if instructions and not has_valgrind():
-        raise InputError("--instructions: valgrind is not installed")
+        raise InputError(
+            "--instructions: valgrind is not installed, or this is a packaged program, which it cannot watch"
+        )
     documents = [
         _simulator_document(name, instructions=instructions, decisions=decisions) for name in names if name in WORKLOADS
     ]

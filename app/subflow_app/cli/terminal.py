@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-import typer
+from typing import TYPE_CHECKING, TextIO
 
 from subflow_app.core.json_document import json_text
 
@@ -26,17 +24,22 @@ def print_json(document: object) -> None:
 
 def print_line(text: str = "") -> None:
     """A line of text on stdout, as it is: no markup, no wrapping."""
-    typer.echo(text)
+    _write(sys.stdout, text)
 
 
 def print_note(text: str) -> None:
     """A message on stderr."""
-    typer.echo(text, err=True)
+    _write(sys.stderr, text)
 
 
 def print_error(text: str) -> None:
     """An error on stderr, with the name of the program as usual."""
-    typer.echo(f"subflow: {text}", err=True)
+    _write(sys.stderr, f"subflow: {text}")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.write(f"{text}\n")
+    stream.flush()
 
 
 def print_tables(*tables: TextTable) -> None:

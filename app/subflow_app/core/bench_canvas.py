@@ -14,7 +14,7 @@ TARGET_FPS = 30.0
 """A hand that drags sees no steps from here on."""
 
 _PATIENCE_S = 900.0  # a machine that is busy with other things takes long; one that hangs takes forever
-_MODULE = "subflow_app.qt.topology.canvas_probe"
+_PROBE = "canvas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +73,5 @@ def measure_canvas() -> tuple[CanvasFigure, ...]:
     Raises:
         AppError: if the canvas cannot be shown.
     """
-    told = ask_probe(_MODULE, "the canvas cannot be measured", _PATIENCE_S)
+    told = ask_probe(_PROBE, "the canvas cannot be measured", _PATIENCE_S)
     return tuple(CanvasFigure(**figure) for figure in told)

@@ -11,7 +11,7 @@ TARGET_MS = 100.0
 """From here on a person notices that a window does not answer."""
 
 _PATIENCE_S = 180.0
-_MODULE = "subflow_app.qt.crowd_probe"
+_PROBE = "crowd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +63,5 @@ def measure_crowd() -> tuple[CrowdFigure, ...]:
     Raises:
         AppError: if the window cannot be shown.
     """
-    told = ask_probe(_MODULE, "the window cannot be measured", _PATIENCE_S)
+    told = ask_probe(_PROBE, "the window cannot be measured", _PATIENCE_S)
     return tuple(CrowdFigure(**figure) for figure in told)

@@ -1,19 +1,40 @@
-"""Asks a probe, a module that is run in a process of its own, what it measured in a window on a screen of memory."""
+"""Asks a probe, which is run in a process of its own, what it measured in a window on a screen of memory."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.own_program import PROBE, own_command
+
+PROBES = {
+    "start": "subflow_app.qt.start_probe",
+    "canvas": "subflow_app.qt.topology.canvas_probe",
+    "crowd": "subflow_app.qt.crowd_probe",
+}
+"""Modules of the probes, by name; ``main`` of each takes the arguments and returns the exit code."""
+
+
+def be_probe(words: Sequence[str]) -> int:
+    """Be the process of a probe.
+
+    Args:
+        words: its name and its arguments.
+
+    Returns:
+        The exit code.
+    """
+    name, *arguments = words
+    return int(import_module(PROBES[name]).main(arguments))
 
 
 def ask_probe(
-    module: str,
+    name: str,
     what: str,
     patience_s: float,
     *,
@@ -23,7 +44,7 @@ def ask_probe(
     """Run the probe and return the JSON document in its last line.
 
     Args:
-        module: its name.
+        name: one of `PROBES`.
         what: how an error begins: "the canvas cannot be measured".
         patience_s: how long it may take, s; a busy machine takes long, one that hangs takes forever.
         arguments: for the probe.
@@ -34,7 +55,7 @@ def ask_probe(
     """
     try:
         done = subprocess.run(
-            [sys.executable, "-m", module, *arguments],
+            [*own_command(PROBE), name, *arguments],
             env={**environment, "QT_QPA_PLATFORM": "offscreen"},
             capture_output=True,
             text=True,

@@ -17,7 +17,7 @@ TARGET_S = 1.0
 
 _STARTS = 7
 _PATIENCE_S = 60.0
-_MODULE = "subflow_app.qt.start_probe"
+_PROBE = "start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def _start(folder: Path) -> dict[str, dict[str, Any]]:
     environment = os.environ | own
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     told: dict[str, dict[str, Any]] = ask_probe(
-        _MODULE,
+        _PROBE,
         "the window does not start",
         _PATIENCE_S,
         arguments=[repr(time.time())],

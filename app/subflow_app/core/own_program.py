@@ -6,6 +6,8 @@ import sys
 
 FIGURE_WORKER = "figure-worker"
 """The command of the process that draws."""
+PROBE = "probe"
+"""Its first word in the processes in which `subflow bench` measures the window."""
 
 
 def own_command(name: str) -> list[str]:

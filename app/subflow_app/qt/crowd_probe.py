@@ -1,6 +1,6 @@
 """Runs a hundred flows in a window and tells the longest time without an answer, as one line of JSON.
 
-    python -m subflow_app.qt.crowd_probe
+    subflow probe crowd
 
 `subflow bench run-window` runs it.
 """
@@ -11,6 +11,7 @@ import gc
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -31,8 +32,8 @@ _SPEEDS = {"express": "as fast as possible", "fast": "100x"}
 _DRAWN_MS = 2500  # after the end of a run its last picture comes in slices
 
 
-def main() -> None:
-    """Measures at both speeds."""
+def main(_arguments: Sequence[str]) -> int:
+    """Measures at both speeds; returns the exit code."""
     application = make_application([])
     with tempfile.TemporaryDirectory() as folder:
         window = _window(application, Path(folder))
@@ -46,6 +47,7 @@ def main() -> None:
         while window.isVisible():
             QApplication.processEvents()
     sys.stdout.write(json.dumps([asdict(figure) for figure in figures]) + "\n")
+    return 0
 
 
 def _window(application: QApplication, folder: Path) -> MainWindow:
@@ -80,7 +82,3 @@ def _run(window: MainWindow, speed: str) -> CrowdFigure:
     loop.exec()
     heart.stop()
     return CrowdFigure(speed, heart.longest_cpu_ms, heart.longest_wall_ms, len(heart.turns))
-
-
-if __name__ == "__main__":
-    main()

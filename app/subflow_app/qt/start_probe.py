@@ -1,6 +1,6 @@
 """Starts the window as a person would, tells how long it took as one line of JSON, and closes it.
 
-    python -m subflow_app.qt.start_probe SPAWNED
+    subflow probe start SPAWNED
 
 ``SPAWNED`` is when this process was started, s since 1970: the interpreter's own start counts too. `subflow bench
 start` runs it several times.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QTimer
@@ -54,5 +55,7 @@ class StartProbe(QObject):
         }
 
 
-if __name__ == "__main__":
-    sys.exit(app.main(None, prepared=lambda window: StartProbe(window, float(sys.argv[1]))))
+def main(arguments: Sequence[str]) -> int:
+    """Starts the window and closes it; returns the exit code."""
+    (spawned_s,) = map(float, arguments)
+    return app.main(None, prepared=lambda window: StartProbe(window, spawned_s))

@@ -1,6 +1,6 @@
 """Does with a large topology what a person does, and tells what each frame costs as one line of JSON.
 
-    python -m subflow_app.qt.topology.canvas_probe
+    subflow probe canvas
 
 `subflow bench canvas` runs it.
 """
@@ -11,7 +11,7 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -36,8 +36,8 @@ _PACKETS, _COLOURS = 2000, ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _ZOOMS_OF_REST = (0.12, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
 
 
-def main() -> None:
-    """Measures everything."""
+def main(_arguments: Sequence[str]) -> int:
+    """Measures everything; returns the exit code."""
     application = make_application([])
     text = mesh_text()
     figures: list[CanvasFigure] = []
@@ -78,6 +78,7 @@ def main() -> None:
     view.deleteLater()
     application.sendPostedEvents(view, QEvent.Type.DeferredDelete)
     sys.stdout.write(json.dumps([asdict(figure) for figure in figures]) + "\n")
+    return 0
 
 
 def _once(name: str, description: str, started: float) -> CanvasFigure:
@@ -193,7 +194,3 @@ def _drag(view: TopologyView) -> Callable[[int], None]:
         _paint(view)
 
     return step
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,35 @@
+"""What can go wrong outside our own code, as a message and an exit code, for commands and for the window alike."""
+
+from __future__ import annotations
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.terminal import print_error, print_note
+
+
+def tell(error: Exception) -> None:
+    """Say on stderr what went wrong."""
+    from subflow_app.core.errors import RecipeError, SweepError
+    from subflow_sim.errors import ScenarioError
+
+    if isinstance(error, ScenarioError | RecipeError | SweepError):
+        # One problem per line, each beginning with file:line, as editors and scripts know it from compilers.
+        print_note(str(error))
+    else:
+        print_error(str(error))
+
+
+def exit_code_of(error: Exception) -> int | None:
+    """The exit code for errors that are no bugs; None for bugs."""
+    # Usage errors of typer have their own way out. Our error classes are imported late: `subflow --help` needs none.
+    if type(error).__module__.startswith("typer"):
+        return None
+    from subflow_agents.errors import AgentError, ConfigError
+    from subflow_app.core.errors import AppError, InputError
+    from subflow_sim.errors import ParamError, ScenarioError, SimError
+    from subflow_store.errors import RunNotFound, StoreError, StoreMissing
+
+    if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunNotFound | StoreMissing):
+        return exit_codes.BAD_INPUT
+    if isinstance(error, AppError | AgentError | SimError | StoreError):
+        return exit_codes.FAILED
+    return None
