@@ -11,13 +11,17 @@ def main() -> int:
     # First of all: a frozen program starts its worker processes through this very entry.
     multiprocessing.freeze_support()
     from subflow_app.cli.window import is_for_window, window_of
-    from subflow_app.core.own_program import PROBE
+    from subflow_app.core.own_program import PROBE, SELFTEST_CHECK
 
     words = sys.argv[1:]
     if words[:1] == [PROBE]:
         from subflow_app.core.bench_probe import be_probe
 
         return be_probe(words[1:])
+    if words[:1] == [SELFTEST_CHECK]:
+        from subflow_app.selftest.worker import be_check
+
+        return be_check(words[1:])
     if is_for_window(words):
         return window_of(words)
     from subflow_app.cli.commands import main as run_command

@@ -1,8 +1,8 @@
 """Print the run signatures of each shipped scenario and of each combination of the lists; --update writes them down.
 
 A combination is a controller with a scheduler in one of the small networks of tests/helpers/combinations.py. A change
-of behaviour updates `signatures.json` or `combinations.json` in its own commit and says why there. Runs from the root
-of the checkout: python -m tests.golden.update.
+of behaviour updates `assets/signatures.json`, which ships for the self-test, or `combinations.json` in its own commit
+and says why there. Runs from the root of the checkout: python -m tests.golden.update.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from tests.helpers.networks import MINRTT
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.scenario_model import Scenario
 
-SIGNATURES = Path(__file__).with_name("signatures.json")
+ASSETS = Path(__file__).parents[2] / "assets"
+SIGNATURES = ASSETS / "signatures.json"
 COMBINATIONS = Path(__file__).with_name("combinations.json")
-SCENARIOS = Path(__file__).parents[2] / "assets" / "scenarios"
+SCENARIOS = ASSETS / "scenarios"
 
 
 def signature_of(scenario: Scenario) -> str:

@@ -8,9 +8,11 @@ FIGURE_WORKER = "figure-worker"
 """The command of the process that draws."""
 PROBE = "probe"
 """Its first word in the processes in which `subflow bench` measures the window."""
+SELFTEST_CHECK = "selftest-check"
+"""The first word in a process that carries out one check of the self-test."""
 
 
-def own_command(name: str) -> list[str]:
-    """The words that start Subflow with one of its commands, frozen or not."""
+def own_command(*words: str) -> list[str]:
+    """The words that start Subflow with one of its commands, frozen or not; without any, the window."""
     program = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "subflow_app"]
-    return [*program, name]
+    return [*program, *words]

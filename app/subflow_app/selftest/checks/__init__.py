@@ -1,0 +1,1 @@
+"""The checks of the self-test: a file for each, listed in `registry`."""

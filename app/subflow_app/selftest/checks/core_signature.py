@@ -1,0 +1,29 @@
+"""The compiled simulator does what it did at home: each shipped scenario has the signature that was kept of it."""
+
+from __future__ import annotations
+
+import json
+
+from subflow_app.selftest.check import Check, CheckError, Place
+
+
+def check(_place: Place) -> str:
+    """Simulates all of them."""
+    from subflow_app.core.resources import DEMO_SCENARIO, resource_path, scenario_names
+    from subflow_sim import Simulation, load_scenario
+
+    kept: dict[str, str] = json.loads(resource_path("signatures.json").read_text(encoding="utf-8"))
+    found = {}
+    for name in scenario_names():
+        simulation = Simulation(load_scenario(resource_path(f"scenarios/{name}.toml")), sample_interval_s=1.0)
+        simulation.run_until(simulation.duration_s)
+        found[name] = simulation.signature()
+    wrong = [name for name in {**kept, **found} if kept.get(name) != found.get(name)]
+    if wrong:
+        name = wrong[0]
+        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise CheckError(f"{name} has {found.get(name, 'no run')}, kept is {kept.get(name, 'none')}{more}")
+    return f"{len(found)} scenarios as kept, {DEMO_SCENARIO} {found[DEMO_SCENARIO]}"
+
+
+CHECK = Check("core signature", check)

@@ -1,0 +1,25 @@
+"""An agent learns for some steps in a process of its own, on the processor, and what it made controls a run."""
+
+from __future__ import annotations
+
+import json
+
+from subflow_app.selftest.check import Check, Place, require
+
+_AGENT, _SCENARIO, _STEPS = "drl-cc", "t-2link", 10
+
+
+def check(place: Place) -> str:
+    """Trains, then runs the policy."""
+    words = ("train", _AGENT, "--scenario", _SCENARIO, "--steps", _STEPS, "--eval-every", 0, "--episode", "10s")
+    told = place.subflow(*words, "--no-store", "--out", "training", "--deterministic", "--json-lines").out
+    result = json.loads(told.splitlines()[-1])["values"]
+    require(result["state"] == "finished", f"the training ended as {result['state']}: {result['message']}")
+    require(result["step"] >= _STEPS, f"it ended at step {result['step']}")
+    policy = f"flows.mptcp.controller={_AGENT}", f"flows.mptcp.controller.policy={result['policy']}"
+    run = place.subflow("run", _SCENARIO, "--set", policy[0], "--set", policy[1], "--no-store", "--json").document
+    require(run["flows"], "the run with the new policy has no flow")
+    return f"{_AGENT} made {result['step']} steps in a child process without a graphics card; its policy controls a run"
+
+
+CHECK = Check("training", check)
