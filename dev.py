@@ -74,7 +74,10 @@ QT_PACKAGES = (
 )
 TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark")
 # What makes an installer, and what tries it on a system of its own.
-PACKAGE_PACKAGES = ("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "libxml2-utils")
+PACKAGE_PACKAGES = (
+    *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "libxml2-utils"),
+    *("debootstrap", "x11-utils", "xdotool"),
+)
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
 EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "package", "dev")
 

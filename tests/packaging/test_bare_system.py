@@ -1,0 +1,376 @@
+"""The .deb on a Debian that has neither Python nor Qt: installed, used as a student would, upgraded and removed.
+
+The tests are one story and go on from one another: what is installed by the first is removed by the last. Nothing but
+apt has a network; the program runs without. What was seen goes to build/package/screenshots, what was measured to
+build/package/bare-system.json.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.helpers.bare_system import USER, USER_ID, BareSystem, NoBareSystem, base_archive, wait_until
+from tests.packaging.conftest import OUTPUT
+
+from virtual_screen import VirtualScreen
+
+pytestmark = pytest.mark.timeout(1800)
+
+SUITES = ("bookworm", "trixie")
+"""Releases of Debian; all but the first are tried with --full."""
+
+# What a desktop has to find the program of a file with; the package itself does not need it.
+DESKTOP = ("desktop-file-utils", "libfile-mimeinfo-perl", "libglib2.0-bin", "shared-mime-info", "xdg-utils")
+
+FOLDER = "Übung 1, Wärme und Weg"
+"""Spaces, a comma and letters that are not ASCII: names that people give."""
+SCENARIO = f"/home/{USER}/{FOLDER}/Mein Labor ü.subflow.toml"
+DATABASE = f"/home/{USER}/{FOLDER}/Ergebnisse ß.subflow"
+
+# Written by apt, dpkg and the caches of the desktop whatever is installed, and kept when it is removed.
+NOT_OF_THE_PACKAGE = (
+    *("/var/log/", "/var/cache/", "/var/lib/apt/", "/var/lib/dpkg/", "/var/lib/ucf/", "/etc/ld.so.cache"),
+    *("/usr/share/mime/", "/usr/share/applications/mimeinfo.cache", "/usr/share/icons/hicolor/icon-theme.cache"),
+)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Has each test made on the first release, and with --full on the others too."""
+    if "suite" in metafunc.fixturenames:
+        suites = SUITES if metafunc.config.getoption("--full") else SUITES[:1]
+        metafunc.parametrize("suite", suites, scope="module")
+
+
+def newest(pattern: str) -> Path:
+    """What `dev.py package` made last of a kind; skips if there is nothing."""
+    found = sorted(OUTPUT.glob(pattern), key=lambda path: path.stat().st_mtime)
+    if not found:
+        pytest.skip(f"{OUTPUT / pattern} is not there: python3 dev.py package")
+    return found[-1]
+
+
+@pytest.fixture(scope="module")
+def deb(pytestconfig: pytest.Config) -> Path:
+    if not pytestconfig.getoption("--packaged"):
+        pytest.skip("needs the package: python3 dev.py test-package")
+    return newest("subflow_*_amd64.deb")
+
+
+@pytest.fixture(scope="module")
+def figures(suite: str) -> Iterator[dict[str, Any]]:
+    """What was measured on this system; written down when all its tests are over."""
+    measured: dict[str, Any] = {}
+    yield measured
+    file = OUTPUT / "bare-system.json"
+    others = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(others | {suite: measured}, indent=2) + "\n", encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def system(deb: Path, suite: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareSystem]:
+    try:
+        archive = base_archive(suite, OUTPUT / "roots")
+    except NoBareSystem as reason:
+        pytest.skip(str(reason))
+    bare = BareSystem(tmp_path_factory.mktemp("bare") / "root", archive)
+    yield bare
+    bare.remove()
+
+
+@pytest.fixture(scope="module")
+def files_before(system: BareSystem) -> dict[str, str]:
+    """What the system consisted of before anything was installed."""
+    return system.files()
+
+
+@pytest.fixture(scope="module")
+def packages_before(system: BareSystem) -> set[str]:
+    """The packages that were there before anything was installed."""
+    return system.packages()
+
+
+@pytest.fixture(scope="module")
+def installed(
+    system: BareSystem, deb: Path, files_before: dict[str, str], packages_before: set[str], figures: dict[str, Any]
+) -> BareSystem:
+    """The system with the package on it, installed as a double click on the file does: by apt, with what it needs."""
+    assert not any("subflow" in path for path in files_before)
+    copy = system.root / "tmp" / deb.name
+    shutil.copyfile(deb, copy)
+    system.apt_get("update")
+    began = time.monotonic()
+    system.apt_get("install", "--no-install-recommends", f"/tmp/{deb.name}")
+    copy.unlink()
+    figures["install_s"] = round(time.monotonic() - began, 1)
+    figures["packages_with_it"] = sorted(system.packages() - packages_before - {"subflow"})
+    figures["deb_mb"] = round(deb.stat().st_size / 1e6, 1)
+    figures["installed_mib"] = round(_size_bytes(system.root / "usr/lib/subflow") / 2**20, 1)
+    return system
+
+
+def _size_bytes(folder: Path) -> int:
+    """What the files of a folder take on a disk, each of them once."""
+    told = subprocess.run(["du", "-s", "--block-size=1", folder], capture_output=True, text=True, check=True).stdout
+    return int(told.split()[0])
+
+
+@pytest.fixture(scope="module")
+def desktop(installed: BareSystem) -> BareSystem:
+    """The system with what desktops bring to open a file with the program that is meant for it."""
+    installed.apt_get("install", "--no-install-recommends", *DESKTOP)
+    return installed
+
+
+@pytest.fixture
+def screen() -> Iterator[VirtualScreen]:
+    with VirtualScreen() as on:
+        yield on
+
+
+def picture(screen: VirtualScreen, suite: str, name: str) -> None:
+    """Keeps what the screen shows, for people, and makes sure that it is more than an empty frame."""
+    wait_until(lambda: screen.colours() > 200, "a window with more than a few colours")
+    screen.save(OUTPUT / "screenshots" / f"{suite}-{name}.png")
+
+
+def scenario_of_a_student(system: BareSystem) -> None:
+    """Saves the demo where a student might."""
+    inside = system.root / SCENARIO[1:]
+    if not inside.exists():
+        demo = next((system.root / "usr/lib/subflow").rglob("scenarios/demo.toml"))
+        system.run(["mkdir", "-p", str(Path(SCENARIO).parent)], user=True)
+        system.run(["cp", f"/{demo.relative_to(system.root)}", SCENARIO], user=True)
+
+
+def test_the_system_has_neither_python_nor_qt(system: BareSystem, files_before: dict[str, str]) -> None:
+    assert not [path for path in files_before if re.search(r"/bin/python|/libpython|/libQt|/qt6?/", path)]
+    assert not [name for name in system.packages() if re.match(r"python|libpython|libqt|qt", name)]
+
+
+def test_apt_brings_what_the_package_needs_and_that_is_no_python_and_no_qt(
+    installed: BareSystem, figures: dict[str, Any]
+) -> None:
+    assert "subflow" in installed.packages()
+    assert not [name for name in installed.packages() if re.match(r"python|libpython|libqt|qt", name)]
+    told = installed.run(["subflow", "--version"], user=True)
+    assert re.fullmatch(r"subflow \d+\.\d+\.\d+\n", told.stdout)
+    assert told.stderr == ""
+
+
+def test_files_belong_to_root_and_nobody_else_may_change_them(installed: BareSystem) -> None:
+    wrong = []
+    for path in sorted((installed.root / "usr/lib/subflow").rglob("*")):
+        kind = path.lstat()
+        if kind.st_uid or kind.st_gid or (kind.st_mode & 0o022 and not path.is_symlink()):
+            wrong.append(str(path))
+    assert wrong == []
+
+
+def test_the_self_test_passes_for_an_ordinary_user_without_a_network(
+    installed: BareSystem, figures: dict[str, Any]
+) -> None:
+    began = time.monotonic()
+    told = installed.run(["subflow", "--selftest"], user=True, check=False)
+    figures["self_test_s"] = round(time.monotonic() - began, 1)
+    figures["self_test"] = told.stdout.splitlines()
+    assert told.returncode == 0, f"{told.stdout}\n{told.stderr}"
+    assert "FAILED" not in told.stdout
+    assert told.stderr == ""
+
+
+def test_the_window_shows_and_runs_the_demo(installed: BareSystem, suite: str, tmp_path: Path) -> None:
+    log = tmp_path / "window.log"
+    with VirtualScreen() as screen:
+        window = installed.start(["subflow"], log, user=True, display=screen.display)
+        try:
+            screen.wait_for_title("Subflow", window)
+            picture(screen, suite, "window")
+            screen.press("Escape", "Subflow")  # the welcome, which the first start shows
+            screen.press("F5", "— Subflow")
+            wait_until(lambda: _stored_runs(installed) == 1, "the run is in the database", 120)
+            picture(screen, suite, "run")
+            # A second instance, in a terminal, on the very database that the window has open.
+            installed.run(["subflow", "run", "demo", "--seed", "2"], user=True)
+            assert _stored_runs(installed) == 2
+            assert installed.end(window, "subflow") == 0
+        finally:
+            installed.kill(window)
+    assert log.read_text(encoding="utf-8") == ""
+
+
+def _stored_runs(system: BareSystem) -> int:
+    told = system.run(["subflow", "runs", "--json"], user=True, check=False)
+    return len(json.loads(told.stdout)) if told.returncode == 0 else 0
+
+
+def test_a_terminal_without_a_display_is_told_so_in_one_line(installed: BareSystem) -> None:
+    told = installed.run(["subflow"], user=True, check=False)
+    assert told.returncode not in (0, -6, 134), "it ends with an error, and does not crash"
+    assert len(told.stderr.splitlines()) == 1, told.stderr
+    assert "display" in told.stderr
+
+
+def test_a_home_that_cannot_be_written_does_not_keep_the_window_away(
+    installed: BareSystem, screen: VirtualScreen, tmp_path: Path
+) -> None:
+    installed.run(["sh", "-c", "mkdir -p /home/locked && chmod 555 /home/locked"])
+    log = tmp_path / "window.log"
+    home = {"HOME": "/home/locked"}
+    window = installed.start(["subflow"], log, user=True, display=screen.display, environment=home)
+    try:
+        screen.wait_for_title("Subflow", window)
+        wait_until(lambda: screen.colours() > 200, "a window with more than a few colours")
+        assert installed.end(window, "subflow") == 0
+    finally:
+        installed.kill(window)
+    assert "Traceback" not in log.read_text(encoding="utf-8")
+    assert list((installed.root / "home/locked").iterdir()) == []
+    (installed.root / "home/locked").rmdir()
+
+
+def test_the_command_line_takes_names_with_spaces_and_letters_of_any_alphabet(installed: BareSystem) -> None:
+    scenario_of_a_student(installed)
+    for locale in ("C.UTF-8", "C"):
+        language = {"LANG": locale}
+        told = installed.run(["subflow", "run", SCENARIO, "--db", DATABASE], user=True, environment=language)
+        assert told.stderr == "" or "Traceback" not in told.stderr
+    assert (installed.root / DATABASE[1:]).exists()
+
+
+def test_the_desktop_knows_the_files_of_the_program(desktop: BareSystem) -> None:
+    scenario_of_a_student(desktop)
+    for file, kind in ((SCENARIO, "application/x-subflow-scenario"), (DATABASE, "application/x-subflow")):
+        assert desktop.run(["xdg-mime", "query", "filetype", file], user=True).stdout.strip() == kind
+        assert desktop.run(["xdg-mime", "query", "default", kind], user=True).stdout.strip() == "subflow.desktop"
+        assert "subflow.desktop" in desktop.run(["gio", "mime", kind], user=True).stdout
+
+
+# GNOME, Xfce, MATE and Cinnamon open files as gio does, the others as xdg-open does alone. gio does not wait for the
+# program, and the name space ends with its first process.
+GIO_OPEN = 'gio open "$1"; while pidof subflow >/dev/null; do sleep 0.1; done'
+
+
+@pytest.mark.parametrize("opener", [("xdg-open",), ("sh", "-c", GIO_OPEN, "gio-open")], ids=["xdg-open", "gio"])
+def test_a_double_click_on_a_scenario_opens_the_window_on_it(
+    desktop: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path, opener: tuple[str, ...]
+) -> None:
+    scenario_of_a_student(desktop)
+    log = tmp_path / "window.log"
+    window = desktop.start([*opener, SCENARIO], log, user=True, display=screen.display)
+    try:
+        screen.wait_for_title(f"{Path(SCENARIO).name} — Subflow", window)
+        picture(screen, suite, f"scenario-{Path(opener[0]).name}")
+        assert desktop.end(window, "subflow") == 0
+    finally:
+        desktop.kill(window)
+    assert "Traceback" not in log.read_text(encoding="utf-8")
+
+
+def test_a_double_click_on_a_database_opens_the_window_on_its_runs(
+    desktop: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path
+) -> None:
+    window = desktop.start(["xdg-open", DATABASE], tmp_path / "window.log", user=True, display=screen.display)
+    try:
+        screen.wait_for_title("Subflow", window)
+        wait_until(lambda: DATABASE in desktop.open_files(window, "subflow"), "the window has the database open")
+        picture(screen, suite, "database")
+        assert desktop.end(window, "subflow") == 0
+    finally:
+        desktop.kill(window)
+
+
+def test_the_tarball_runs_from_a_folder_with_a_space_in_its_name(
+    installed: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path
+) -> None:
+    tarball = newest("subflow-*-linux-x86_64.tar.*[!t]")
+    folder = installed.home / "Meine Programme ü"
+    folder.mkdir()
+    subprocess.run(["tar", "-C", folder, "-xf", tarball], check=True)
+    subprocess.run(["chown", "-R", f"{USER_ID}:{USER_ID}", folder], check=True)
+    (program,) = (path for path in folder.glob("*/subflow") if path.is_file())
+    inside = f"/{program.relative_to(installed.root)}"
+    assert installed.run([inside, "--version"], user=True).stdout.startswith("subflow ")
+    told = installed.run([inside, "--selftest"], user=True, check=False)
+    assert told.returncode == 0, f"{told.stdout}\n{told.stderr}"
+
+    window = installed.start([inside], tmp_path / "window.log", user=True, display=screen.display)
+    try:
+        screen.wait_for_title("Subflow", window)
+        picture(screen, suite, "tarball")
+        assert installed.end(window, "subflow") == 0
+    finally:
+        installed.kill(window)
+
+
+@pytest.fixture(scope="module")
+def later_deb(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The same package as a later version, in which one file has gone and another has come."""
+    folder = tmp_path_factory.mktemp("later")
+    tree, later = folder / "tree", folder / "later.deb"
+    subprocess.run(["dpkg-deb", "-R", deb, tree], check=True)
+    control = tree / "DEBIAN/control"
+    text, versions = re.subn(r"(?m)^(Version: .*)$", r"\1+later", control.read_text(encoding="utf-8"))
+    assert versions == 1
+    control.write_text(text, encoding="utf-8")
+    (tree / "usr/lib/subflow/come").write_text("new in this version\n", encoding="utf-8")
+    scenario = next(tree.rglob("scenarios/t-10d.toml"))
+    scenario.unlink()
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zzstd", "-z1", "-b", tree, later], check=True)
+    shutil.rmtree(tree)
+    yield later
+    later.unlink()
+
+
+def test_an_upgrade_brings_the_new_files_and_leaves_the_user_s_alone(desktop: BareSystem, later_deb: Path) -> None:
+    program = desktop.root / "usr/lib/subflow"
+    (gone,) = program.rglob("scenarios/t-10d.toml")
+    users = _files_of_the_user(desktop)
+    assert any(path.endswith("/subflow.db") for path in users)
+    shutil.copyfile(later_deb, desktop.root / "tmp/later.deb")
+
+    desktop.apt_get("install", "/tmp/later.deb")
+    (desktop.root / "tmp/later.deb").unlink()
+
+    assert (program / "come").exists()
+    assert not gone.exists()
+    assert _files_of_the_user(desktop) == users
+    assert _stored_runs(desktop) == 2
+
+
+def _files_of_the_user(system: BareSystem) -> dict[str, str]:
+    return {path: content for path, content in system.files().items() if path.startswith(f"/home/{USER}/")}
+
+
+def test_removal_leaves_nothing_but_the_files_of_the_user(
+    desktop: BareSystem, files_before: dict[str, str], packages_before: set[str], figures: dict[str, Any]
+) -> None:
+    users = _files_of_the_user(desktop)
+    desktop.apt_get("remove", "subflow")
+    assert not (desktop.root / "usr/lib/subflow").exists()
+    assert _files_of_the_user(desktop) == users
+    desktop.run(["dpkg", "--purge", "subflow"])  # apt-get has forgotten it, unless it has files to purge
+
+    assert "subflow" not in desktop.run(["dpkg-query", "-W", "-f", "${Package}\n"]).stdout.split()
+    # What the desktop knows of its programs and files was made anew without us.
+    for folder in ("usr/share/mime", "usr/share/applications", "usr/share/icons", "usr/share/metainfo"):
+        for file in (desktop.root / folder).rglob("*"):
+            assert "subflow" not in file.name
+            assert not file.is_file() or b"subflow" not in file.read_bytes(), file
+    # What apt brought for it goes as well. (Its own autoremove keeps what anything might recommend.)
+    desktop.apt_get("purge", *sorted(desktop.packages() - packages_before))
+
+    after = desktop.files()
+    left = {path for path in after.keys() - files_before.keys() if not path.startswith(NOT_OF_THE_PACKAGE)}
+    assert {path for path in left if not path.startswith(f"/home/{USER}/")} == set()
+    changed = {path for path in after.keys() & files_before.keys() if after[path] != files_before[path]}
+    assert {path for path in changed if not path.startswith(NOT_OF_THE_PACKAGE)} == set()
+    assert _files_of_the_user(desktop) == users
+    figures["kept_of_the_user"] = sorted(path for path in users if users[path].startswith("-"))
