@@ -5,6 +5,8 @@ That folder is no package of Python: PyPI has one of its name.
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -24,4 +26,22 @@ def bundle(pytestconfig: pytest.Config) -> Path:
     folder = OUTPUT / "dist" / "subflow"
     if not folder.is_dir():
         pytest.skip(f"{folder} is not there: python3 dev.py package")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What looks like the frozen program to whatever makes installers, but says its arguments and ends."""
+    folder = tmp_path_factory.mktemp("bundle") / "subflow"
+    inside = folder / "_internal"
+    (inside / "licenses").mkdir(parents=True)
+    (inside / "licenses" / "index.json").write_text("[]\n", encoding="utf-8")
+    shutil.copyfile("/bin/echo", folder / "subflow")
+    (folder / "subflow").chmod(0o700)
+    (inside / "module.py").write_text("#!/usr/bin/env python3\n", encoding="utf-8")
+    shutil.copyfile("/bin/echo", inside / "library.so.1")
+    (inside / "library.so.1").chmod(0o775)
+    (inside / "library.so").symlink_to("library.so.1")
+    (inside / "data ü.txt").write_text("data", encoding="utf-8")
+    os.utime(inside / "data ü.txt", (0, 0))
     return folder

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication
 import subflow_app
 from subflow_app.core.file_kinds import is_database_file
 from subflow_app.core.paths import log_path
-from subflow_app.core.resources import DEMO_SCENARIO
+from subflow_app.core.resources import DEMO_SCENARIO, resource_path
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.core.settings import load_settings
 from subflow_app.qt.display import Application, application_or_end
@@ -114,9 +114,7 @@ def make_application(arguments: list[str]) -> QApplication:
 
 
 def _window_icon() -> QIcon:
-    from subflow_app.qt.icons import icon
-
-    return icon("app", "#1f63c1")
+    return QIcon(str(resource_path("icon.svg")))  # also that of menus and installers: packaging/icons.py
 
 
 class _AfterFirstPaint(QObject):

@@ -160,7 +160,6 @@ GLYPHS: dict[str, str] = {
     "close": "ph.x",
     "add": "ph.plus",
     "reset_value": "ph.arrow-counter-clockwise",
-    "app": "ph.git-fork",
 }
 
 

@@ -1,0 +1,200 @@
+"""The Debian package: the bundle in /usr/lib/subflow, and around it what the desktop wants to know.
+
+A .deb is an archive of three members: the format's version, a tar archive about the package and one of its files. It is
+written here directly, so that it needs neither root nor debhelper and comes out the same byte for byte. There are no
+maintainer scripts: menus, file types and icons are brought up to date by triggers of the packages that keep them.
+
+Source: deb(5), deb-control(5), Debian Policy 4.6.2.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import platform
+import re
+import tempfile
+import textwrap
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from pathlib import Path
+from typing import IO
+
+from linux import needs, share
+from linux.archive import ROOT, Tree, compressed, release_time_s, write_tar
+
+HOME = "usr/lib/subflow/"
+LICENCES = "_internal/licenses"
+# No mail reaches ".invalid", by its definition in RFC 2606; the format asks for an address all the same.
+_MAINTAINER = "Subflow contributors <contributors@subflow.invalid>"
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+_DESCRIPTION = """\
+workbench for multipath congestion control
+ Subflow lets you draw a topology, pick congestion controllers, classic or
+ learned, run them on an embedded packet-level simulator, train agents in it,
+ and read throughput, congestion windows and round-trip times.
+ .
+ Python, Qt and PyTorch (for the CPU) are part of the package. Nothing is
+ fetched from a network."""
+# Without these the program works, but the desktop does not learn of its files and icons, or a link cannot be opened.
+_RECOMMENDS = ("desktop-file-utils", "hicolor-icon-theme", "shared-mime-info", "xdg-utils")
+
+
+def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd") -> Path:
+    """Makes ``subflow_VERSION_ARCHITECTURE.deb``.
+
+    Args:
+        bundle: the folder of the frozen program, with the executable ``subflow`` and the licences of all parts.
+        output: the folder that gets the package.
+        version: the program's, such as ``0.1.0``.
+        compression: ``zstd`` in seconds, or ``xz``, smaller, in minutes.
+
+    Returns:
+        The package.
+
+    Raises:
+        ValueError: if the bundle, the version or the compression is not as it has to be.
+        UnknownLibraryError: if something in the bundle needs a library that nobody here has.
+    """
+    check(bundle, version)
+    time_s = release_time_s()
+    tree = files(bundle, version, time_s)
+    package = output / f"subflow_{version}_{_architecture()}.deb"
+    output.mkdir(parents=True, exist_ok=True)
+    suffix = {"xz": "xz", "zstd": "zst"}.get(compression, compression)
+    with tempfile.TemporaryDirectory(dir=output, prefix=".deb-") as folder:
+        data = Path(folder) / f"data.tar.{suffix}"
+        with compressed(data, compression) as out:
+            write_tar(out, tree, time_s, prefix="./")
+        about = Tree()
+        about.add("control", control(tree, needs.depends(bundle), version))
+        about.add("md5sums", md5sums(tree))
+        control_archive = Path(folder) / f"control.tar.{suffix}"
+        with compressed(control_archive, compression) as out:
+            write_tar(out, about, time_s, prefix="./")
+        unfinished = Path(folder) / package.name
+        with unfinished.open("wb") as out:
+            out.write(b"!<arch>\n")
+            _add_member(out, "debian-binary", io.BytesIO(b"2.0\n"), 4, time_s)
+            for member in (control_archive, data):
+                with member.open("rb") as content:
+                    _add_member(out, member.name, content, member.stat().st_size, time_s)
+        unfinished.replace(package)
+    return package
+
+
+def check(bundle: Path, version: str) -> None:
+    """Says what is wrong with a bundle or a version before anything is made of it.
+
+    Raises:
+        ValueError: with what is wrong and what is allowed.
+    """
+    if not re.fullmatch(r"[0-9][0-9A-Za-z.+~]*", version):
+        raise ValueError(f"the version is {version!r}: allowed are a digit, then digits, letters and . + ~")
+    for part, made_by in (("subflow", "the freezing"), (f"{LICENCES}/index.json", "the list of licences")):
+        if not (bundle / part).is_file():
+            raise ValueError(f"{bundle / part} is not there: {made_by} has to come first (python3 dev.py package)")
+
+
+def files(bundle: Path, version: str, time_s: int) -> Tree:
+    """Everything that the package installs."""
+    tree = Tree()
+    tree.add_folder(HOME, bundle)
+    tree.add_link("usr/bin/subflow", "../lib/subflow/subflow")
+    share.add(tree, "usr/share/", version, time_s)
+    tree.add("usr/share/doc/subflow/copyright", _copyright())
+    tree.add("usr/share/doc/subflow/changelog.gz", share.packed(changelog(version, time_s)))
+    tree.add_link("usr/share/doc/subflow/licenses", f"../../../lib/subflow/{LICENCES}")
+    return tree
+
+
+def control(tree: Tree, depends: list[str], version: str) -> str:
+    """The fields that say what the package is and what it needs."""
+    # As dpkg counts: each file in whole KiB, and one for each folder and link.
+    sizes_kib = sum(max(1, -(-entry.size_bytes() // 1024)) for entry in tree.entries.values())
+    fields = {
+        "Package": "subflow",
+        "Version": version,
+        "Architecture": _architecture(),
+        "Maintainer": _MAINTAINER,
+        "Installed-Size": str(sizes_kib + len(tree.folders())),
+        "Depends": ", ".join(depends),
+        "Recommends": ", ".join(_RECOMMENDS),
+        "Section": "science",
+        "Priority": "optional",
+        "Description": _DESCRIPTION,
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items() if value)
+
+
+def md5sums(tree: Tree) -> str:
+    """The sums that `dpkg --verify` compares."""
+    lines = []
+    for path, entry in sorted(tree.entries.items()):
+        if entry.content is not None:
+            with entry.open() as content:
+                lines.append(f"{hashlib.file_digest(content, 'md5').hexdigest()}  {path}\n")
+    return "".join(lines)
+
+
+def changelog(version: str, time_s: int) -> str:
+    """The part of CHANGELOG.md on this version, or on what has not been released, in Debian's form.
+
+    Raises:
+        ValueError: if there is no such part.
+    """
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## \[(.+?)\].*$", text, flags=re.MULTILINE)
+    told = dict(zip(parts[1::2], parts[2::2], strict=True))
+    part = told.get(version, told.get("Unreleased"))
+    if part is None:
+        raise ValueError(f"CHANGELOG.md has neither a part [{version}] nor one [Unreleased]")
+    without_headings = re.sub(r"^###.*$", "", part, flags=re.MULTILINE)
+    bullets = [" ".join(one.split()) for one in re.split(r"^- ", without_headings, flags=re.MULTILINE)]
+    lines = [
+        textwrap.fill(one, 80, initial_indent="  * ", subsequent_indent="    ", break_on_hyphens=False)
+        for one in bullets
+        if one
+    ]
+    date = format_datetime(datetime.fromtimestamp(time_s, UTC))
+    return "\n".join([f"subflow ({version}) stable; urgency=medium", "", *lines, "", f" -- {_MAINTAINER}  {date}", ""])
+
+
+def _copyright() -> str:
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    copyright_line = re.search(r"^Copyright \(c\) (.+)$", licence, re.MULTILINE)
+    assert copyright_line is not None
+    terms = licence.partition(copyright_line[0])[2].strip()
+    indented = "\n".join(f" {line}" if line else " ." for line in terms.splitlines())
+    return f"""\
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: Subflow
+Comment:
+ The package holds parts of others: Python, Qt, PyTorch and more. All of them,
+ their licences and where they come from are listed in
+ /{HOME}{LICENCES}/index.json, with the texts beside it; the program shows them
+ in About. Qt, PySide6 and QtAds are under the LGPL: they are shared
+ libraries in files of their own in /{HOME}_internal, which may be
+ replaced by others of the same interface.
+
+Files: *
+Copyright: {copyright_line[1]}
+License: Expat
+
+License: Expat
+{indented}
+"""
+
+
+def _architecture() -> str:
+    machine = platform.machine()
+    return _ARCHITECTURES.get(machine, machine)
+
+
+def _add_member(out: IO[bytes], name: str, content: IO[bytes], size_bytes: int, time_s: int) -> None:
+    """Adds a member to an archive of the form of ar(1): a header of 60 characters, then the content, on even places."""
+    out.write(f"{name:<16}{time_s:<12}{0:<6}{0:<6}{'100644':<8}{size_bytes:<10}`\n".encode())
+    while chunk := content.read(1 << 20):
+        out.write(chunk)
+    if size_bytes % 2:
+        out.write(b"\n")

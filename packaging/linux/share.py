@@ -1,0 +1,43 @@
+"""What a Linux desktop wants to know of a program: menu entry, file types, icons, description, manual page."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+from pathlib import Path
+
+import icons
+from linux.archive import Tree
+
+HERE = Path(__file__).resolve().parent
+APPSTREAM_ID = "io.github.subflow.subflow"
+
+
+def add(tree: Tree, prefix: str, version: str, time_s: int) -> None:
+    """Adds the files to a tree.
+
+    Args:
+        tree: gets them.
+        prefix: what the desktop calls a data folder, e.g. ``usr/share/``.
+        version: the program's.
+        time_s: of the release, seconds since 1970.
+    """
+    tree.add(f"{prefix}applications/subflow.desktop", HERE / "subflow.desktop")
+    tree.add(f"{prefix}mime/packages/subflow.xml", HERE / "subflow-mime.xml")
+    tree.add(f"{prefix}metainfo/{APPSTREAM_ID}.metainfo.xml", filled("metainfo.xml", version, time_s))
+    tree.add(f"{prefix}man/man1/subflow.1.gz", packed(filled("subflow.1", version, time_s)))
+    for size in icons.MENU_SIZES_PX:
+        tree.add(f"{prefix}icons/hicolor/{size}x{size}/apps/subflow.png", icons.png(size))
+    tree.add(f"{prefix}icons/hicolor/scalable/apps/subflow.svg", icons.SOURCE)
+
+
+def filled(template: str, version: str, time_s: int) -> str:
+    """A text of this folder with version and date of the release put in."""
+    date = datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d")
+    text = (HERE / template).read_text(encoding="utf-8")
+    return text.replace("@VERSION@", version).replace("@DATE@", date)
+
+
+def packed(text: str) -> bytes:
+    """A text as gzip has it, without a time in it."""
+    return gzip.compress(text.encode(), mtime=0)

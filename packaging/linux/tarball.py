@@ -1,0 +1,48 @@
+"""The archive for any Linux: unpacked anywhere, started from there. `add-to-menu` makes a menu entry on request."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+from linux import deb, share
+from linux.archive import ROOT, Tree, compressed, release_time_s, write_tar
+
+HERE = Path(__file__).resolve().parent
+_SUFFIXES = {"xz": "xz", "zstd": "zst"}
+
+
+def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd") -> Path:
+    """Makes ``subflow-VERSION-linux-MACHINE.tar.xz`` or ``.tar.zst``.
+
+    Args:
+        bundle: the folder of the frozen program, with the executable ``subflow`` and the licences of all parts.
+        output: the folder that gets the archive.
+        version: the program's.
+        compression: ``zstd`` in seconds, or ``xz``, smaller, in minutes.
+
+    Returns:
+        The archive.
+
+    Raises:
+        ValueError: if the bundle, the version or the compression is not as it has to be.
+    """
+    deb.check(bundle, version)
+    time_s = release_time_s()
+    tree = Tree()
+    tree.add_folder("", bundle)
+    tree.add("add-to-menu", HERE / "add-to-menu", 0o755)
+    tree.add("README.txt", HERE / "tarball-readme.txt")
+    tree.add("LICENSE", ROOT / "LICENSE")
+    share.add(tree, "share/", version, time_s)
+    output.mkdir(parents=True, exist_ok=True)
+    suffix = _SUFFIXES.get(compression, compression)
+    archive = output / f"subflow-{version}-linux-{platform.machine()}.tar.{suffix}"
+    unfinished = archive.with_name(f".{archive.name}.unfinished")
+    try:
+        with compressed(unfinished, compression) as out:
+            write_tar(out, tree, time_s, prefix=f"subflow-{version}/")
+        unfinished.replace(archive)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return archive
