@@ -75,8 +75,9 @@ QT_PACKAGES = (
 TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark")
 # What makes an installer, and what tries it on a system of its own.
 PACKAGE_PACKAGES = (
-    *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "libxml2-utils"),
-    *("debootstrap", "x11-utils", "xdotool"),
+    *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "xz-utils"),
+    *("debootstrap", "x11-utils", "xdotool", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1"),
+    *("nsis", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
 )
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
 EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "package", "dev")
