@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.bench_start import measure_start
-from subflow_app.qt.app import _BugReports, _log_qt_message
+from subflow_app.core.crash_reports import crash_reports
+from subflow_app.qt.app import _log_qt_message
+from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.main_window import MainWindow
-from subflow_store import open_store
+from subflow_store import StoreError, open_store
 
 # Starts the program as `subflow FILE` does, runs the scenario, and says so once it is on its way.
 STARTER = """
@@ -83,6 +86,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.core.paper.report",
         "subflow_app.core.learning.trainings",
         "subflow_app.qt.command_palette",
+        "subflow_app.qt.crash_dialog",
         "subflow_app.qt.help_dialogs",
         "subflow_app.qt.report_dialog",
         "subflow_app.qt.settings_dialog",
@@ -98,21 +102,48 @@ def test_window_starts_without_the_slow_libraries() -> None:
 def test_bug_is_shown_once_and_logged_always(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    reports: list[str] = []
-    bugs = _BugReports(window)
+    shown: list[tuple[str, Path | None]] = []
+    bugs = BugReports(window)
 
-    def show(report: str) -> None:
-        reports.append(report)
+    def show(report: str, file: Path | None) -> None:
+        shown.append((report, file))
         bugs.on_exception(ValueError, ValueError("while the dialog is open"), None)
 
     monkeypatch.setattr(window.dialogs, "tell_bug", show)
     with caplog.at_level(logging.CRITICAL):
         bugs.on_exception(ZeroDivisionError, ZeroDivisionError("a division"), None)
 
-    assert len(reports) == 1
-    assert "a division" in reports[0]
-    assert reports[0].startswith("Subflow ")
+    ((report, file),) = shown
+    assert "a division" in report
+    assert file is not None
+    assert file.read_text() == report
     assert "while the dialog is open" in caplog.text
+    assert [each.title for each in crash_reports()] == [
+        "ValueError: while the dialog is open",
+        "ZeroDivisionError: a division",
+    ]
+
+
+def test_bug_of_a_thread_is_shown_and_what_is_only_logged_is_reported(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(window.dialogs, "tell_bug", lambda report, _file: shown.append(report))
+    bugs = BugReports(window)
+    bugs.hear()
+    try:
+        thread = threading.Thread(target=[].pop, name="of the test")
+        thread.start()
+        thread.join()
+        qtbot.waitUntil(lambda: bool(shown))
+        for error in (KeyError("a survived bug"), StoreError("the disk is full")):
+            logging.getLogger("subflow_app.test").error("a run failed", exc_info=error)
+    finally:
+        bugs.release()
+
+    assert "Where:    the thread of the test" in shown[0]
+    # That a disk is full is no bug.
+    assert {each.title for each in crash_reports()} == {"KeyError: 'a survived bug'", "IndexError: pop from empty list"}
 
 
 def test_bug_dialog_copies_its_report(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +159,7 @@ def test_bug_dialog_copies_its_report(qtbot: QtBot, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(QMessageBox, "exec", press_copy)
     parent = QWidget()
     qtbot.addWidget(parent)
-    Dialogs(parent).tell_bug("the traceback")
+    Dialogs(parent).tell_bug("the traceback", None)
 
     assert QGuiApplication.clipboard().text() == "the traceback"
 

@@ -13,6 +13,7 @@ from tests.cli.conftest import Subflow
 from subflow_app import __main__, __version__
 from subflow_app.cli import exit_codes
 from subflow_app.core.bench_probe import PROBES
+from subflow_app.core.crash_reports import crash_reports
 from subflow_app.core.own_program import PROBE
 
 COMMANDS = (
@@ -191,3 +192,20 @@ def test_a_probe_is_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert __main__.main() == 4
     assert told == [["12.5"]]
+
+
+def test_a_bug_leaves_with_its_traceback_and_a_report(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def bug() -> None:
+        raise ZeroDivisionError("ours, of a command")
+
+    monkeypatch.setattr("subflow_app.core.resources.scenario_names", bug)
+    monkeypatch.setattr(sys, "argv", ["subflow", "scenarios", "--json"])
+
+    with pytest.raises(ZeroDivisionError):
+        __main__.main()
+
+    (report,) = crash_reports()
+    assert "Where:    subflow scenarios\n" in report.text()
+    assert f"the report is kept in {report.file}, and nothing is sent" in capsys.readouterr().err

@@ -121,7 +121,7 @@ class ScriptedDialogs(Dialogs):
     def tell(self, *arguments: str) -> None:
         self.told.append(arguments)
 
-    def tell_bug(self, report: str) -> None:
+    def tell_bug(self, report: str, file: Path | None) -> None:
         raise AssertionError(report)
 
 

@@ -40,6 +40,7 @@ from subflow_app.cli import (
     trainings,
     verify,
 )
+from subflow_app.cli.failures import reporting_bugs
 from subflow_app.cli.group import WINDOW_COMMAND, SubflowGroup
 from subflow_app.cli.terminal import print_line
 from subflow_app.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
@@ -135,14 +136,27 @@ app.command()(guide.guide)
 
 
 def main() -> int:
-    """Run the command line on ``sys.argv``; returns the exit code."""
+    """Run the command line on ``sys.argv``; returns the exit code.
+
+    A bug leaves with its traceback, and a report of it is kept.
+    """
     for stream in (sys.stdout, sys.stderr):
         # A terminal or file that cannot hold an arrow gets a question mark, not a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # Whatever else is typed may be private.
+    command = next((word for word in sys.argv[1:2] if word in _names()), "")
     try:
-        app(prog_name="subflow")
+        with reporting_bugs(f"subflow {command}".rstrip()):
+            app(prog_name="subflow")
     except SystemExit as end:
         sys.stdout.flush()
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     return 0
+
+
+def _names() -> set[str]:
+    """Of all commands."""
+    groups = {group.name for group in app.registered_groups}
+    commands = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
+    return {name for name in groups | commands if name}

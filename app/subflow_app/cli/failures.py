@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from subflow_app.cli import exit_codes
 from subflow_app.cli.terminal import print_error, print_note
+from subflow_app.core.crash_reports import report_error
+from subflow_app.core.crash_watch import end_watch, watch_process
+
+
+@contextmanager
+def reporting_bugs(where: str) -> Iterator[None]:
+    """Has a report kept of a bug that ends the program, by an exception, which is raised on, or by a crash.
+
+    Args:
+        where: what the program does, for the report: ``"the window"`` or the name of a command.
+    """
+    watch_process(where)
+    try:
+        yield
+    except Exception as error:
+        report = report_error(error, where) if exit_code_of(error) is None else None
+        if report is not None:
+            print_error(f"this is a bug of Subflow; the report is kept in {report.file}, and nothing is sent")
+        raise
+    finally:
+        end_watch()
 
 
 def tell(error: Exception) -> None:

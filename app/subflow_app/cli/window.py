@@ -21,7 +21,8 @@ def is_for_window(words: Sequence[str]) -> bool:
 def window_of(words: Sequence[str]) -> int:
     """Opens it for such a command line; returns the exit code. What can go wrong outside our own code is told."""
     try:
-        return open_window(Path(words[0]) if words else None)
+        with failures.reporting_bugs("the window"):
+            return open_window(Path(words[0]) if words else None)
     except KeyboardInterrupt:
         return exit_codes.INTERRUPTED
     except Exception as error:

@@ -53,6 +53,11 @@ def log_path() -> Path:
     return platformdirs.user_log_path(_APPLICATION, appauthor=False) / "subflow.log"
 
 
+def crash_directory() -> Path:
+    """The folder of crash reports, beside the log."""
+    return log_path().parent / "crashes"
+
+
 def trainings_directory() -> Path:
     """The folder that holds a folder for each training, unless it is told another."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "trainings"

@@ -9,10 +9,9 @@ import os
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
@@ -26,12 +25,12 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-import subflow_app
 from subflow_app.core.file_kinds import is_database_file
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO, resource_path
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.core.settings import load_settings
+from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.display import Application, application_or_end
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.speech import choose_language
@@ -76,8 +75,8 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     is_scenario = path is not None and not is_database_file(path)
     example = None if is_scenario else DEMO_SCENARIO
     window = MainWindow(Theme(application, mode, application), preferences, example=example)
-    bugs = _BugReports(window)
-    sys.excepthook = bugs.on_exception
+    bugs = BugReports(window)
+    bugs.hear()
     if path is not None and is_scenario:
         window.documents.open(path)
     elif path is not None:
@@ -93,7 +92,7 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     signals.release()
     gc.unfreeze()
     del watcher
-    sys.excepthook = sys.__excepthook__
+    bugs.release()
     return code
 
 
@@ -150,29 +149,6 @@ def _spare_collector(_told: object = None) -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-
-
-class _BugReports(QObject):
-    """Shows an exception nobody expected, once, with its traceback to copy; the log has them all."""
-
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._is_shown = False
-
-    def on_exception(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """Stands in for ``sys.excepthook``."""
-        if issubclass(kind, KeyboardInterrupt):
-            return
-        report = f"Subflow {subflow_app.__version__}, Python {sys.version}\n\n" + "".join(
-            traceback.format_exception(kind, error, trace)
-        )
-        _log.critical("bug: %s", report)
-        # The same bug in a timer would pile up dialogs faster than anybody can close them.
-        if not self._is_shown:
-            self._is_shown = True
-            self._window.dialogs.tell_bug(report)
-            self._is_shown = False
 
 
 class _Signals(QObject):

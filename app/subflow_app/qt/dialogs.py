@@ -256,14 +256,17 @@ class Dialogs:
         box.exec()
         box.deleteLater()
 
-    def tell_bug(self, report: str) -> None:
-        """Says that Subflow has a bug, and offers its traceback to copy."""
+    def tell_bug(self, report: str, file: Path | None) -> None:
+        """Says that Subflow has a bug, and offers its report to copy, which is kept in ``file`` if anywhere."""
         box = QMessageBox(self._parent)
         box.setObjectName("bug")
         box.setIcon(QMessageBox.Icon.Critical)
         box.setWindowTitle(tr("Subflow has a bug"))
         box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))
-        box.setInformativeText(tr("Please save your work, and report this; the report says where it happened."))
+        texts = [tr("Please save your work, and report this; the report says where it happened. Nothing is sent.")]
+        if file is not None:
+            texts.append(tr("The report is kept: Help › Crash reports lists it."))
+        box.setInformativeText(" ".join(texts))
         box.setDetailedText(report)
         copy = QPushButton(tr("Copy report"), box)
         box.addButton(copy, QMessageBox.ButtonRole.ActionRole)

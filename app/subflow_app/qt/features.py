@@ -65,6 +65,7 @@ class Features:
         """Makes all of them."""
         from subflow_app.qt.agent_feature import AgentFeature
         from subflow_app.qt.comparison.feature import CompareFeature
+        from subflow_app.qt.crash_feature import CrashFeature
         from subflow_app.qt.explain.feature import ExplainFeature
         from subflow_app.qt.fairness.feature import FairnessFeature
         from subflow_app.qt.forking.feature import ForkFeature
@@ -80,6 +81,7 @@ class Features:
             ExplainFeature,
             FairnessFeature,
             CompareFeature,
+            CrashFeature,
             PlayheadFeature,
             ForkFeature,
             SweepFeature,

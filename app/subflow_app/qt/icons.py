@@ -152,6 +152,7 @@ GLYPHS: dict[str, str] = {
     "welcome": "ph.hand-waving",
     "shortcuts": "ph.keyboard",
     "about": "ph.info",
+    "crash": "ph.bug",
     "guide": "ph.book-open",
     "info": "ph.info",
     "warning": "ph.warning",

@@ -249,6 +249,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "help.palette",
         "help.shortcuts",
+        "-",
+        "help.crash_reports",
         "help.about",
     ),
 }

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.errors import AppError
+from subflow_app.core.errors import is_told
 from subflow_app.core.experiments import coverage
 from subflow_app.core.experiments.kinds import KINDS, Progress
 from subflow_app.core.experiments.recipe import Recipe
@@ -259,11 +259,3 @@ class Reproductions:
         self._stopped.set()
         for each in self.each:
             each.stop()
-
-
-def is_told(error: Exception) -> bool:
-    """Whether an error is one that people are told: not a fault of the program."""
-    from subflow_sim.errors import SimError
-    from subflow_store.errors import StoreError
-
-    return isinstance(error, AppError | SimError | StoreError)

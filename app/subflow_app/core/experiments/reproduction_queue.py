@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.errors import AppError
+from subflow_app.core.errors import AppError, is_told
 from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.reproduction import Reproduction, expected_s, is_told
+from subflow_app.core.experiments.reproduction import Reproduction, expected_s
 from subflow_app.core.library.taking import take_to_go_on
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
 

@@ -25,6 +25,7 @@ from types import FrameType
 from typing import Any, BinaryIO
 
 from subflow_agents import AgentError, Command, Report, ReportKind, TrainingConfig
+from subflow_app.core.crash_reports import report_error
 from subflow_app.core.errors import AppError
 from subflow_app.core.json_document import plain
 from subflow_app.core.learning.training_folder import (
@@ -89,6 +90,7 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
             # log has its traceback.
             if not isinstance(error, AgentError | SimError | OSError):
                 traceback.print_exc()
+                report_error(error, "training")
             failure = _failure(error)
             add_report(Path(config.folder), failure.to_json())
             outbox.send(failure)

@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from subflow_app.core.crash_reports import report_error
+from subflow_app.core.crash_watch import end_watch, forget_process, watch_process
 from subflow_app.core.errors import ClusterError
 from subflow_app.core.sweeps.executors import Answer
 from subflow_app.core.sweeps.sweep_run import RunOutcome, RunTask, make_run
@@ -93,6 +95,8 @@ class ProcessPool:
             if worker.process.is_alive():
                 worker.process.kill()
             worker.process.join()
+            if worker.process.pid is not None:
+                forget_process(worker.process.pid)
             worker.process.close()
         self._workers.clear()
 
@@ -163,9 +167,17 @@ def work(pipe: Connection) -> None:
     tasks: queue.SimpleQueue[RunTask | None] = queue.SimpleQueue()
     # Always ready to receive: the sender must not wait for a run to end.
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
-    with contextlib.suppress(OSError):
+    watch_process("sweep")
+    try:
         while (task := tasks.get()) is not None:
-            pipe.send(make_run(task))
+            outcome = make_run(task)
+            with contextlib.suppress(OSError):
+                pipe.send(outcome)
+    except Exception as error:
+        report_error(error, "sweep")
+        raise
+    finally:
+        end_watch()
 
 
 def _receive(pipe: Connection, tasks: queue.SimpleQueue[RunTask | None]) -> None:

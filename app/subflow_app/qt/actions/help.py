@@ -9,6 +9,7 @@ from subflow_app.qt.action_spec import ActionSpec
 
 def rows() -> Iterator[ActionSpec]:
     """The Help menu."""
+    from subflow_app.qt.crash_feature import CrashFeature
     from subflow_app.qt.guide_feature import GuideFeature
 
     yield ActionSpec(
@@ -58,6 +59,14 @@ def rows() -> Iterator[ActionSpec]:
         "shortcuts",
         ("Ctrl+/",),
         lambda w, _: w.window_dialogs.show_shortcuts(),
+    )
+    yield ActionSpec(
+        "help.crash_reports",
+        "&Crash reports…",
+        "Read what was written when Subflow crashed or showed a bug, to send it by hand",
+        "crash",
+        ("Ctrl+Alt+Shift+F1",),
+        lambda w, _: w.features[CrashFeature].show(),
     )
     yield ActionSpec(
         "help.about",

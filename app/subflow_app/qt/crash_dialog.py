@@ -1,0 +1,142 @@
+"""The crash reports that are kept: read, copied to send them by hand, or deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QDateTime, QLocale, QModelIndex, QPersistentModelIndex, Qt, QUrl
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QListView,
+    QPlainTextEdit,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app.core.crash_reports import CrashReport, crash_reports, remove_report, with_scenario
+from subflow_app.core.language import tr
+from subflow_app.core.paths import crash_directory
+from subflow_app.qt.widgets.empty_state import EmptyState
+
+_EMPTY, _REPORTS = 0, 1
+
+
+class CrashDialog(QDialog):
+    """A list of the reports, the latest first, with the text of the one that is selected."""
+
+    def __init__(self, scenario: str, parent: QWidget | None = None) -> None:
+        """``scenario`` is the text of the one that is open, which goes into a report only if the person says so."""
+        super().__init__(parent)
+        self.setObjectName("crash_dialog")
+        self.setWindowTitle(tr("Crash reports"))
+        self.resize(820, 620)
+        self._scenario = scenario
+        promise = QLabel(
+            tr(
+                "When Subflow shows a bug or crashes, it writes a report to this computer, and sends nothing. Read a "
+                "report, copy it, and send it by hand if you want the bug to be mended. Your name, your home folder "
+                "and your scenario are not in it."
+            ),
+            self,
+        )
+        promise.setWordWrap(True)
+        self.model = _Reports(self)
+        self.list = QListView(self)
+        self.list.setObjectName("crash_list")
+        self.list.setAccessibleName(tr("Crash reports"))
+        self.list.setModel(self.model)
+        self.list.setAlternatingRowColors(True)
+        self.text = QPlainTextEdit(self)
+        self.text.setObjectName("crash_text")
+        self.text.setAccessibleName(tr("Text of the report"))
+        self.text.setReadOnly(True)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        split = QSplitter(Qt.Orientation.Vertical, self)
+        split.addWidget(self.list)
+        split.addWidget(self.text)
+        split.setStretchFactor(1, 1)
+        split.setSizes([140, 400])
+        empty = EmptyState("ok", tr("No crash reports"), tr("Subflow has neither shown a bug nor crashed."))
+        self._pages = QStackedWidget(self)
+        self._pages.addWidget(empty)
+        self._pages.addWidget(split)
+        self.with_scenario = QCheckBox(tr("Add the scenario that is open now"), self)
+        self.with_scenario.toggled.connect(self._show_text)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        self.copy = buttons.addButton(tr("Copy"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.open_folder = buttons.addButton(tr("Open folder"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.delete = buttons.addButton(tr("Delete"), QDialogButtonBox.ButtonRole.ActionRole)
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        self.open_folder.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(crash_directory()))))
+        self.delete.clicked.connect(self._delete)
+        buttons.rejected.connect(self.reject)
+        self.list.selectionModel().currentChanged.connect(self._show_text)
+        layout = QVBoxLayout(self)
+        layout.addWidget(promise)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self.with_scenario)
+        layout.addWidget(buttons)
+        self._list(0)
+
+    def show_report(self, report: CrashReport) -> None:
+        """Selects a report, if it is still there."""
+        row = next((row for row, each in enumerate(self.model.reports) if each.file == report.file), 0)
+        self.list.setCurrentIndex(self.model.index(row))
+
+    def _list(self, row: int) -> None:
+        """Reads the folder anew and selects the report in this row, or the last."""
+        self.model.set_reports(crash_reports())
+        has_reports = bool(self.model.reports)
+        self._pages.setCurrentIndex(_REPORTS if has_reports else _EMPTY)
+        for part in (self.copy, self.open_folder, self.delete, self.with_scenario):
+            part.setEnabled(has_reports)
+        self.list.setCurrentIndex(self.model.index(min(row, len(self.model.reports) - 1)))
+        self._show_text()
+
+    def _show_text(self) -> None:
+        index = self.list.currentIndex()
+        if not index.isValid():
+            self.text.clear()
+            return
+        try:
+            text = self.model.reports[index.row()].text()
+        except OSError as error:
+            text = tr("The report cannot be read: {reason}", reason=error.strerror or error)
+        self.text.setPlainText(with_scenario(text, self._scenario) if self.with_scenario.isChecked() else text)
+
+    def _delete(self) -> None:
+        index = self.list.currentIndex()
+        if index.isValid():
+            remove_report(self.model.reports[index.row()])
+            self._list(index.row())
+
+
+class _Reports(QAbstractListModel):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.reports: tuple[CrashReport, ...] = ()
+
+    def set_reports(self, reports: Sequence[CrashReport]) -> None:
+        self.beginResetModel()
+        self.reports = tuple(reports)
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.reports)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        report = self.reports[index.row()]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return str(report.file)
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        written = QDateTime.fromSecsSinceEpoch(int(report.happened_at_s))
+        return f"{QLocale().toString(written, QLocale.FormatType.ShortFormat)}   {report.title}"

@@ -1,0 +1,85 @@
+"""Crash reports in the window: told once after a crash, listed, copied, deleted."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from subflow_app.core.crash_reports import crash_reports, write_report
+from subflow_app.core.paths import crash_directory
+from subflow_app.qt.crash_dialog import CrashDialog
+from subflow_app.qt.main_window import MainWindow
+
+
+@pytest.fixture
+def crashed() -> None:
+    """Two processes have crashed."""
+    crash_directory().mkdir(parents=True)
+    for name in ("one", "two"):
+        content = f"subflow {name}\nversions\n----\nFatal Python error: Segmentation fault\n"
+        (crash_directory() / f"running-1-{name}.txt").write_text(content)
+
+
+@pytest.mark.usefixtures("crashed")
+def test_crashes_are_told_once_and_shown_from_there(qtbot: QtBot, request: pytest.FixtureRequest) -> None:
+    window: MainWindow = request.getfixturevalue("window")
+    qtbot.waitUntil(lambda: "crash" in window.banners.topics())
+    assert "crashed 2 times" in window.banners.text("crash")
+    assert "nothing was sent" in window.banners.text("crash")
+
+    window.banners.press("crash", "Show report…")
+
+    dialog = window.findChild(CrashDialog)
+    assert dialog is not None
+    assert "Segmentation fault" in dialog.text.toPlainText()
+    dialog.reject()
+    with qtbot.waitSignal(window.loaded):
+        window.loaded.emit()
+    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    assert "crash" not in window.banners.topics()
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot) -> CrashDialog:
+    for number in (1, 2):
+        write_report(f"bug {number}", "the window", "", (), happened_at_s=1e9 + number)
+    made = CrashDialog('name = "mine"')
+    qtbot.addWidget(made)
+    return made
+
+
+def test_reports_are_listed_read_and_copied(dialog: CrashDialog) -> None:
+    assert [dialog.model.index(row).data().split("   ")[1] for row in range(dialog.model.rowCount())] == [
+        "bug 2",
+        "bug 1",
+    ]
+    dialog.show_report(crash_reports()[1])
+    assert "What:     bug 1" in dialog.text.toPlainText()
+    assert "mine" not in dialog.text.toPlainText()
+
+    dialog.with_scenario.click()
+    dialog.copy.click()
+
+    copied = QGuiApplication.clipboard().text()
+    assert "What:     bug 1" in copied
+    assert copied.endswith('name = "mine"')
+
+
+def test_deleting_goes_on_to_the_next_until_none_is_left(dialog: CrashDialog) -> None:
+    dialog.delete.click()
+    assert "bug 1" in dialog.text.toPlainText()
+
+    dialog.delete.click()
+
+    assert crash_reports() == ()
+    assert not dialog.copy.isEnabled()
+    assert dialog._pages.currentIndex() == 0
+
+
+def test_a_report_that_is_gone_is_said(dialog: CrashDialog) -> None:
+    crash_reports()[1].file.unlink()
+
+    dialog.list.setCurrentIndex(dialog.model.index(1))
+
+    assert "cannot be read: No such file" in dialog.text.toPlainText()
