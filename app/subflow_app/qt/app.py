@@ -108,12 +108,13 @@ def make_application(arguments: list[str]) -> QApplication:
     application.setApplicationName("subflow")
     application.setApplicationDisplayName("Subflow")
     application.setDesktopFileName("subflow")
-    application.setWindowIcon(_window_icon())
+    application.setWindowIcon(window_icon())
     return application
 
 
-def _window_icon() -> QIcon:
-    return QIcon(str(resource_path("icon.svg")))  # also that of menus and installers: packaging/icons.py
+def window_icon() -> QIcon:
+    """The program's icon, also in menus and task bars."""
+    return QIcon(str(resource_path("icon.svg")))  # installers draw theirs from it too: packaging/icons.py
 
 
 class _AfterFirstPaint(QObject):
