@@ -1,0 +1,105 @@
+"""The workflow that makes releases, which runs elsewhere: judged by linters and by the names that our scripts give."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from linux import deb, tarball
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
+
+
+@pytest.fixture(scope="module")
+def workflow() -> dict[str, Any]:
+    return dict(YAML(typ="safe").load(WORKFLOW))
+
+
+def _run(*words: object) -> None:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
+    return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+def test_github_understands_it() -> None:
+    _run(sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", WORKFLOW)
+
+
+def test_nobody_else_gets_into_a_release() -> None:
+    # Actions are pinned to commits, no cache is shared, no credentials stay, nothing of others is put into a script.
+    (zizmor,) = (file.locate() for file in metadata.files("zizmor") or () if file.stem == "zizmor")
+    _run(zizmor, "--offline", "--no-progress", "--persona=auditor", WORKFLOW)
+
+
+def test_actionlint_finds_nothing() -> None:
+    actionlint = shutil.which("actionlint")
+    if actionlint is None:
+        pytest.skip("needs actionlint: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7")
+    _run(actionlint, WORKFLOW)
+
+
+def test_the_scripts_of_its_steps_are_clean(workflow: dict[str, Any], tmp_path: Path) -> None:
+    scripts = [step["run"] for step in _steps(workflow) if "run" in step and step.get("shell", "bash") == "bash"]
+    assert len(scripts) > 5
+    files = []
+    for number, script in enumerate(scripts):
+        files.append(tmp_path / f"step-{number}.sh")
+        # Expressions are filled in before a shell sees them.
+        files[-1].write_text(f"#!/bin/bash\n{re.sub(r'[$]{{.*?}}', 'filled in', script)}", encoding="utf-8")
+        _run("bash", "-n", files[-1])
+    if shutil.which("shellcheck") is None:
+        pytest.skip("needs shellcheck of the package shellcheck")
+    _run("shellcheck", *files)
+
+
+def test_each_system_has_an_installer_and_is_tried_before_and_after_it(workflow: dict[str, Any]) -> None:
+    matrix = workflow["jobs"]["installer"]["strategy"]["matrix"]["include"]
+    systems = {"ubuntu": "Linux", "windows": "Windows", "macos": "macOS"}
+    assert {system for start, system in systems.items() for one in matrix if one["os"].startswith(start)} == {
+        *systems.values()
+    }
+    steps = _steps(workflow)
+    (frozen,) = (step["run"] for step in steps if step.get("name") == "Self-test of the frozen program")
+    for system in systems.values():
+        assert f"{system}) program=" in frozen
+        (installed,) = (step["run"] for step in steps if step.get("name") == f"Install, self-test, remove ({system})")
+        assert "--selftest" in installed
+
+
+def test_what_is_made_is_what_is_uploaded(workflow: dict[str, Any], small_bundle: Path, tmp_path: Path) -> None:
+    (upload,) = (
+        step["with"]["path"] for step in _steps(workflow) if step.get("with", {}).get("compression-level") == 0
+    )
+    patterns = upload.split()
+    made = [
+        deb.make(small_bundle, tmp_path, version="0.1.0").name,
+        tarball.make(small_bundle, tmp_path, version="0.1.0", compression="xz").name,
+        "Subflow-0.1.0-Setup.exe",  # tests/packaging/test_windows.py
+        "Subflow-0.1.0-macos-arm64.dmg",  # tests/packaging/test_macos.py
+    ]
+    for name in made:
+        assert [pattern for pattern in patterns if fnmatch.fnmatch(f"build/package/{name}", pattern)], name
+    assert len(patterns) == len(made)
+
+
+def test_every_file_that_it_names_is_there(workflow: dict[str, Any]) -> None:
+    scripts = "\n".join(step.get("run", "") for step in _steps(workflow))
+    assert "python dev.py package" in scripts
+    assert (ROOT / "dev.py").is_file()
+    version = re.search(r"sed -n '(.+)' pyproject\.toml", scripts)
+    assert version is not None
+    told = subprocess.check_output(["sed", "-n", version[1], ROOT / "pyproject.toml"], text=True).split()
+    assert told == [re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)[0]]
