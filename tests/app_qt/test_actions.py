@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
+from subflow_app.core.paths import crash_directory, log_path
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.icons import GLYPHS
@@ -255,15 +256,14 @@ def test_shortcut_list_has_every_action(window: MainWindow) -> None:
 def test_about_says_where_files_are(window: MainWindow, dialogs: ScriptedDialogs) -> None:
     from PySide6.QtWidgets import QLabel
 
-    from subflow_app.qt.help_dialogs import AboutDialog
+    from subflow_app.qt.about_dialog import AboutDialog
 
     window.bar.trigger("help.about")
     dialog = window.findChild(AboutDialog)
     assert dialog is not None
-    label = dialog.findChild(QLabel)
-    assert isinstance(label, QLabel)
-    assert "runs.db" in label.text()
-    assert "LGPL" in label.text()
+    text = " ".join(label.text() for label in dialog.findChildren(QLabel))
+    for part in ("runs.db", "LGPL", str(log_path()), str(crash_directory()), "sends nothing anywhere"):
+        assert part in text
     dialog.close()
 
 

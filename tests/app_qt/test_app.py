@@ -85,6 +85,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.core.scenarios.graph_import",
         "subflow_app.core.paper.report",
         "subflow_app.core.learning.trainings",
+        "subflow_app.qt.about_dialog",
         "subflow_app.qt.command_palette",
         "subflow_app.qt.crash_dialog",
         "subflow_app.qt.help_dialogs",

@@ -34,8 +34,9 @@ from subflow_app.core.language import ENGLISH, LANGUAGES, set_language, tr
 from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.scenarios.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.core.settings import Settings
+from subflow_app.qt.about_dialog import AboutDialog
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.help_dialogs import AboutDialog, ShortcutsDialog
+from subflow_app.qt.help_dialogs import ShortcutsDialog
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.settings_dialog import SettingsDialog
@@ -228,7 +229,11 @@ def test_nothing_is_shown_in_english(
         window.docks.set_open(name, True)
     qtbot.waitUntil(lambda: window.train.form is not None, timeout=20_000)
     english |= set(filter(is_english, all_texts(window)))
-    for dialog in (ShortcutsDialog(window), AboutDialog(None, window), SettingsDialog(Settings(), "", window)):
+    for dialog in (
+        ShortcutsDialog(window),
+        AboutDialog(None, window.workers, window),
+        SettingsDialog(Settings(), "", window),
+    ):
         english |= set(filter(is_english, all_texts(dialog)))
     # Recipes of experiments and how papers are read are data, as names are: the same in every language.
     data = {text for ruling in rulings().values() for text in (ruling.problem, ruling.ruling)}

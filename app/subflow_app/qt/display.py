@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QMessageLogContext, QtMsgType, Signal, qInsta
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
+from subflow_app.core.crash_watch import end_watch
 from subflow_app.core.display import no_display_text
 
 _EXIT_CODE = 1  # as `exit_codes.FAILED`, which belongs to the command line above
@@ -63,4 +64,5 @@ def _end(said: list[str]) -> None:
         sys.stderr.write(f"subflow: {text}\n")
         sys.stderr.flush()
     logging.shutdown()
+    end_watch()
     os._exit(_EXIT_CODE)

@@ -1,17 +1,11 @@
-"""Help: the list of shortcuts, made from the table of actions, and what Subflow is."""
+"""Help: the list of shortcuts, made from the table of actions."""
 
 from __future__ import annotations
 
-import platform
-from pathlib import Path
-
-from PySide6.QtCore import Qt, qVersion
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTextBrowser, QVBoxLayout, QWidget
 
-from subflow_app import __version__
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.paths import log_path, settings_path
+from subflow_app.core.language import tr
 from subflow_app.qt.action_spec import ActionSpec, Scope
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.menus import MENUS, SUBMENUS
@@ -32,10 +26,6 @@ GESTURES = (
     ("Topology", "Middle-drag, Space+drag", "Move the picture"),
     ("Topology", "Double-click", "Open the properties"),
     ("History", "Double-click", "Open the plots of a run"),
-)
-_ABOUT = translatable(
-    "The desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on a "
-    "packet-level simulator, and read throughput, window and round-trip time of every subflow."
 )
 
 
@@ -101,36 +91,3 @@ def _row(spec: ActionSpec) -> tuple[str, str, str]:
     keys = tr(" or ").join(QKeySequence(shortcut).toString(native) for shortcut in spec.shortcuts)
     where = "" if spec.scope is Scope.WINDOW else tr(spec.scope.value)
     return keys.replace("<", "&lt;"), tr(spec.text).replace("&", "").rstrip("…"), where
-
-
-class AboutDialog(QDialog):
-    """Version, licences, and where files are."""
-
-    def __init__(self, database: Path | None, parent: QWidget | None = None) -> None:
-        """``database`` is the file in use."""
-        super().__init__(parent)
-        self.setObjectName("about_dialog")
-        self.setWindowTitle(tr("About Subflow"))
-        muted = current_tokens().muted_text
-        text = QLabel(self)
-        text.setTextFormat(Qt.TextFormat.RichText)
-        text.setWordWrap(True)
-        text.setMinimumWidth(440)
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
-        about = (
-            f"<h2>Subflow {__version__}</h2><p>{tr(_ABOUT)}</p>"
-            f"<p style='color:{muted}'>Python {platform.python_version()} · Qt {qVersion()} · {platform.system()} "
-            f"{platform.machine()}</p>"
-            f"<p><b>{tr('Files')}</b><br>{tr('Database: {path}', path=database or tr('none is open'))}<br>"
-            f"{tr('Settings: {path}', path=settings_path())}<br>{tr('Log: {path}', path=log_path())}</p>"
-            f"<p><b>{tr('Licences')}</b><br>Subflow: MIT. Qt and PySide6: LGPL 3. Qt Advanced Docking System: LGPL "
-            "2.1. pyqtgraph, SQLAlchemy, Alembic, qtawesome: MIT. NumPy, superqt, networkx, zstandard: BSD.</p>"
-        )
-        text.setText(about)
-        # A small screen would otherwise be taken for a reason to show half of it.
-        text.setMinimumHeight(text.heightForWidth(text.minimumWidth()))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(text)
-        layout.addWidget(buttons)

@@ -45,9 +45,9 @@ class WindowDialogs(QObject):
 
     def show_about(self) -> None:
         """Says what Subflow is."""
-        from subflow_app.qt.help_dialogs import AboutDialog
+        from subflow_app.qt.about_dialog import AboutDialog
 
-        _open(AboutDialog(self._window.database.path, self._window))
+        _open(AboutDialog(self._window.database.path, self._window.workers, self._window))
 
     def show_settings(self) -> None:
         """Lets the person choose."""

@@ -1,0 +1,194 @@
+"""What Subflow is, where its files are, and what it is made of under which licences."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, qVersion
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QPlainTextEdit,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from subflow_app import __version__
+from subflow_app.core.errors import ResourceError
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.licences import Part, licence_parts
+from subflow_app.core.paths import crash_directory, log_path, settings_path
+from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.workers import Workers
+
+_ABOUT = translatable(
+    "The desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on a "
+    "packet-level simulator, and read throughput, window and round-trip time of every subflow."
+)
+
+
+class AboutDialog(QDialog):
+    """Version and files on one page, licences on the other."""
+
+    def __init__(self, database: Path | None, workers: Workers, parent: QWidget | None = None) -> None:
+        """``database`` is the file in use; ``workers`` read the licences when their page is shown."""
+        super().__init__(parent)
+        self.setObjectName("about_dialog")
+        self.setWindowTitle(tr("About Subflow"))
+        self.resize(760, 540)
+        self.licences = LicencesPage(workers)
+        self.tabs = QTabWidget(self)
+        self.tabs.setDocumentMode(True)
+        self.tabs.addTab(_about(database), tr("About"))
+        self.tabs.addTab(self.licences, tr("Licences"))
+        self.tabs.currentChanged.connect(lambda _page: self.licences.load() if self._shows_licences() else None)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        self.finished.connect(self.licences.give_up)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.tabs)
+        layout.addWidget(buttons)
+
+    def _shows_licences(self) -> bool:
+        return self.tabs.currentWidget() is self.licences
+
+
+def _about(database: Path | None) -> QLabel:
+    muted = current_tokens().muted_text
+    text = QLabel()
+    text.setTextFormat(Qt.TextFormat.RichText)
+    text.setWordWrap(True)
+    text.setMinimumWidth(440)
+    text.setMargin(12)
+    text.setAlignment(Qt.AlignmentFlag.AlignTop)
+    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+    files = (
+        tr("Database: {path}", path=database or tr("none is open")),
+        tr("Settings: {path}", path=settings_path()),
+        tr("Log: {path}", path=log_path()),
+        tr("Crash reports: {path}", path=crash_directory()),
+    )
+    promise = tr("Subflow sends nothing anywhere: runs, settings, logs and crash reports stay on this computer.")
+    about = (
+        f"<h2>Subflow {__version__}</h2><p>{tr(_ABOUT)}</p>"
+        f"<p style='color:{muted}'>Python {platform.python_version()} · Qt {qVersion()} · {platform.system()} "
+        f"{platform.machine()}</p>"
+        f"<p><b>{tr('Files')}</b><br>{'<br>'.join(files)}</p><p>{promise}</p>"
+    )
+    text.setText(about)
+    # A small screen would otherwise be taken for a reason to show half of it.
+    text.setMinimumHeight(text.heightForWidth(text.minimumWidth()))
+    return text
+
+
+class LicencesPage(QWidget):
+    """The parts of the program in a list that can be filtered, and the licence of the one that is selected."""
+
+    def __init__(self, workers: Workers) -> None:
+        """Empty until :meth:`load`."""
+        super().__init__()
+        self._workers = workers
+        self._is_asked = self._is_closed = False
+        intro = QLabel(
+            tr(
+                "Subflow is free software under the MIT licence. It is made of these parts; libraries under the LGPL, "
+                "such as Qt, are files of their own, which you may replace."
+            ),
+            self,
+        )
+        intro.setWordWrap(True)
+        self.filter = QLineEdit(self)
+        self.filter.setPlaceholderText(tr("Filter…"))
+        self.filter.setAccessibleName(tr("Filter of the parts"))
+        self.filter.setClearButtonEnabled(True)
+        self._parts = _Parts(self)
+        self.model = QSortFilterProxyModel(self)
+        self.model.setSourceModel(self._parts)
+        self.model.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.list = QListView(self)
+        self.list.setObjectName("licence_list")
+        self.list.setAccessibleName(tr("Parts of Subflow"))
+        self.list.setModel(self.model)
+        self.text = QPlainTextEdit(self)
+        self.text.setObjectName("licence_text")
+        self.text.setAccessibleName(tr("Licence"))
+        self.text.setReadOnly(True)
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.addWidget(self.list)
+        split.addWidget(self.text)
+        split.setStretchFactor(1, 1)
+        split.setSizes([290, 460])
+        layout = QVBoxLayout(self)
+        layout.addWidget(intro)
+        layout.addWidget(self.filter)
+        layout.addWidget(split, 1)
+        self.filter.textChanged.connect(self._filter)
+        self.list.selectionModel().currentChanged.connect(self._show)
+
+    def load(self) -> None:
+        """Reads which parts there are, once."""
+        if not self._is_asked:
+            self._is_asked = True
+            self.text.setPlainText(tr("Reading…"))
+            self._workers.start("licences", licence_parts, succeeded=self._on_read, failed=self._on_failed)
+
+    def give_up(self) -> None:
+        """Nobody wants to see them any more."""
+        self._is_closed = True
+
+    def _on_read(self, parts: tuple[Part, ...]) -> None:
+        if not self._is_closed:
+            self._parts.set_parts(parts)
+            self._select_first()
+
+    def _on_failed(self, error: Exception) -> None:
+        if not isinstance(error, ResourceError):
+            raise error
+        if not self._is_closed:
+            self.text.setPlainText(str(error))
+
+    def _filter(self, words: str) -> None:
+        self.model.setFilterFixedString(words)
+        self._select_first()
+
+    def _select_first(self) -> None:
+        self.list.setCurrentIndex(self.model.index(0, 0))
+        self._show()
+
+    def _show(self) -> None:
+        index = self.list.currentIndex()
+        if not index.isValid():
+            if self._parts.parts:
+                self.text.setPlainText(tr("Nothing matches."))
+            return
+        try:
+            self.text.setPlainText(self._parts.parts[self.model.mapToSource(index).row()].text())
+        except ResourceError as error:
+            self.text.setPlainText(str(error))
+
+
+class _Parts(QAbstractListModel):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.parts: tuple[Part, ...] = ()
+
+    def set_parts(self, parts: tuple[Part, ...]) -> None:
+        self.beginResetModel()
+        self.parts = parts
+        self.endResetModel()
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.parts)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return None
+        part = self.parts[index.row()]
+        return f"{part.title} · {part.licence}" if part.licence else part.title

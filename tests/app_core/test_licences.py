@@ -1,0 +1,75 @@
+"""The parts of the program and their licences, of the packaged program and of a source tree."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.errors import ResourceError
+from subflow_app.core.licences import licence_parts, read_index
+
+ENTRY = {
+    "name": "zstd",
+    "version": "1.5.7",
+    "licence": "BSD-3-Clause",
+    "homepage": "https://example.org/zstd",
+    "kind": "library",
+    "files": ["zstd/LICENSE"],
+    "note": "",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "licenses"
+    (made / "zstd").mkdir(parents=True)
+    (made / "zstd" / "LICENSE").write_text("Redistribution is permitted.")
+    subflow = {**ENTRY, "name": "Subflow", "licence": "MIT", "version": None, "note": "ours", "files": []}
+    (made / "index.json").write_text(json.dumps([ENTRY, subflow]))
+    return made
+
+
+def test_the_packaged_program_lists_what_came_with_it(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr(sys, "_MEIPASS", str(folder.parent), raising=False)
+
+    ours, other = licence_parts()
+
+    assert (ours.title, ours.text()) == ("Subflow", "Subflow\nMIT\nhttps://example.org/zstd\n\nours\n")
+    assert other.title == "zstd 1.5.7"
+    assert other.text().endswith("---- zstd/LICENSE ----\n\nRedistribution is permitted.\n")
+
+
+@pytest.mark.parametrize("content", [None, "[", "{}1", '[{"name": "zstd"}]', "[7]"])
+def test_a_damaged_index_is_explained(folder: Path, content: str | None) -> None:
+    index = folder / "index.json"
+    index.unlink() if content is None else index.write_text(content)
+
+    with pytest.raises(ResourceError, match=r"index\.json cannot be read .*: install Subflow again"):
+        read_index(folder)
+
+
+def test_a_text_that_is_missing_is_named(folder: Path) -> None:
+    (part, _) = read_index(folder)
+    (folder / "zstd" / "LICENSE").unlink()
+
+    with pytest.raises(ResourceError, match="zstd/LICENSE"):
+        read_index(folder)
+    with pytest.raises(ResourceError, match="zstd/LICENSE cannot be read"):
+        part.text()
+
+
+def test_a_source_tree_lists_what_is_installed() -> None:
+    parts = {part.name: part for part in licence_parts()}
+
+    assert next(iter(parts)) == "Subflow"
+    assert "Permission is hereby granted" in parts["Subflow"].text()
+    assert parts["numpy"].licence.startswith("BSD-3-Clause")
+    assert "Redistribution and use" in parts["numpy"].text()
+    # With a licence each, and those under the LGPL with the word that they can be replaced.
+    assert [part.name for part in parts.values() if not part.licence] == []
+    assert [p.name for p in parts.values() if "LGPL" in p.licence and "may replace" not in p.note] == []
+    # What Subflow is developed and tested with is no part of it.
+    assert not {"pytest", "ruff", "mypy", "ray", "sphinx"} & set(parts)
