@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
+from subflow_app.core import exports, paths
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.exports import (
     ExportPlan,
@@ -25,7 +27,7 @@ from subflow_app.core.exports import (
     require_numbers,
     save_rescue_copy,
 )
-from subflow_app.core.traces import SUBFLOW, SeriesKey, find_key, select_keys
+from subflow_app.core.traces import SUBFLOW, SeriesKey, Traces, find_key, select_keys
 from subflow_app.plots import PLOTS_BY_ID
 
 DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
@@ -280,3 +282,35 @@ def test_rescue_copy_holds_data_summary_and_scenario(tmp_path: Path) -> None:
     assert {path.name for path in directory.iterdir()} >= {
         *("subflows.csv", "flows.csv", "intervals.csv", "decisions.csv", "summary.json", "scenario.toml")
     }
+
+
+def test_rescue_goes_elsewhere_when_the_disk_of_the_first_place_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = paths.rescue_places()[0]
+    written = exports.export_csv
+
+    def export_csv(traces: Traces, path: Path, *more: Any) -> Path:
+        if path.is_relative_to(full):
+            raise ExportError(f"{path} cannot be written: No space left on device; choose another folder")
+        return written(traces, path, *more)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(exports, "export_csv", export_csv)
+
+    directory = save_rescue_copy(finished_traces(), {"seed": 1}, "format = 1\n")
+
+    assert directory.is_relative_to(tmp_path / "subflow-rescued")
+    assert (directory / "subflows.csv").stat().st_size > 0
+    assert not any(full.iterdir())
+
+
+def test_rescue_that_finds_no_room_says_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def export_csv(_traces: Traces, path: Path, *_more: Any) -> Path:
+        raise ExportError(f"{path} cannot be written: No space left on device; choose another folder")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(exports, "export_csv", export_csv)
+
+    with pytest.raises(ExportError, match=r"to rescue the run: tried .*subflow-rescued.*No space left"):
+        save_rescue_copy(finished_traces(), {"seed": 1}, "format = 1\n")

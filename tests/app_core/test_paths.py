@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from subflow_app.core import paths
-from subflow_app.core.errors import ExportError
 
 
 def test_files_are_in_the_users_folders() -> None:
@@ -18,7 +17,7 @@ def test_files_are_in_the_users_folders() -> None:
 
 
 def test_rescue_directories_are_new_each_time_and_named_after_the_run() -> None:
-    first, second = paths.new_rescue_directory("Two paths: 1/2"), paths.new_rescue_directory("Two paths: 1/2")
+    first, second = (next(paths.rescue_directories("Two paths: 1/2")) for _ in range(2))
 
     assert first.is_dir()
     assert second.is_dir()
@@ -32,15 +31,24 @@ def test_rescue_falls_back_to_the_working_directory(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("XDG_DATA_HOME", str(blocked))
     monkeypatch.chdir(tmp_path)
 
-    assert paths.new_rescue_directory("x").is_relative_to(tmp_path / "subflow-rescued")
+    assert next(paths.rescue_directories("x")).is_relative_to(tmp_path / "subflow-rescued")
 
 
-def test_rescue_without_any_place_says_what_was_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rescue_offers_one_place_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    offered = list(paths.rescue_directories("x"))
+
+    assert [path.parent for path in offered] == list(paths.rescue_places())
+    for path in offered:
+        path.rmdir()
+
+
+def test_rescue_without_any_place_offers_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blocked = tmp_path / "a-file"
     blocked.write_text("")
     monkeypatch.setenv("XDG_DATA_HOME", str(blocked))
     monkeypatch.setattr(Path, "cwd", lambda: blocked)
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(blocked))
 
-    with pytest.raises(ExportError, match="a-file"):
-        paths.new_rescue_directory("x")
+    assert list(paths.rescue_directories("x")) == []

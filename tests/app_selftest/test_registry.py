@@ -45,7 +45,7 @@ def test_checks_pass_in_the_source_tree(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_a_check_that_fails_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def run_checks(_checks: object, tell: object) -> list[Outcome]:
         return [
-            Outcome("core", State.FAILED, "another signature", 1.0, "a traceback"),
+            Outcome("core", State.FAILED, "another signature", 1.0, details="a traceback"),
             Outcome("display", State.SKIPPED, "not here", 1.0),
         ]
 

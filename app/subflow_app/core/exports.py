@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import math
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
 from subflow_app.core.json_document import json_text
 from subflow_app.core.learning.agent_series import number_names, steps_of
 from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
-from subflow_app.core.paths import new_rescue_directory
+from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.plots.spec import Curve
@@ -374,10 +375,19 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
     Raises:
         ExportError: if there is no place that can be written.
     """
-    directory = new_rescue_directory(traces.title)
     plan = ExportPlan(run_data=True, figures=(), figure_formats=())
-    export_run(traces, directory, plan, summary=summary, scenario_text=scenario_text)
-    return directory
+    reasons = []
+    for directory in rescue_directories(traces.title):
+        try:
+            export_run(traces, directory, plan, summary=summary, scenario_text=scenario_text)
+        except ExportError as error:
+            # A directory takes no room on a disk that has none left for the files in it.
+            shutil.rmtree(directory, ignore_errors=True)
+            reasons.append(str(error))
+        else:
+            return directory
+    tried = f"tried {', '.join(map(str, rescue_places()))}"
+    raise ExportError("; ".join((f"no directory can be written to rescue the run: {tried}", *reasons)))
 
 
 def _export_tables(traces: Traces, target: Path) -> list[Path]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import platformdirs
 
-from subflow_app.core.errors import ExportError, TrainingError
+from subflow_app.core.errors import TrainingError
 
 _APPLICATION = "subflow"
 
@@ -41,6 +42,11 @@ def guide_cache() -> Path:
 def library_cache() -> Path:
     """The folder of libraries of results that had to be brought to the schema of this version; made again when gone."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "library"
+
+
+def font_cache() -> Path:
+    """The folder in which matplotlib keeps what it knows of the fonts of this machine; made again when it is gone."""
+    return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "matplotlib"
 
 
 def recovery_directory() -> Path:
@@ -87,19 +93,16 @@ def new_training_directory(name: str) -> Path:
     raise TrainingError(f"{trainings_directory()} is full of trainings of this second; name a folder with --out")
 
 
-def new_rescue_directory(name: str) -> Path:
-    """A fresh directory for a run that the store could not keep.
+def rescue_directories(name: str) -> Iterator[Path]:
+    """Fresh directories for a run that the store could not keep, the best place first.
 
     The data directory comes first, but it may be the very disk that is full or read-only; then the working directory
-    and the temporary directory follow.
-
-    Raises:
-        ExportError: if none of them can be written.
+    and the temporary directory follow. A directory is made when it is asked for: that it could be made does not say
+    that anything can be written there.
     """
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     stem = f"{file_stem(name)}-{stamp}"
-    parents = (default_database().parent / "rescued", Path.cwd() / "subflow-rescued", Path(tempfile.gettempdir()))
-    for parent in parents:
+    for parent in rescue_places():
         for attempt in range(100):
             directory = parent / (stem if attempt == 0 else f"{stem}-{attempt + 1}")
             try:
@@ -108,8 +111,13 @@ def new_rescue_directory(name: str) -> Path:
                 continue
             except OSError:
                 break
-            return directory
-    raise ExportError(f"no directory can be written to rescue the run: tried {', '.join(map(str, parents))}")
+            yield directory
+            break
+
+
+def rescue_places() -> tuple[Path, ...]:
+    """Where runs are rescued to, the best place first."""
+    return default_database().parent / "rescued", Path.cwd() / "subflow-rescued", Path(tempfile.gettempdir())
 
 
 def file_stem(name: str) -> str:

@@ -26,6 +26,7 @@ class Outcome:
         state: how it ended.
         told: what was found, what is wrong, or why it was left out; one line.
         duration_s: how long it took, s.
+        cpu_s: processor time of its process and of those that it waited for, s; 0 if it did not come to its end.
         details: a traceback, and what the process wrote, as it came.
     """
 
@@ -33,6 +34,7 @@ class Outcome:
     state: State
     told: str
     duration_s: float
+    cpu_s: float = 0.0
     details: str = ""
 
     @property

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from subflow_app.core.own_program import SELFTEST_CHECK, own_command
 from subflow_app.selftest.check import Check, last_lines
@@ -94,23 +95,34 @@ def _run(check: Check, folder: Path, processes: _Processes) -> Outcome:
         except subprocess.TimeoutExpired:
             _kill(process)
             said, _ = process.communicate()
-            state, told, details = State.FAILED, f"it took longer than {check.limit_s:g} s and was given up", ""
+            answer = _Answer(State.FAILED, f"it took longer than {check.limit_s:g} s and was given up")
         else:
-            state, told, details = _judged(folder, process.returncode, said)
-    return Outcome(check.name, state, told, time.perf_counter() - began, "\n".join(filter(None, (details, said))))
+            answer = _answer(folder, process.returncode, said)
+    duration_s, details = time.perf_counter() - began, "\n".join(filter(None, (answer.details, said)))
+    return Outcome(check.name, answer.state, answer.told, duration_s, answer.cpu_s, details)
 
 
-def _judged(folder: Path, code: int, said: str) -> tuple[State, str, str]:
-    """State, text and details of a check whose process has ended."""
+class _Answer(NamedTuple):
+    """What is known of a check when its process has ended."""
+
+    state: State
+    told: str
+    details: str = ""
+    cpu_s: float = 0.0
+
+
+def _answer(folder: Path, code: int, said: str) -> _Answer:
     try:
-        answer = json.loads((folder / ANSWER_FILE).read_text(encoding="utf-8"))
+        left = json.loads((folder / ANSWER_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return State.FAILED, f"its process ended with {code} before it was done: {last_lines(said) or 'no word'}", ""
-    state, told, details = State(answer["state"]), str(answer["told"]), str(answer["details"])
-    if state is not State.FAILED and (said or code != 0):
+        return _Answer(
+            State.FAILED, f"its process ended with {code} before it was done: {last_lines(said) or 'no word'}"
+        )
+    answer = _Answer(State(left["state"]), left["told"], left["details"], left["cpu_s"])
+    if answer.state is not State.FAILED and (said or code != 0):
         unexpected = f"unexpected output: {last_lines(said)}" if said else f"its process ended with {code}"
-        return State.FAILED, f"{told}; {unexpected}", details
-    return state, told, details
+        return answer._replace(state=State.FAILED, told=f"{answer.told}; {unexpected}")
+    return answer
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -38,6 +39,8 @@ def be_check(words: Sequence[str]) -> int:
         state, told = State.FAILED, str(error)
     except Exception as error:
         state, told, details = State.FAILED, f"{type(error).__name__}: {error}", traceback.format_exc()
-    answer = {"state": state.value, "told": told, "details": details}
+    spent = os.times()
+    cpu_s = spent.user + spent.system + spent.children_user + spent.children_system
+    answer = {"state": state.value, "told": told, "details": details, "cpu_s": cpu_s}
     (folder / ANSWER_FILE).write_text(json.dumps(answer), encoding="utf-8")
     return 0

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+
 from subflow_app.selftest.check import Check, Place
+from subflow_app.selftest.checks.imports import modules_of
 
 
 def check(_place: Place) -> str:
-    """Tries the parts that are known to be lost when a program is frozen."""
+    """Imports all agents, and tries the parts of PyTorch that are known to be lost when a program is frozen."""
     from subflow_agents.torch_check import check_torch
 
-    return check_torch()
+    agents = modules_of("subflow_agents")
+    for name in agents:
+        importlib.import_module(name)
+    return f"{check_torch()}; {len(agents)} modules of agents"
 
 
 CHECK = Check("PyTorch", check)

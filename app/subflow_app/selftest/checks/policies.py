@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from subflow_app.selftest.check import Check, Place, require
-
-if TYPE_CHECKING:
-    from subflow_app.core.learning.policies import PolicyRecord
 
 # The flow of one, where agents of single paths are at home, and that of the other are the only ones.
 _SCENARIOS = {"rl-explore": ("rlx-fixed", "download")}
@@ -22,19 +17,25 @@ def check(_place: Place) -> str:
     require(records, "no policy is there")
     for record in records:
         require(not record.problem, f"{record.path}: {record.problem}")
-        require(_steps(record) > 0, f"{record.name} decided nothing in its run")
+        scenario, flow = _SCENARIOS.get(record.controller, _USUAL)
+        require(decisions(scenario, flow, record.controller, record.name) > 0, f"{record.name} decided nothing")
     return f"{len(records)} control a run: {', '.join(record.name for record in records)}"
 
 
-def _steps(record: PolicyRecord) -> int:
-    """How many decisions the policy took in ten seconds."""
+def decisions(scenario: str, flow: str, controller: str, policy: str) -> int:
+    """How many decisions a policy takes in ten seconds.
+
+    Args:
+        scenario: name of a shipped one.
+        flow: whose controller it is.
+        controller: name of the agent.
+        policy: its name or file.
+    """
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_sim import Simulation
 
-    name, flow = _SCENARIOS.get(record.controller, _USUAL)
-    controller = f"flows.{flow}.controller"
-    changes = (f"{controller}={record.controller}", f"{controller}.policy={record.name}")
-    simulation = Simulation(open_scenario(name, overrides=changes).scenario, sample_interval_s=1.0)
+    changes = (f"flows.{flow}.controller={controller}", f"flows.{flow}.controller.policy={policy}")
+    simulation = Simulation(open_scenario(scenario, overrides=changes).scenario, sample_interval_s=1.0)
     simulation.run_until(10.0)
     steps = simulation.take_agent_steps()
     return 0 if steps is None else len(steps.time_ns)

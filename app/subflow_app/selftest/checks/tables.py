@@ -5,24 +5,29 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from subflow_app.selftest.check import SHORT_RUN, Check, Place, require
+from subflow_app.selftest.check import Check, Place, require
+from subflow_app.selftest.short_run import keep_short_run
 
 _FORMATS = ("csv", "csv-long", "parquet", "parquet-long", "pcapng", "bundle")
 
 
 def check(place: Place) -> str:
     """Exports a run in every format of data, and reads each file again."""
-    place.subflow("run", *SHORT_RUN)
-    place.subflow("export", 1, "--format", ",".join(_FORMATS), "--until", "5s", "--out", "data")
+    from subflow_app.core.exporting.verification import verify_bundle
+    from subflow_app.core.measured.measured_table import ReadingOptions
+    from subflow_app.core.measured.pcap_reader import read_pcap
+
+    number = keep_short_run(place.folder / "runs.subflow")
+    words = ("--db", "runs.subflow", "--format", ",".join(_FORMATS), "--until", "5s", "--out", "data")
+    place.subflow("export", number, *words)
     folder = place.folder / "data"
     rows, columns = _csv_size(folder / "subflows.csv")
     require(rows > 1 and columns > 1, f"subflows.csv has {rows} rows and {columns} columns")
     _check_parquet(folder / "subflows.parquet", rows, columns)
     _check_parquet(folder / "samples.parquet", *_csv_size(folder / "samples.csv"))
-    read = place.subflow("import-trace", folder / "mptcp.pcapng", "--json", may_speak=True).document
-    require(read, "nothing was read from the capture")
-    verified = place.subflow("verify", folder / "run-1.subflow.zip", "--json").document
-    require(verified["holds"], "the bundle's run does not come out again")
+    require(read_pcap(folder / "mptcp.pcapng", ReadingOptions()).columns, "the capture has no connection")
+    verified = verify_bundle(folder / f"run-{number}.subflow.zip")
+    require(verified.holds, f"the bundle's run does not come out again: {verified.checks}")
     return f"{', '.join(_FORMATS)}: {sum(1 for _ in folder.iterdir())} files, read again and verified"
 
 
