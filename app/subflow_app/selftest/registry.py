@@ -5,6 +5,7 @@ from __future__ import annotations
 from subflow_app.selftest.check import Check
 from subflow_app.selftest.checks import (
     core_signature,
+    crash_report,
     figures,
     guide,
     imports,
@@ -51,4 +52,5 @@ CHECKS: tuple[Check, ...] = (
     read_only_home.CHECK,
     low_disk.CHECK,
     two_instances.CHECK,
+    crash_report.CHECK,
 )

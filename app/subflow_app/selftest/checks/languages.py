@@ -1,4 +1,4 @@
-"""The window speaks German: its own texts, the help, and the dialogs of Qt."""
+"""The window speaks German, on a file whose name does: its own texts, the help, and the dialogs of Qt."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
     from subflow_app.selftest.window_story import Until
 
+_FOLDER, _FILE = "Übungen & Läufe", "Mein Netz für 世界.subflow.toml"
 
-def check(_place: Place) -> str:
+
+def check(place: Place) -> str:
     """Opens it in German."""
+    from subflow_app.core.resources import resource_path
     from subflow_app.selftest.window_story import play
 
+    file = place.folder / _FOLDER / _FILE
+    file.parent.mkdir()
+    file.write_bytes(resource_path("scenarios/t-2link.toml").read_bytes())
     menus: list[str] = []
 
     def story(window: MainWindow) -> Iterator[Until]:
@@ -28,9 +34,10 @@ def check(_place: Place) -> str:
         require("Datei" in menus, f"the menus are {', '.join(menus)}")
         require(cancel == "Abbrechen", f"Qt's own dialogs say {cancel}, not Abbrechen")
         require("Topologie" in window.help.browser.toPlainText(), "the help is not German")
+        require(_FILE in window.windowTitle(), f"the window on {_FILE} is titled {window.windowTitle()}")
         yield from ()
 
-    play(story, settings={"language": "de", "is_welcomed": True})
+    play(story, file=file, settings={"language": "de", "is_welcomed": True})
     return f"German: {', '.join(menus)}; Qt's dialogs too"
 
 

@@ -1,30 +1,27 @@
-"""The licences of everything that is delivered with the program: listed, there, and not empty."""
+"""The licences of everything that is delivered with the program: each part is listed, and its texts are there."""
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
+from subflow_app.selftest.check import Check, Place, is_frozen, require
 
-from subflow_app.selftest.check import Check, NotHereError, Place, is_frozen, require
-
-_NEVER_MISSING = ("CPython", "Qt", "PySide6", "torch", "numpy", "PyInstaller", "Subflow")
+_NEVER_MISSING = ("Subflow", "Python", "PySide6", "PySide6-QtAds", "torch", "numpy")
+_ONLY_PACKAGED = ("PyInstaller",)  # its bootloader starts the packaged program
 
 
 def check(_place: Place) -> str:
     """Reads the list and each text."""
-    if not is_frozen():
-        raise NotHereError("the packaged program alone has the parts of others with it")
-    folder = Path(getattr(sys, "_MEIPASS", ""), "licenses")
-    parts = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    from subflow_app.core.licences import licence_parts
+
+    parts = licence_parts()
     for part in parts:
-        require(part["licence"] and part["files"], f"{part['name']} has no licence")
-        for name in part["files"]:
-            require((folder / name).stat().st_size > 0, f"{name} of {part['name']} is empty")
-    names = " ".join(part["name"] for part in parts).casefold()
-    missing = [name for name in _NEVER_MISSING if name.casefold() not in names]
+        require(part.text().strip(), f"nothing is said of {part.name}")
+        # In a source tree a package has what its makers put into it.
+        require(not is_frozen() or (part.licence and part.files), f"{part.name} has no licence, or no text of it")
+    names = " ".join(part.name for part in parts).casefold()
+    needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ())
+    missing = [name for name in needed if name.casefold() not in names]
     require(not missing, f"nothing is said of {', '.join(missing)}")
-    return f"{len(parts)} parts, {sum(len(part['files']) for part in parts)} texts"
+    return f"{len(parts)} parts, {sum(len(part.files) for part in parts)} texts"
 
 
 CHECK = Check("licences", check)

@@ -1,0 +1,60 @@
+"""The frozen program tries itself, and every part of it does what it does in the source tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subflow_app.selftest.registry import CHECKS
+
+# Beside these nothing may be left out of the frozen program: the system has to let a user mount a small disk.
+MAY_BE_LEFT_OUT = {"low disk"}
+
+
+@pytest.fixture(scope="module")
+def told(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Any]:
+    """What the self-test printed, and its report. What `dev.py` and pytest have set is not for the program."""
+    folder = tmp_path_factory.mktemp("selftest")
+    program = bundle / ("subflow-cli.exe" if sys.platform == "win32" else "subflow")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    done = subprocess.run(
+        [program, "--selftest", "--out", folder / "report.json"],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    return done, json.loads((folder / "report.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.timeout(700)
+def test_the_frozen_program_passes_its_self_test(told: tuple[subprocess.CompletedProcess[str], Any]) -> None:
+    done, report = told
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert report["frozen"] is True
+    assert report["passed"] is True
+
+
+def test_no_check_is_left_out_of_the_frozen_program(told: tuple[subprocess.CompletedProcess[str], Any]) -> None:
+    _, report = told
+
+    assert [check["name"] for check in report["checks"]] == [check.name for check in CHECKS]
+    assert {check["name"] for check in report["checks"] if check["state"] == "skipped"} <= MAY_BE_LEFT_OUT
+
+
+def test_everything_is_printed_in_a_line(told: tuple[subprocess.CompletedProcess[str], Any]) -> None:
+    done, report = told
+
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(report["checks"]) + 1
+    assert all(line[8:].startswith(check["name"]) for line, check in zip(lines, report["checks"], strict=False))
