@@ -76,14 +76,16 @@ class Tree:
         """Adds all that is in a folder of the disk; programs may be run, all else is only read.
 
         Raises:
-            ValueError: if a link in it leads out of it: elsewhere there will be nothing.
+            ValueError: if a link in it leads out of it or to nothing.
         """
         for path in sorted(folder.rglob("*")):
             name = f"{prefix}{path.relative_to(folder).as_posix()}"
             if path.is_symlink():
                 target = path.readlink()
-                if not path.resolve().is_relative_to(folder.resolve()) or target.is_absolute() or not path.exists():
+                if target.is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
                     raise ValueError(f"{path} points to {target}: allowed is a file inside {folder}, named relatively")
+                if not path.exists():
+                    raise ValueError(f"{path} points to {target}, which is not there: leave out both or none")
                 self.add_link(name, target.as_posix())
             elif path.is_file():
                 self.add(name, path, 0o755 if is_program(path) else 0o644)

@@ -135,10 +135,14 @@ def test_what_cannot_become_a_package_is_refused_by_name(small_bundle: Path, tmp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_link_that_leads_out_of_the_bundle_is_refused(tmp_path: Path) -> None:
+def test_a_link_that_leads_out_of_the_bundle_or_nowhere_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bundle").mkdir()
     (tmp_path / "bundle" / "link").symlink_to("/etc/passwd")
     with pytest.raises(ValueError, match="link points to /etc/passwd: allowed is a file inside"):
+        Tree().add_folder("", tmp_path / "bundle")
+    (tmp_path / "bundle" / "link").unlink()
+    (tmp_path / "bundle" / "link").symlink_to("gone")
+    with pytest.raises(ValueError, match="link points to gone, which is not there"):
         Tree().add_folder("", tmp_path / "bundle")
 
 
