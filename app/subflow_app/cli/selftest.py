@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,4 +64,3 @@ def selftest(out: Path | None) -> int:
 
 def _tell(outcome: Outcome) -> None:
     print_line(outcome.line)
-    sys.stdout.flush()

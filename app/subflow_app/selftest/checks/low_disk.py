@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from subflow_app.selftest.check import SHORT_RUN, Check, Place, last_lines, require
+from subflow_app.selftest.check import Check, Place, last_lines, require
 from subflow_app.selftest.obstacles import mount_small_disk
+from subflow_app.selftest.short_run import keep_short_run
 
 _DISK_BYTES = 3_000_000
 # Enough to open the database, too little for a whole run.
@@ -17,21 +18,29 @@ def check(place: Place) -> str:
     disk = place.folder / "disk"
     disk.mkdir()
     mount_small_disk(disk, _DISK_BYTES)
-    environment = {"XDG_DATA_HOME": str(disk)}
-    first = place.subflow("run", *SHORT_RUN, "--json", environment=environment).document
+    database = disk / "subflow" / "subflow.db"
+    database.parent.mkdir()
+    before = keep_short_run(database)
     filler = disk / "filler"
     _fill(filler)
-    said = place.subflow("run", "demo", code=1, may_speak=True, environment=environment).err
+    said = place.subflow("run", "demo", code=1, may_speak=True, environment={"XDG_DATA_HOME": str(disk)}).err
     require("no space left" in said, f"it is not said that the disk is full: {last_lines(said)}")
     rescued = list(place.folder.glob("subflow-rescued/*/subflows.csv"))
     require(rescued and rescued[0].stat().st_size > 0, f"the run is lost: {last_lines(said)}")
     require(str(rescued[0].parent) in said, f"it is not said where the run is: {last_lines(said)}")
     filler.unlink()
-    listed = place.subflow("runs", "--json", environment=environment).document
-    kept = [run for run in listed if run["run_id"] == first["run_id"] and run["status"] == "finished"]
-    require(kept, "the run from before is not in the database any more")
-    place.subflow("run", *SHORT_RUN, environment=environment)
+    after = keep_short_run(database)
+    kept = _finished(database)
+    require({before, after} <= kept, f"run {before} from before or run {after} from afterwards is not in the database")
     return "the run was saved in another folder, the database is whole"
+
+
+def _finished(database: Path) -> set[int]:
+    """Numbers of the runs that are whole."""
+    from subflow_store import open_store
+
+    with open_store(database, read_only=True) as store:
+        return {run.id for run in store.runs() if run.status == "finished"}
 
 
 def _fill(filler: Path) -> None:

@@ -6,12 +6,12 @@ import sqlite3
 from contextlib import closing
 
 from subflow_app.selftest.check import Check, Place, require
-from subflow_app.selftest.short_run import keep_short_run
 
 
 def check(place: Place) -> str:
     """Hands over one of each."""
     from subflow_app.core.resources import resource_path
+    from subflow_store import open_store
 
     text = resource_path("scenarios/t-2link.toml").read_text(encoding="utf-8")
     wrong = place.folder / "wrong.toml"
@@ -19,7 +19,7 @@ def check(place: Place) -> str:
     said = place.subflow("run", wrong, code=2, may_speak=True).err
     require(f"{wrong}:" in said and "5 parrots" in said, f"of a wrong scenario it is said: {said.strip()}")
     newer = place.folder / "newer.subflow"
-    keep_short_run(newer)
+    open_store(newer).close()
     with closing(sqlite3.connect(newer)) as connection, connection:
         connection.execute("PRAGMA user_version = 4711")
     before = newer.read_bytes()
