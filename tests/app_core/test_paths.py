@@ -52,3 +52,12 @@ def test_rescue_without_any_place_offers_none(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(blocked))
 
     assert list(paths.rescue_directories("x")) == []
+
+
+def test_a_working_directory_that_is_gone_is_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    assert paths.rescue_places() == (paths.default_database().parent / "rescued", Path(tempfile.gettempdir()))
+    monkeypatch.chdir(tmp_path)

@@ -17,6 +17,7 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
+from subflow_app.core.errors import ExportError
 from subflow_app.core.running import runs as core_runs
 from subflow_app.core.settings import load_settings
 from subflow_app.core.traces import StoredTraces
@@ -255,6 +256,33 @@ def test_full_disk_loses_nothing(
     with qtbot.waitSignal(window.database.opened):
         window.banners.press("saved", "Use this database")
     assert [row.signature for row in window.history.runs()] == [result.signature]
+
+
+def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_arguments: Any) -> None:
+        raise StoreFull("the disk is full", path="runs.db")
+
+    def no_room(*_arguments: Any) -> None:
+        raise ExportError("the run Two paths cannot be rescued: No space left on device")
+
+    monkeypatch.setattr("subflow_store.store.Store.start_run", full)
+    monkeypatch.setattr("subflow_app.qt.unsaved_runs.save_rescue_copy", no_room)
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+    dialogs.answer("confirm", False)
+
+    window.close()
+    assert window.isVisible()
+    assert "No space left" in dialogs.asked[-1][1][2]
+    assert len(window.unsaved.jobs) == 1
+    # Room was made: nothing is asked, and where the run is is told.
+    monkeypatch.setattr("subflow_app.qt.unsaved_runs.save_rescue_copy", lambda *_arguments: Path("rescued"))
+    window.close()
+
+    assert not window.isVisible()
+    assert dialogs.told[-1][2] == "rescued"
 
 
 def test_unstored_run_is_exported_whole(

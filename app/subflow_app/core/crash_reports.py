@@ -23,9 +23,9 @@ from datetime import datetime
 from pathlib import Path
 
 from subflow_app import __version__
-from subflow_app.core.errors import is_told
 from subflow_app.core.paths import crash_directory
 from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.core.told_errors import is_told
 
 _log = logging.getLogger(__name__)
 

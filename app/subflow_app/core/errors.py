@@ -71,12 +71,3 @@ class ClusterError(AppError):
 
 class TrainingError(AppError):
     """A training cannot be started, attached to or told something: its folder or its process does not allow it."""
-
-
-def is_told(error: BaseException) -> bool:
-    """Whether an error is one that people are told: not a fault of the program."""
-    from subflow_agents.errors import AgentError
-    from subflow_sim.errors import SimError
-    from subflow_store.errors import StoreError
-
-    return isinstance(error, AppError | AgentError | SimError | StoreError)

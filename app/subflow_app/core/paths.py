@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -117,7 +118,10 @@ def rescue_directories(name: str) -> Iterator[Path]:
 
 def rescue_places() -> tuple[Path, ...]:
     """Where runs are rescued to, the best place first."""
-    return default_database().parent / "rescued", Path.cwd() / "subflow-rescued", Path(tempfile.gettempdir())
+    places = [default_database().parent / "rescued"]
+    with suppress(OSError):  # the working directory may be gone
+        places.append(Path.cwd() / "subflow-rescued")
+    return (*places, Path(tempfile.gettempdir()))
 
 
 def file_stem(name: str) -> str:

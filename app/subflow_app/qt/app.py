@@ -201,14 +201,27 @@ def _start_log() -> None:
     path = log_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        to_file = logging.handlers.RotatingFileHandler(
-            path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES_KEPT, encoding="utf-8", delay=True
-        )
+        to_file = _LogFile(path, maxBytes=_LOG_BYTES, backupCount=_LOG_FILES_KEPT, encoding="utf-8", delay=True)
     except OSError as error:
         _log.warning("no log is written to %s: %s", path, error.strerror)
         return
     to_file.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root.addHandler(to_file)
+
+
+class _LogFile(logging.handlers.RotatingFileHandler):
+    """The log file. Where it cannot be written, on a full disk say, that is said once; the window has its own log."""
+
+    _has_failed = False
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Says it; Python's own way is a traceback on stderr for each message."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            super().handleError(record)
+        elif not self._has_failed:
+            self._has_failed = True
+            _log.warning("the log %s cannot be written: %s", self.baseFilename, error.strerror)
 
 
 def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:

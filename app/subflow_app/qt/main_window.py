@@ -576,13 +576,14 @@ class MainWindow(QMainWindow):
             self._closes_when_ended = self._closes_when_changed = True
             event.ignore()
             return
+        if not self.unsaved.make_safe(asks=not self._closes_unasked):
+            self._closes_when_ended = False
+            event.ignore()
+            return
         self.queue_session.close()
         for feature in self.features:
             feature.close()
-        folders = self.unsaved.rescue_all()
-        if folders:
-            listed = "\n".join(str(folder) for folder in folders)
-            self.dialogs.tell(tr("Runs saved as files"), tr("Runs that no database has were written to:"), listed)
+        self.unsaved.make_safe(asks=False)  # what the queue has left
         self._state_file.save(self, self.workspaces, {name: self.bar[name].isChecked() for name in self.bar.switches()})
         self._state_file.save_speed_limit(self.speed_limit)
         self._state_file.save_history(self.history.state())

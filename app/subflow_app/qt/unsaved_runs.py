@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.qt.dialogs import Dialogs
@@ -79,21 +79,40 @@ class UnsavedRuns(QObject):
             "export run", export, succeeded=lambda path: self._on_exported(job, path), failed=self._on_failed
         )
 
-    def rescue_all(self) -> list[Path]:
-        """Writes the data of every run to a folder of its own, when the window closes.
+    def make_safe(self, *, asks: bool) -> bool:
+        """Writes the data of every run to a folder of its own, as the window closes, and tells where.
+
+        Args:
+            asks: whether the person is asked about runs that no disk takes.
 
         Returns:
-            The folders.
+            False if there are such runs, and the person would rather keep the window.
         """
-        folders = []
+        reasons = self._rescue_all()
+        if not reasons or not asks:
+            return True
+        text = trn(
+            "A run can be saved nowhere, and is lost when the window closes.",
+            "{count} runs can be saved nowhere, and are lost when the window closes.",
+            len(reasons),
+        )
+        return self.dialogs.confirm(tr("Runs would be lost"), text, "\n".join(reasons), tr("Close and lose them"))
+
+    def _rescue_all(self) -> list[str]:
+        """Tells the folders; returns why, for each run that could not be written."""
+        folders, reasons = [], []
         for job, result in list(self._runs.items()):
             try:
                 folders.append(save_rescue_copy(job.traces, result.summary, job.scenario_text))
             except AppError as error:
-                _log.error("run %s is lost: %s", job.name, error)
+                _log.error("run %s cannot be saved: %s", job.name, error)
+                reasons.append(str(error))
             else:
                 del self._runs[job]
-        return folders
+        if folders:
+            listed = "\n".join(map(str, folders))
+            self.dialogs.tell(tr("Runs saved as files"), tr("Runs that no database has were written to:"), listed)
+        return reasons
 
     def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:
         self._runs.pop(job, None)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import is_told
 from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.recipe import PAPERS, Recipe, load_recipe
 from subflow_app.core.experiments.report_tables import verdict_counts
 from subflow_app.core.experiments.results import Results, Verdict, VerdictKind, stored_results
 from subflow_app.core.paper.panel_plan import PanelFigure
+from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.errors import is_told
 from subflow_app.core.experiments import coverage
 from subflow_app.core.experiments.kinds import KINDS, Progress
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.results import Results, stored_results
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
+from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store

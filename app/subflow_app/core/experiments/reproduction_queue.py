@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.errors import AppError, is_told
+from subflow_app.core.errors import AppError
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, expected_s
 from subflow_app.core.library.taking import take_to_go_on
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
+from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store
