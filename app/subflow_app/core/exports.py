@@ -386,8 +386,8 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
             reasons.append(str(error))
         else:
             return directory
-    tried = f"tried {', '.join(map(str, rescue_places()))}"
-    raise ExportError("; ".join((f"no directory can be written to rescue the run: {tried}", *reasons)))
+    places = ", ".join(map(str, rescue_places()))
+    raise ExportError("; ".join((f"no directory can be written to rescue the run: tried {places}", *reasons)))
 
 
 def _export_tables(traces: Traces, target: Path) -> list[Path]:
