@@ -165,6 +165,19 @@ def test_add_to_menu_takes_no_other_words(installed: Path) -> None:
     assert done.stderr.endswith("add-to-menu [--remove]\n")
 
 
+def test_where_no_entry_can_be_made_it_says_so(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    env = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "file")}
+    done = subprocess.run([installed / "add-to-menu"], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert str(tmp_path / "file") in done.stderr
+    homeless = {"PATH": os.environ["PATH"]}
+    done = subprocess.run([installed / "add-to-menu"], capture_output=True, text=True, env=homeless, check=False)
+    assert done.returncode != 0
+    assert "neither HOME nor XDG_DATA_HOME" in done.stderr
+
+
 def test_the_tarball_starts_from_where_it_was_moved_to(installed: Path) -> None:
     assert _run(installed / "subflow", "starts") == "starts\n"
     assert (installed / "_internal" / "library.so").readlink() == Path("library.so.1")

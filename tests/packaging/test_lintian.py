@@ -1,0 +1,48 @@
+"""What Debian's own checker says: of our own files in seconds, of the whole package in minutes, hence --packaged."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from linux import deb
+
+# What it says of a package that brings everything along, and why that is so.
+ACCEPTED = {
+    "malformed-deb-archive": "this lintian does not know zstd, which dpkg reads since 1.21.18",
+    "embedded-library": "that is what the package is for",
+    "custom-library-search-path": "how libraries in wheels find each other",
+    "unstripped-binary-or-object": "strip breaks libraries that were patched when their wheel was made",
+    "binary-from-other-architecture": "code for microcontrollers' debuggers inside numpy and torch data",
+}
+
+
+def _lint(package: Path) -> set[str]:
+    """Tags of errors and warnings."""
+    lintian = shutil.which("lintian")
+    if lintian is None:
+        pytest.skip("needs lintian of the package lintian")
+    command = [lintian, "--allow-root", "--tag-display-limit", "0", str(package)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return set(re.findall(r"^[EW]: subflow: (\S+)", told, re.MULTILINE))
+
+
+def test_what_we_write_ourselves_is_as_debian_wants_it(
+    pytestconfig: pytest.Config, small_bundle: Path, tmp_path: Path
+) -> None:
+    if not pytestconfig.getoption("--packaged"):
+        pytest.skip("lintian takes seconds: python3 dev.py test-package")
+    assert _lint(deb.make(small_bundle, tmp_path, version="1.2.3", compression="xz")) == set()
+
+
+@pytest.mark.timeout(1800)
+def test_of_the_whole_package_it_only_finds_what_comes_with_parts_of_others(bundle: Path) -> None:
+    output = bundle.parents[1]
+    packages = sorted(output.glob("subflow_*.deb"))
+    if not packages:
+        pytest.skip(f"there is no package in {output}: python3 dev.py package")
+    assert _lint(packages[-1]) - ACCEPTED.keys() == set()
