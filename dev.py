@@ -80,7 +80,7 @@ PACKAGE_PACKAGES = (
     *("nsis", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
 )
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
-EXTRAS = ("train", "envs", "cluster", "pcap", "parquet", "docs", "package", "dev")
+EXTRAS = ("train", "envs", "cluster", "pcap", "docs", "package", "dev")
 
 OLDEST_GCC, OLDEST_CLANG = 12, 15
 CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of builds without CUDA

@@ -117,7 +117,6 @@ PINNED = {
             "envs": ["gymnasium==1.4.0"],
             "cluster": [],
             "pcap": [],
-            "parquet": [],
             "docs": [],
             "package": [],
             "dev": ["ruff==0.17.6", "stable-baselines3==2.9.2"],

@@ -84,7 +84,7 @@ def test_the_packages_import_what_they_declare_and_declare_what_they_import() ->
                 imported.add(node.module.partition(".")[0])
     from_others = imported - own - set(sys.stdlib_module_names)
     declared = {re.split(r"[<>=]", requirement)[0] for requirement in PROJECT["dependencies"]}
-    extras = ("envs", "train", "cluster", "pcap", "parquet")
+    extras = ("envs", "train", "cluster", "pcap")
     optional = {one.partition("==")[0] for extra in extras for one in PROJECT["optional-dependencies"][extra]}
     # The icons are drawn from its fonts, without importing it.
     from_others.add("qtawesome")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 
 from PySide6.QtWidgets import (
@@ -52,11 +51,6 @@ class RunExportDialog(QDialog):
         self.run_data = self._box("run_export_csv", tr("CSV, a column per trace; with summary and scenario"))
         self.run_data.setChecked(True)
         self.tables = {kind: self._box(f"run_export_{kind}", tr(_TABLES[kind])) for kind in TABLE_KINDS}
-        if importlib.util.find_spec("pyarrow") is None:
-            for kind, box in self.tables.items():
-                if kind.startswith("parquet"):
-                    box.setEnabled(False)
-                    box.setToolTip(tr("Takes the package pyarrow: {command}", command="pip install 'subflow[parquet]'"))
         text = tr("A bundle: all of the run in one file, to be verified elsewhere")
         self.bundle = self._box("run_export_bundle", text)
         self.bundle.setToolTip(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.exporting.tables import LONG_COLUMNS, export_table
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import Traces
@@ -23,6 +22,11 @@ def traces() -> Traces:
     job = RunJob(load_scenario("assets/scenarios/t-10b.toml", overrides=["duration=3s", "warmup=0s"]), "")
     job.run()
     return job.traces
+
+
+def units_of(table: Any) -> dict[str, str]:
+    units: dict[str, str] = json.loads(table.schema.metadata[b"subflow"])["units"]
+    return units
 
 
 def test_long_csv_has_a_row_for_each_sample(traces: Traces, tmp_path: Path) -> None:
@@ -52,8 +56,9 @@ def test_parquet_holds_the_same_columns_with_their_units_and_the_run(traces: Tra
         table = next(table for table in tables if name in table.column_names)
         _, values = traces.read(key)
         np.testing.assert_array_equal(table[name].to_numpy(), values)
-        assert table.schema.field(name).metadata[b"unit"] == key.unit.encode()
+        assert units_of(table)[name] == key.unit
         assert table[name].null_count == np.isnan(values).sum()
+    assert units_of(tables[0])["time_s"] == "s"
     facts = json.loads(tables[0].schema.metadata[b"subflow"])
     assert facts["signature"] == "0123"
     assert facts["duration_s"] == 3.0
@@ -72,11 +77,3 @@ def test_long_parquet_equals_long_csv(traces: Traces, tmp_path: Path) -> None:
     ]
     values = np.array([float(row[5] or "nan") for row in rows], np.float32)
     np.testing.assert_array_equal(table["value"].to_numpy(), values)
-
-
-def test_without_pyarrow_it_is_said_what_to_install(
-    traces: Traces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(AppError, match=r"pip install 'subflow\[parquet\]'"):
-        export_table(traces, tmp_path, "parquet")

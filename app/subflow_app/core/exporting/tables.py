@@ -2,7 +2,8 @@
 
 Wide is a column per trace, as in ``subflows.csv``, ``flows.csv`` and ``links.csv`` (see `exports`). Long is a row per
 sample: ``time_s, scope, owner, quantity, unit, value``, what grammars of graphics and data frames like best. All values
-are SI; the name of a quantity ends in its unit, which stands in a column (long) or in the field's metadata (Parquet).
+are SI; the name of a quantity ends in its unit, which also stands in a column (long) or in the metadata of the file
+(wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed, signature and so on).
 """
 
 from __future__ import annotations
@@ -12,22 +13,22 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from subflow_app.core.errors import AppError, InputError
+from subflow_app import __version__
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.parquet import Column, Names, Numbers, parquet_bytes
 from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts, writing
 from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
 from subflow_sim.whole_file import write_whole
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 TableKind = Literal["csv-long", "parquet", "parquet-long"]
 TABLE_KINDS: tuple[TableKind, ...] = get_args(TableKind)
 
-LONG_COLUMNS = ("time_s", "scope", "owner", "quantity", "unit", "value")
+_TIME = "time_s"
+LONG_COLUMNS = (_TIME, "scope", "owner", "quantity", "unit", "value")
 _LONG_FILE = "samples"
 
 
@@ -46,7 +47,6 @@ def export_table(
         The files written.
 
     Raises:
-        AppError: if Parquet is asked for and pyarrow is not installed.
         ExportError: if a file cannot be written.
         InputError: if the run has no samples.
         StoreError: if the traces are stored and cannot be read.
@@ -59,9 +59,14 @@ def export_table(
     if kind == "csv-long":
         return [_write_long_csv(traces, keys, directory / f"{_LONG_FILE}.csv")]
     if kind == "parquet-long":
-        return [_write_parquet(_long_table(traces, keys), directory / f"{_LONG_FILE}.parquet", traces, described)]
+        return [_write_parquet(_long_columns(traces, keys), directory / f"{_LONG_FILE}.parquet", traces, described)]
     return [
-        _write_parquet(_wide_table(traces, chosen), (directory / file).with_suffix(".parquet"), traces, described)
+        _write_parquet(
+            _wide_columns(traces, chosen),
+            (directory / file).with_suffix(".parquet"),
+            traces,
+            {"units": {_TIME: "s"} | {_column(key): key.unit for key in chosen}, **(described or {})},
+        )
         for scope, file in TABLE_FILES.items()
         if (chosen := select_keys(traces, scope))
     ]
@@ -89,33 +94,32 @@ def _csv_text(cells: Sequence[str]) -> str:
     return text.getvalue()
 
 
-def _wide_table(traces: Traces, keys: Sequence[SeriesKey]) -> pa.Table:
-    pa = _pyarrow()
-    columns = [traces.read(key) for key in keys]
-    count = min(len(values) for _, values in columns)
-    fields = [pa.field("time_s", pa.float64(), metadata={"unit": "s"})]
-    fields += [
-        pa.field(f"{key.owner}:{key.name}", pa.float32(), metadata={"unit": key.unit, "scope": key.scope})
-        for key in keys
-    ]
-    arrays = [pa.array(_rounded(columns[0][0][:count])), *(_known(pa, values[:count]) for _, values in columns)]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+def _wide_columns(traces: Traces, keys: Sequence[SeriesKey]) -> list[Column]:
+    read = [traces.read(key) for key in keys]
+    count = min(len(values) for _, values in read)
+    time_s = read[0][0][:count]
+    columns = (
+        Numbers(_column(key), values[:count], has_nulls=True) for key, (_, values) in zip(keys, read, strict=True)
+    )
+    return [Numbers(_TIME, _rounded(time_s)), *columns]
 
 
-def _long_table(traces: Traces, keys: Sequence[SeriesKey]) -> pa.Table:
-    pa = _pyarrow()
-    names = pa.dictionary(pa.int32(), pa.string())
-    kinds = (pa.float64(), names, names, names, names, pa.float32())
-    schema = pa.schema([pa.field(name, kind) for name, kind in zip(LONG_COLUMNS, kinds, strict=True)])
-    parts = []
-    for key in keys:
-        time_s, values = traces.read(key)
-        count = min(len(time_s), len(values))
-        zeros = pa.array(np.zeros(count, np.int32))
-        texts = [pa.DictionaryArray.from_arrays(zeros, pa.array([text])) for text in _texts(key)]
-        arrays = [pa.array(_rounded(time_s[:count])), *texts, _known(pa, values[:count])]
-        parts.append(pa.Table.from_arrays(arrays, schema=schema))
-    return pa.concat_tables(parts).unify_dictionaries()
+def _long_columns(traces: Traces, keys: Sequence[SeriesKey]) -> list[Column]:
+    read = [traces.read(key) for key in keys]
+    counts = [min(len(time_s), len(values)) for time_s, values in read]
+    times = np.concatenate([time_s[:count] for (time_s, _), count in zip(read, counts, strict=True)])
+    values = np.concatenate([values[:count] for (_, values), count in zip(read, counts, strict=True)])
+    names = []
+    for place, name in enumerate(LONG_COLUMNS[1:-1]):
+        texts = [_texts(key)[place] for key in keys]
+        different = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+        runs = [(different[text], count) for text, count in zip(texts, counts, strict=True)]
+        names.append(Names(name, tuple(different), runs))
+    return [Numbers(_TIME, _rounded(times)), *names, Numbers(LONG_COLUMNS[-1], values, has_nulls=True)]
+
+
+def _column(key: SeriesKey) -> str:
+    return f"{key.owner}:{key.name}"
 
 
 def _texts(key: SeriesKey) -> tuple[str, str, str, str]:
@@ -127,34 +131,9 @@ def _rounded(time_s: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
     return np.round(time_s, 9)
 
 
-def _known(pa: Any, values: np.ndarray[Any, np.dtype[np.float32]]) -> Any:
-    """The values; what is not known is null, as an empty cell is in CSV."""
-    return pa.array(values, mask=np.isnan(values))
-
-
-def _write_parquet(table: pa.Table, path: Path, traces: Traces, described: Mapping[str, Any] | None) -> Path:
-    import pyarrow.parquet
-
+def _write_parquet(columns: Sequence[Column], path: Path, traces: Traces, described: Mapping[str, Any] | None) -> Path:
     facts = {"title": traces.title, "duration_s": traces.duration_s, "warmup_s": traces.warmup_s, **(described or {})}
-    kept = {**(table.schema.metadata or {}), b"subflow": json.dumps(facts, ensure_ascii=False).encode()}
-    buffer = io.BytesIO()
-    # Floats of a trace differ in few bytes, which lie side by side that way: half the size.
-    floats = [field.name for field in table.schema if field.type in (_pyarrow().float32(), _pyarrow().float64())]
-    pyarrow.parquet.write_table(
-        table.replace_schema_metadata(kept),
-        buffer,
-        compression="zstd",
-        use_dictionary=[field.name for field in table.schema if field.name not in floats],
-        use_byte_stream_split=floats,
-    )
+    metadata = {"subflow": json.dumps(facts, ensure_ascii=False)}
     with writing(path):
-        write_whole(path, buffer.getvalue())
+        write_whole(path, parquet_bytes(columns, metadata, f"subflow version {__version__}"))
     return path
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise AppError("writing Parquet takes the package pyarrow: pip install 'subflow[parquet]'") from None
-    return pyarrow
