@@ -62,6 +62,13 @@ Scenario linux_profile(Nanos duration, Nanos warmup) {
     return scenario;
 }
 
+Network finished(const Scenario& scenario, std::uint64_t seed) {
+    Network network(scenario, seed);
+    network.run_until(scenario.duration);
+    network.check_invariants();
+    return network;
+}
+
 bool is_same_however_cut(const Scenario& scenario, Nanos until) {
     Network once(scenario, 7);
     once.run_until(until);

@@ -10,6 +10,8 @@ namespace subflow::testing {
 
 using namespace subflow::literals;
 
+constexpr double kPacketBits = 12'000;  // of 1500 bytes, the size unless a scenario says otherwise
+
 struct PathOptions {
     BitsPerSec rate = 10_Mbps;
     Nanos one_way = 50_ms;
@@ -30,6 +32,9 @@ Scenario textbook(Nanos duration, Nanos warmup = Nanos(0));
 
 // The current Linux behaviour, as far as the core has it.
 Scenario linux_profile(Nanos duration, Nanos warmup = Nanos(0));
+
+// The network of a scenario after its run, its books checked.
+Network finished(const Scenario& scenario, std::uint64_t seed = 1);
 
 // Whether a run to `until` is the same in one go, in pieces, and as a copy goes on with it.
 bool is_same_however_cut(const Scenario& scenario, Nanos until);

@@ -9,9 +9,9 @@ namespace subflow {
 namespace {
 
 using namespace literals;
+using testing::kPacketBits;
 using testing::PathOptions;
 
-constexpr double kPacketBits = 12'000;
 constexpr double kPayloadShare = 1448.0 / 1500;
 
 struct Path {

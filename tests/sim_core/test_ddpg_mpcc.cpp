@@ -11,8 +11,8 @@ namespace subflow {
 namespace {
 
 using namespace literals;
+using testing::kPacketBits;
 
-constexpr double kPacketBits = 12'000;
 constexpr double kMbit = 1e6;
 
 TEST(DdpgMpccRates, AStepIsAQuarterOfTheRateAtMostAndTwiceTheReferenceTheLimit) {

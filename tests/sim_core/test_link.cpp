@@ -1,12 +1,13 @@
 // One link direction: timing, limits, changes while packets are queued.
 #include <gtest/gtest.h>
 
-#include "link.h"
+#include "link_driver.h"
 
 namespace subflow {
 namespace {
 
 using namespace literals;
+using testing::packet;
 
 // 8 Mbit/s: a 1000-byte packet takes exactly 1 ms.
 Link make_link(std::optional<std::int64_t> limit = 10, Nanos delay = 5_ms) {
@@ -16,13 +17,6 @@ Link make_link(std::optional<std::int64_t> limit = 10, Nanos delay = 5_ms) {
     spec.delay = delay;
     spec.queue_limit_pkts = limit;
     return Link(spec, 1);
-}
-
-Packet packet(std::uint32_t seq, std::uint16_t size = 1000) {
-    Packet p;
-    p.seq = seq;
-    p.size = size;
-    return p;
 }
 
 Verdict enqueue(Link& link, const Packet& p, Nanos at, std::uint64_t luck) {

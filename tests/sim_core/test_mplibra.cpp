@@ -10,8 +10,7 @@ namespace subflow {
 namespace {
 
 using namespace literals;
-
-constexpr double kPacketBits = 12'000;
+using testing::kPacketBits;
 
 TEST(MpLibraUtility, MatchesVectors) {
     // ln 5 - 5 (10 x 0.02 + 5 x 0.01)

@@ -15,13 +15,6 @@ namespace {
 
 using namespace testing;
 
-Network finished(const Scenario& scenario) {
-    Network network(scenario, 1);
-    network.run_until(scenario.duration);
-    network.check_invariants();
-    return network;
-}
-
 // Looks at the network every `step`.
 Network watched(const Scenario& scenario, Nanos step, const std::function<void(const Network&)>& look) {
     Network network(scenario, 1);

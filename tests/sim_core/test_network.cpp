@@ -13,13 +13,6 @@ namespace {
 
 using namespace testing;
 
-Network finished(const Scenario& scenario, std::uint64_t seed = 1) {
-    Network network(scenario, seed);
-    network.run_until(scenario.duration);
-    network.check_invariants();
-    return network;
-}
-
 TEST(Network, ASingleFlowFillsALinkWithABufferOfOneBdp) {
     // 10 Mbit/s, 100 ms: BDP = 83.3 packets; with a queue of 84, b = 84/83.3 > 1: utilisation 1.
     Scenario scenario = textbook(100_s, 20_s);

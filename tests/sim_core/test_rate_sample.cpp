@@ -152,7 +152,7 @@ TEST(WindowedMax, StaysBetweenTheMaximaOfHalfAndOfTheWholeWindow) {
     // candidate is no older than that when it is needed.
     WindowedMax max(10);
     std::vector<double> values;
-    Draws draws(1);
+    subflow::Draws draws(1);
     for (std::uint32_t t = 0; t < 10'000; ++t) {
         values.push_back(draws.uniform());
         max.add(t, values.back());
@@ -164,9 +164,9 @@ TEST(WindowedMax, StaysBetweenTheMaximaOfHalfAndOfTheWholeWindow) {
 }
 
 TEST(Draws, AreThoseOfTheLuckAndItsOrder) {
-    Draws a(7);
-    Draws b(7);
-    Draws other(8);
+    subflow::Draws a(7);
+    subflow::Draws b(7);
+    subflow::Draws other(8);
     EXPECT_EQ(a.next(), b.next());
     EXPECT_NE(a.next(), other.next());
     // Uniform over 0..6: 7000 draws, 1000 each, standard deviation sqrt(7000 * 1/7 * 6/7) = 29.
