@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.conftest import Subflow
+
+from subflow_app.cli import exit_codes
+from subflow_store import open_store
 
 
 @pytest.fixture
@@ -174,3 +178,22 @@ def test_database_that_does_not_exist_is_not_made_by_looking(subflow: Subflow, t
     assert answer.code == 2
     assert "typo.db" in answer.err
     assert not (tmp_path / "typo.db").exists()
+
+
+@pytest.mark.parametrize("command", ["runs", "run"])
+def test_a_database_of_a_newer_version_is_refused_politely(
+    subflow: Subflow, scenario: Path, database: Path, command: str
+) -> None:
+    open_store(database).close()
+    with sqlite3.connect(database) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    connection.close()
+    before = database.read_bytes()
+
+    answer = subflow(command, *([scenario] if command == "run" else []), "--db", database)
+
+    assert answer.code == exit_codes.FAILED
+    (line,) = answer.err.splitlines()
+    assert "newer" in line
+    assert "Traceback" not in line
+    assert database.read_bytes() == before
