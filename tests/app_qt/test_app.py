@@ -176,3 +176,18 @@ def test_messages_of_qt_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("WARNING", "a layout that is no layout")
     ]
+
+
+def test_a_file_that_the_desktop_hands_over_is_opened() -> None:
+    """As macOS does; in a process of its own, since there is one application object only."""
+    code = (
+        "from PySide6.QtCore import QCoreApplication\n"
+        "from PySide6.QtGui import QFileOpenEvent\n"
+        "from subflow_app.qt.display import application_or_end\n"
+        "application = application_or_end(['subflow'], lambda kind, context, text: None)\n"
+        "application.file_wanted.connect(print)\n"
+        "QCoreApplication.sendEvent(application, QFileOpenEvent('/tmp/My lab.subflow'))\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+
+    assert (answer.stdout, answer.stderr) == ("/tmp/My lab.subflow\n", "")
