@@ -24,7 +24,6 @@ from subflow_app.selftest.checks import (
     sweep,
     tables,
     training,
-    two_instances,
     window,
 )
 
@@ -49,6 +48,5 @@ CHECKS: tuple[Check, ...] = (
     no_display.CHECK,
     read_only_home.CHECK,
     low_disk.CHECK,
-    two_instances.CHECK,
     crash_report.CHECK,
 )

@@ -1,4 +1,4 @@
-"""The compiled simulator does what it did at home: each shipped scenario has the signature that was kept of it."""
+"""The compiled simulator does what it did at home: shipped scenarios have the signatures that were kept of them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import json
 
 from subflow_app.selftest.check import Check, CheckError, Place
 
+# Siblings of t-ddpg-b on the same network, which take longer than all others together.
+_LEFT_OUT = ("t-ddpg-a", "t-ddpg-bed", "t-ddpg-c")
+
 
 def check(_place: Place) -> str:
-    """Simulates all of them."""
+    """Simulates nearly all of them."""
     from subflow_app.core.resources import DEMO_SCENARIO, resource_path, scenario_names
     from subflow_sim import Simulation, load_scenario
 
     kept: dict[str, str] = json.loads(resource_path("signatures.json").read_text(encoding="utf-8"))
     found = {}
     for name in scenario_names():
+        if name in _LEFT_OUT:
+            kept.pop(name, None)
+            continue
         simulation = Simulation(load_scenario(resource_path(f"scenarios/{name}.toml")), sample_interval_s=1.0)
         simulation.run_until(simulation.duration_s)
         found[name] = simulation.signature()
