@@ -1,4 +1,4 @@
-"""The first start of the window: the welcome, the demo with its curves, and a command beside it on the same database."""
+"""The first start of the window: the welcome, the demo with its curves, and a command beside it on one database."""
 
 from __future__ import annotations
 
