@@ -12,13 +12,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.bench_start import measure_start
 from subflow_app.core.crash_reports import crash_reports
-from subflow_app.qt.app import _log_qt_message
+from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.main_window import MainWindow
 from subflow_store import StoreError, open_store
@@ -98,6 +99,23 @@ def test_window_starts_without_the_slow_libraries() -> None:
     assert "pyqtgraph" in moments["usable"].modules
     # What the window shows first needs neither plots nor database.
     assert moments["painted"].modules & {"pyqtgraph", "sqlalchemy", "alembic", "sqlite3"} == set()
+
+
+def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(
+    qapp: QApplication, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[MainWindow] = []
+    monkeypatch.setattr(window, "load", lambda: loaded.append(window))
+    for is_closed in (False, True):
+        start = _AfterFirstPaint(window, welcomes=False)
+        window.show()
+        start.eventFilter(window, QEvent(QEvent.Type.Paint))
+        if is_closed:
+            window.close_at_once()
+
+        qapp.processEvents()
+
+        assert loaded == [window]
 
 
 def test_bug_is_shown_once_and_logged_always(

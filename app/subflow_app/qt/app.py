@@ -134,6 +134,8 @@ class _AfterFirstPaint(QObject):
         return False
 
     def _load(self) -> None:
+        if not self._window.isVisible():
+            return  # closed right after its first paint: nobody would wait for the thread that opens the database
         for settled in (self._window.database.opened, self._window.database.failed):
             settled.connect(_spare_collector)
         self._window.load()
