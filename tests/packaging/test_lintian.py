@@ -17,7 +17,6 @@ ACCEPTED = {
     "embedded-library": "that is what the package is for",
     "custom-library-search-path": "how libraries in wheels find each other",
     "unstripped-binary-or-object": "strip breaks libraries that were patched when their wheel was made",
-    "binary-from-other-architecture": "code for microcontrollers' debuggers inside numpy and torch data",
 }
 
 
