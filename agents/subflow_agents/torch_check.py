@@ -1,21 +1,20 @@
-"""Whether this PyTorch is whole: what a first training needs, and what PyTorch itself imports by name much later."""
+"""Whether this PyTorch is whole: everything that learners use of it."""
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
+from subflow_agents.eager import without_compiler
 from subflow_agents.errors import AgentError
 
 _STEPS = 20
 
 
 def check_torch() -> str:
-    """Tries every part that learners use, and those that a frozen program is known to lose.
+    """Tries every part that learners use.
 
     Returns:
         What was tried, in a few words.
@@ -23,14 +22,12 @@ def check_torch() -> str:
     Raises:
         AgentError: if training does not train; whatever PyTorch raises passes through.
     """
+    without_compiler()
     torch.set_num_threads(1)
     torch.manual_seed(1)
     parts: tuple[tuple[str, Callable[[], None]], ...] = (
         ("LSTM", _recurrent_net_learns),
         ("optimizers", _optimizers_step),
-        ("func", _function_transforms),
-        ("checkpoint", _checkpoints),
-        ("jit", _compiles),
         ("linalg", _linear_algebra),
         ("distributions", _distributions),
     )
@@ -65,36 +62,6 @@ def _optimizers_step() -> None:
         nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-
-
-def _function_transforms() -> None:
-    def square(vector: Tensor) -> Tensor:
-        return (vector**2).sum()
-
-    points = torch.randn(3, 2)
-    if not torch.allclose(torch.func.vmap(torch.func.grad(square))(points), 2 * points):
-        raise AgentError("torch.func differentiates x² to something else than 2 x")
-
-
-def _checkpoints() -> None:
-    from torch.utils.checkpoint import checkpoint
-
-    layer, inputs = nn.Linear(3, 3), torch.randn(4, 3, requires_grad=True)
-    for is_reentrant in (False, True):
-        checkpoint(layer, inputs, use_reentrant=is_reentrant).sum().backward()
-
-
-def _compiles() -> None:
-    layer, inputs = nn.Linear(3, 3), torch.randn(4, 3)
-    kept = io.BytesIO()
-    with warnings.catch_warnings():
-        # It is deprecated, and still the quickest way to what a frozen program loses: sources, and imports by name.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        torch.jit.save(torch.jit.trace(layer, inputs), kept)  # type: ignore[no-untyped-call]
-        kept.seek(0)
-        made = (torch.jit.script(layer), torch.jit.load(kept))  # type: ignore[no-untyped-call]
-    if not all(torch.allclose(compiled(inputs), layer(inputs)) for compiled in made):
-        raise AgentError("torch.jit makes something else of a layer")
 
 
 def _linear_algebra() -> None:

@@ -27,6 +27,7 @@ from subflow_agents.checkpoint import (
     write_json,
 )
 from subflow_agents.config import TrainingConfig
+from subflow_agents.eager import without_compiler
 from subflow_agents.episode_log import EpisodeLog
 from subflow_agents.errors import AgentError, CheckpointError, ConfigError, DivergenceError
 from subflow_agents.evaluator import Evaluator
@@ -91,6 +92,7 @@ def run_training(config: TrainingConfig, control: Control, report: Callable[[Rep
     """
     import torch
 
+    without_compiler()
     torch.set_num_threads(1)  # two wait for each other as soon as another process has a core
     return _Training(config, control, report).run()
 
