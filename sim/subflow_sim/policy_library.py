@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -27,10 +28,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
 
 def shipped_policies() -> Path:
-    """The folder of the policies that ship: inside the installed package, or in the assets of the source tree."""
+    """The folder of the policies that ship: in the frozen program, the installed package, or the source tree."""
     here = Path(__file__).resolve()
-    installed = here.parent / "agents"
-    return installed if installed.is_dir() else here.parents[2] / "assets" / "agents"
+    bundle = getattr(sys, "_MEIPASS", None)
+    folders = [Path(bundle) / "assets" / "agents"] if bundle else []
+    folders.append(here.parent / "agents")
+    return next((folder for folder in folders if folder.is_dir()), here.parents[2] / "assets" / "agents")
 
 
 def is_policy_name(name: str) -> bool:

@@ -225,13 +225,22 @@ class _GlyphEngine(QIconEngine):
         return picture
 
 
+def font_files() -> list[Path]:
+    """The fonts of the icons and their tables of glyphs: all that is read of the package that they come in."""
+    return [_font_folder() / name for names in _FONTS.values() for name in names]
+
+
 @cache
 def _font(prefix: str) -> tuple[str, dict[str, str]]:
     """Family and code points of an icon font, which this program alone gets to see."""
+    font_file, charmap_file = _FONTS[prefix]
+    folder = _font_folder()
+    family = QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(folder / font_file)))[0]
+    return family, json.loads((folder / charmap_file).read_text(encoding="utf-8"))
+
+
+def _font_folder() -> Path:
     found = find_spec("qtawesome")
     assert found is not None
     assert found.submodule_search_locations
-    folder = Path(found.submodule_search_locations[0]) / "fonts"
-    font_file, charmap_file = _FONTS[prefix]
-    family = QFontDatabase.applicationFontFamilies(QFontDatabase.addApplicationFont(str(folder / font_file)))[0]
-    return family, json.loads((folder / charmap_file).read_text(encoding="utf-8"))
+    return Path(found.submodule_search_locations[0]) / "fonts"
