@@ -1,0 +1,245 @@
+"""What belongs into the frozen program and what does not; `subflow.spec` asks, PyInstaller does."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TypeAlias
+
+Entry: TypeAlias = tuple[str, str, str]
+"""A file of the bundle: where it goes, where it comes from, PyInstaller's word for its kind."""
+
+SOURCE_FOLDERS = ("sim", "agents", "app")
+
+EXCLUDED_MODULES = [
+    # Interactive, or for developers.
+    "tkinter", "IPython", "readline", "pytest", "_pytest", "hypothesis", "sphinx", "docutils", "setuptools", "pip",
+    "wheel",
+    "mypy", "PyInstaller", "lib2to3", "ensurepip", "idlelib", "turtledemo",
+    # Learners and clusters of others; the GPU; PyTorch's compiler and what only that needs.
+    "ray", "gymnasium", "pettingzoo", "stable_baselines3", "triton", "nvidia", "cuda", "tensorboard", "pandas",
+    "torch._dynamo", "torch._inductor", "sympy", "mpmath", "jinja2", "fsspec", "functorch",
+    "torch.onnx", "torch.utils.tensorboard", "torch.utils.benchmark", "torch.utils.bottleneck", "caffe2",
+    "torch.utils.cpp_extension", "torch.test",
+    # Parts of libraries that nobody asks for.
+    "numpy.f2py", "numpy.distutils", "matplotlib.tests",
+    "scipy.cluster", "scipy.datasets", "scipy.differentiate", "scipy.integrate", "scipy.interpolate", "scipy.io",
+    "scipy.ndimage", "scipy.odr", "scipy.signal", "scipy.stats",
+    "pyqtgraph.examples", "pyqtgraph.opengl", "pyqtgraph.jupyter",
+    "pyarrow.flight", "pyarrow.dataset", "pyarrow.substrait", "pyarrow.orc", "pyarrow.tests", "pyarrow.cuda",
+    "pyarrow.parquet.encryption", "pyarrow._s3fs", "pyarrow._gcsfs", "pyarrow._azurefs", "pyarrow._hdfs",
+    "pyarrow.gandiva", "zstandard._cffi", "zstandard.backend_cffi", "PIL._avif", "PIL._webp", "PIL.ImageTk",
+    "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest", "PySide6.QtSql",
+    # Reached through what is left out, or for services that nobody asks.
+    "requests", "urllib3", "certifi", "yaml", "attr", "attrs", "lxml",
+]  # fmt: skip
+
+TORCH_WITHOUT_SOURCES = (
+    "torch._decomp",
+    "torch._export",
+    "torch._functorch",
+    "torch._higher_order_ops",
+    "torch._prims",
+    "torch._refs",
+    "torch.ao",
+    "torch.distributed",
+    "torch.export",
+    "torch.fx",
+    "torch.testing",
+)
+"""Parts of PyTorch that are as well without their sources."""
+
+MAC_PROPERTIES = {
+    "NSHighResolutionCapable": True,
+    "LSMinimumSystemVersion": "12.0",
+    "CFBundleDocumentTypes": [
+        {
+            "CFBundleTypeName": "Subflow database",
+            "CFBundleTypeExtensions": ["subflow"],
+            "CFBundleTypeRole": "Editor",
+        },
+        {
+            "CFBundleTypeName": "Subflow scenario",
+            "CFBundleTypeExtensions": ["toml"],
+            "CFBundleTypeRole": "Editor",
+            "LSHandlerRank": "Alternate",
+        },
+    ],
+}
+
+_QT_DROPPED = (
+    r"plugins/(egldeviceintegrations|generic|networkinformation|tls|sqldrivers|designer|qmllint|qmltooling"
+    r"|vectorimageformats|wayland-graphics-integration-server)/",
+    r"plugins/platforms/libq(eglfs|linuxfb|minimalegl|vnc|vkkhrdisplay|minimal)\.",
+    r"plugins/platformthemes/libqgtk3",
+    r"plugins/platforminputcontexts/libqtvirtualkeyboardplugin",
+    r"plugins/imageformats/libq(tiff|tga|wbmp|icns|pdf)\.",
+    r"plugins/printsupport/",
+    r"translations/(?!qtbase_de\.qm)",
+    r"qml/",
+    r"lib/libQt6(EglF[sS]|Test|Quick|Sql|VirtualKeyboard|Pdf)",
+)
+_DROPPED = re.compile(
+    "|".join(
+        [
+            *(rf"PySide6/(Qt/)?{part}" for part in _QT_DROPPED),
+            r"PySide6/Qt(Test|Sql|Qml|Quick)\.",
+            r"torch/bin/(?!torch_shm_manager)",
+            r"torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)\.",
+            r"(^|/)(tests|testdata)/",
+            r"matplotlib/mpl-data/(sample_data|fonts/(afm|pdfcorefonts)|plot_directive|images)/",
+            r"pyqtgraph/(icons/.*\.svg|colors/maps/CC-BY)",
+            r"\.(pyi|pxd|pxi|h|hpp|cpp|cuh|a|lib|cmake)$",
+        ]
+    )
+)
+
+
+def own_binaries() -> list[tuple[str, str]]:
+    """The compiled core, wherever it was built to."""
+    core = importlib.import_module("subflow_sim._core")
+    assert core.__file__ is not None
+    return [(core.__file__, "subflow_sim")]
+
+
+def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
+    """Files that the program reads: its assets, its guide, the licences, its metadata, and the fonts of its icons."""
+    assets = root / "assets"
+    data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in _asset_files(assets)]
+    data.append((str(prepared / "guide"), "guide"))
+    data += [(str(font), "qtawesome/fonts") for font in _icon_fonts()]
+    data.append((str(_qt_texts()), "PySide6/Qt/translations"))
+    own = metadata.distribution("subflow").locate_file(f"subflow-{version(root)}.dist-info")
+    data.append((str(Path(str(own)) / "METADATA"), f"subflow-{version(root)}.dist-info"))
+    return data
+
+
+def hidden_imports(root: Path) -> list[str]:
+    """Every module of ours, since registries import them by name, and those of libraries that do so too."""
+    own = [_module(path.relative_to(root / folder)) for folder in SOURCE_FOLDERS for path in _sources(root / folder)]
+    return [*own, "dpkt", "safetensors.torch", "sqlalchemy.dialects.sqlite", "matplotlib.backends.backend_svg"]
+
+
+def torch_data(package: str) -> list[tuple[str, str]]:
+    """Of PyTorch's data only the program that `import torch` looks for."""
+    manager = Path(package) / "bin" / "torch_shm_manager"
+    return [(str(manager), "torch/bin")] if manager.is_file() else []
+
+
+def tree(folder: Path, destination: str) -> list[Entry]:
+    """A folder with all its files as data of the bundle."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [(str(Path(destination) / path.relative_to(folder)), str(path), "DATA") for path in files]
+
+
+def is_dropped(destination: str) -> bool:
+    """Whether a file that PyInstaller found does not belong into the bundle."""
+    return _DROPPED.search(destination.replace(os.sep, "/")) is not None
+
+
+def without_unused_libraries(binaries: Sequence[Entry]) -> list[Entry]:
+    """Leaves out the libraries of the system that only dropped plug-ins asked for."""
+    if not sys.platform.startswith("linux"):
+        return list(binaries)
+    by_name = {Path(entry[0]).name: entry for entry in binaries}
+    waiting = [entry for entry in binaries if not _is_of_the_system(entry[1])]
+    needed: set[str] = {entry[0] for entry in waiting}
+    while waiting:
+        for name in _needed(waiting.pop()[1]):
+            found = by_name.get(name)
+            if found is not None and found[0] not in needed:
+                needed.add(found[0])
+                waiting.append(found)
+    kept = [entry for entry in binaries if entry[0] in needed]
+    targets = {entry[0] for entry in kept}
+    return [entry for entry in kept if entry[2] != "SYMLINK" or _target(entry) in targets]
+
+
+def strip_libraries(bundle: Path) -> None:
+    """Takes the symbols for debuggers out of the libraries that are shipped with them.
+
+    Not those of wheels that patched libraries of others into themselves (NAME.libs): strip breaks some of them. Qt's
+    and the system's have none.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    inside = bundle / "_internal"
+    libraries = [
+        path
+        for path in sorted(inside.rglob("*.so*"))
+        if path.is_file()
+        and not path.is_symlink()
+        and not any(part.endswith(".libs") or part == "PySide6" for part in path.relative_to(inside).parts)
+    ]
+    subprocess.run(["strip", "--strip-unneeded", *libraries], check=True)
+
+
+def program_file(bundle: Path) -> Path:
+    """The program for the terminal in a bundle; on macOS it is asked for inside the application."""
+    if sys.platform == "darwin":
+        return bundle.parent / "Subflow.app" / "Contents" / "MacOS" / "subflow"
+    return bundle / ("subflow-cli.exe" if sys.platform == "win32" else "subflow")
+
+
+def version(root: Path) -> str:
+    """The version in pyproject.toml."""
+    with (root / "pyproject.toml").open("rb") as file:
+        return str(tomllib.load(file)["project"]["version"])
+
+
+def icon_file(prepared: Path) -> str | None:
+    """The icon of the program's file, where the system has such."""
+    name = {"win32": "subflow.ico", "darwin": "subflow.icns"}.get(sys.platform)
+    return str(prepared / name) if name is not None else None
+
+
+def _asset_files(assets: Path) -> Iterable[Path]:
+    for path in sorted(assets.rglob("*")):
+        if path.is_file() and path.relative_to(assets).parts[0] not in ("screenshots", "README.md"):
+            yield path
+
+
+def _icon_fonts() -> Iterable[Path]:
+    from subflow_app.qt.icons import font_files
+
+    return font_files()
+
+
+def _qt_texts() -> Path:
+    """Qt's own German texts: buttons of its dialogs."""
+    import PySide6
+
+    return Path(PySide6.__path__[0]) / "Qt" / "translations" / "qtbase_de.qm"
+
+
+def _sources(folder: Path) -> Iterable[Path]:
+    return (path for path in sorted(folder.rglob("*.py")) if path.name != "__main__.py")
+
+
+def _module(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _target(link: Entry) -> str:
+    """Where a link of the bundle leads to, as the bundle names it."""
+    return os.path.normpath(Path(link[0]).parent / link[1])
+
+
+def _is_of_the_system(source: str) -> bool:
+    return re.match(r"(/usr)?/lib(64)?/", source) is not None
+
+
+def _needed(library: str) -> list[str]:
+    """Names of the libraries that a library says it needs."""
+    if not Path(library).is_file():
+        return []
+    told = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=False).stdout
+    return re.findall(r"\(NEEDED\).*\[(.*?)\]", told)

@@ -1,0 +1,277 @@
+"""Licences of everything in the bundle, found from the files that are in it, on disk and as a list for the About page.
+
+``licenses/index.json`` is a list of parts: ``{"name", "version", "licence", "homepage", "kind", "files", "note"}``.
+``kind`` is "program", "python" (a package), "library" (compiled, of others) or "data", and ``files`` are paths of
+licence texts below the folder ``licenses``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+TEXTS = Path(__file__).parent / "licence_texts"
+
+_LICENCE_FILE = re.compile(r"(^|/)(licen[cs]e|copying|notice|authors)[^/]*$|/licenses?/", re.IGNORECASE)
+_REPLACEABLE = (
+    "It is a library of its own in the folder {folder} of the program: put a build of yours with the same interface in "
+    "its place, and the program uses that."
+)
+_QT_NOTE = (
+    "Qt is used under the LGPL, version 3; its sources are at https://download.qt.io/official_releases/. "
+    + _REPLACEABLE.format(folder="PySide6")
+    + " What Qt itself contains of others is listed at https://doc.qt.io/qt-6/licenses-used-in-qt.html."
+)
+_ADS_NOTE = (
+    "Used under the LGPL, version 2.1; its sources are at "
+    "https://github.com/githubuser0xFFFF/Qt-Advanced-Docking-System. " + _REPLACEABLE.format(folder="PySide6QtAds")
+)
+
+
+class LicenceError(Exception):
+    """Something in the bundle comes from nobody knows where, or without a licence text."""
+
+
+@dataclass
+class Part:
+    """A part of the bundle that somebody holds the copyright of.
+
+    Attributes:
+        name: as its makers write it.
+        version: empty if it has none.
+        licence: an SPDX expression where its makers give one, else their words.
+        homepage: where it comes from.
+        kind: see the module.
+        texts: the files with its licence, on this machine, by the name that they get.
+        note: what else is to be said.
+    """
+
+    name: str
+    version: str
+    licence: str
+    homepage: str
+    kind: str
+    texts: dict[str, Path] = field(default_factory=dict)
+    note: str = ""
+
+
+def collect(sources: Iterable[str | Path], folder: Path, root: Path) -> list[Part]:
+    """Writes the licence texts of all parts, and their list, into a folder that is made anew.
+
+    Args:
+        sources: where the files and modules of the bundle come from.
+        folder: is replaced.
+        root: the source tree, whose files are ours.
+
+    Returns:
+        The parts, the program first, the others by kind and name.
+
+    Raises:
+        LicenceError: if a file belongs to nothing that is known, or a part has no licence text.
+    """
+    parts = {"Subflow": _own_part(root), "Python": _python_part(), "PyInstaller": _bootloader_part()}
+    others = []
+    for source in sorted({Path(source) for source in sources if source and source != "-"}):
+        name = _distribution_of(source)
+        if name is not None:
+            if name not in parts:
+                parts[name] = _distribution_part(name)
+        elif source.is_file() and not _is_ours(source, root) and not _is_of_python(source):
+            others.append(source)
+    packages = _system_packages(others)
+    if unknown := [str(source) for source in others if source not in packages]:
+        raise LicenceError(f"nobody knows where these files of the bundle come from: {', '.join(unknown)}")
+    parts |= {package: _system_part(package) for package in sorted(set(packages.values()))}
+    ordered = sorted(parts.values(), key=lambda part: (_KINDS.index(part.kind), part.name.lower()))
+    if without := [part.name for part in ordered if not part.texts]:
+        raise LicenceError(f"no licence text was found for {', '.join(without)}")
+    _write(ordered, folder)
+    return ordered
+
+
+_WINDOWS_RUNTIME = "Microsoft Visual C++ runtime"
+_KINDS = ("program", "python", "library", "data")
+
+
+def _write(parts: list[Part], folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    index = []
+    for part in parts:
+        files = []
+        for name, source in sorted(part.texts.items()):
+            file = f"{re.sub(r'[^A-Za-z0-9.+_-]+', '-', part.name)}/{name}"
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(source.read_bytes())
+            files.append(file)
+        described = {key: value for key, value in asdict(part).items() if key != "texts"}
+        index.append({**described, "files": files})
+    text = json.dumps(index, indent=1, ensure_ascii=False) + "\n"
+    (folder / "index.json").write_text(text, encoding="utf-8")
+
+
+def _own_part(root: Path) -> Part:
+    about = metadata.metadata("subflow")
+    texts = {"LICENSE": root / "LICENSE"}
+    return Part("Subflow", str(about["Version"]), "MIT", "", "program", texts)
+
+
+def _python_part() -> Part:
+    library = Path(sysconfig.get_path("stdlib"))
+    candidates = (
+        library / "LICENSE.txt",
+        Path(sys.base_prefix) / "LICENSE.txt",
+        Path(f"/usr/share/doc/python{sysconfig.get_python_version()}/copyright"),
+    )
+    text = next((path for path in candidates if path.is_file()), None)
+    texts = {} if text is None else {"LICENSE.txt": text}
+    return Part("Python", platform.python_version(), "PSF-2.0", "https://www.python.org", "program", texts)
+
+
+def _bootloader_part() -> Part:
+    part = _distribution_part("pyinstaller")
+    part.name, part.kind = "PyInstaller", "program"
+    part.licence = "GPL-2.0-or-later WITH Bootloader-exception"
+    part.note = "Only its bootloader, which starts the program, is part of it; the exception allows that."
+    return part
+
+
+def _distribution_part(name: str) -> Part:
+    distribution = metadata.distribution(name)
+    texts = {
+        _short_name(str(file)): Path(str(distribution.locate_file(file)))
+        for file in distribution.files or ()
+        if _LICENCE_FILE.search(str(file)) and file.suffix not in (".py", ".pyc")
+    }
+    part = Part(
+        distribution.name, distribution.version, _licence_of(distribution), _homepage_of(distribution), "python", texts
+    )
+    if name.lower().startswith(("pyside6_essentials", "shiboken6")):
+        part.texts = {path.name: path for path in (TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt")}
+        part.kind, part.note = "library", _QT_NOTE
+        if part.name.lower().startswith("pyside6"):
+            part.name = "Qt and PySide6"
+            part.texts |= {path.name: path for path in sorted(TEXTS.glob("ICU*.txt"))}
+    elif name.lower() == "pyside6-qtads":
+        part.kind, part.note, part.licence = "library", _ADS_NOTE, "LGPL-2.1-or-later"
+    elif name.lower() == "qtawesome":
+        part.kind = "data"
+        part.note = "Of it only two icon fonts: Phosphor (MIT) and Material Design Icons (Apache-2.0)."
+    return part
+
+
+def _short_name(file: str) -> str:
+    """The place of a licence text below its part's folder, without what all of them have in common."""
+    return re.sub(r"^.*?\.dist-info/(licenses/)?", "", file).removeprefix("./")
+
+
+def _licence_of(distribution: metadata.Distribution) -> str:
+    about = distribution.metadata.json
+    expression = about.get("license_expression")
+    if expression:
+        return str(expression)
+    stated = str(about.get("license") or "").strip()
+    if stated and "\n" not in stated and len(stated) <= 80 and not stated.startswith("="):
+        return stated
+    classifiers = [str(each) for each in about.get("classifier", ())]
+    named = [each.rpartition(" :: ")[2] for each in classifiers if each.startswith("License ::")]
+    return ", ".join(named) or "see its text"
+
+
+def _homepage_of(distribution: metadata.Distribution) -> str:
+    about = distribution.metadata.json
+    urls = dict(str(each).split(", ", 1) for each in about.get("project_url", ()))
+    by_name = {name.lower(): url for name, url in urls.items()}
+    return next((by_name[name] for name in ("homepage", "source", "repository") if name in by_name), "") or str(
+        about.get("home_page") or next(iter(urls.values()), "")
+    )
+
+
+@cache
+def _distributions() -> Mapping[str, str]:
+    """The distribution that each installed file belongs to, by its real path."""
+    found = {}
+    for distribution in metadata.distributions():
+        name = distribution.name  # reads a file each time
+        folder = os.path.realpath(str(distribution.locate_file("")))  # once: there are tens of thousands of files
+        for file in distribution.files or ():
+            found[os.path.normpath(f"{folder}/{file}")] = name
+    return found
+
+
+def _distribution_of(source: Path) -> str | None:
+    name = _distributions().get(os.path.realpath(source))
+    return None if name == "subflow" else name
+
+
+def _is_ours(source: Path, root: Path) -> bool:
+    inside = source.resolve().is_relative_to(root.resolve()) and "site-packages" not in source.parts
+    return inside or _distributions().get(os.path.realpath(source)) == "subflow"
+
+
+def _is_of_python(source: Path) -> bool:
+    prefix = Path(sys.base_prefix).resolve()
+    paths = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
+    if prefix not in (Path("/usr"), Path("/")):
+        paths.append(prefix)
+    return any(source.resolve().is_relative_to(path) for path in paths) or source.name.startswith("libpython")
+
+
+def _system_packages(sources: list[Path]) -> dict[Path, str]:
+    """The Debian packages of libraries of the system; on Windows there is only one that is no package of Python."""
+    if sys.platform == "win32":
+        runtime = re.compile(r"(vcruntime|msvcp|ucrtbase|api-ms-win)")
+        return {source: _WINDOWS_RUNTIME for source in sources if runtime.match(source.name.lower())}
+    ways = {str(way): source for source in sources for way in _ways_to(source)}
+    # All at once: dpkg reads the lists of all packages for each question.
+    told = _output("dpkg", "-S", *ways) if ways else ""
+    found = {}
+    for line in told.splitlines():
+        package, _, path = line.rpartition(": ")
+        if path in ways:
+            found[ways[path]] = package.partition(":")[0].partition(",")[0]
+    return found
+
+
+def _ways_to(source: Path) -> set[Path]:
+    """A file as dpkg may know it: Debian moved /lib into /usr, and the lists tell where a file was before."""
+    known = {source, source.resolve()}
+    return known | {Path("/", *path.parts[2:]) for path in known if path.parts[:2] == ("/", "usr")}
+
+
+def _system_part(package: str) -> Part:
+    if sys.platform == "win32":
+        licence = "Redistributable part of Microsoft Visual Studio"
+        text = TEXTS / "Microsoft-Visual-C++-runtime.txt"
+        return Part(package, "", licence, "https://visualstudio.microsoft.com", "library", {text.name: text})
+    text = Path("/usr/share/doc") / package / "copyright"
+    version = _output("dpkg-query", "-W", "-f", "${Version}\n", package).splitlines()[:1]
+    homepage = _output("dpkg-query", "-W", "-f", "${Homepage}\n", package).splitlines()[:1]
+    named = re.findall(r"^License: *(\S.*)$", text.read_text(errors="replace"), re.MULTILINE) if text.is_file() else []
+    return Part(
+        package,
+        "".join(version),
+        ", ".join(sorted(set(named))) or "see its text",
+        "".join(homepage),
+        "library",
+        {"copyright": text} if text.is_file() else {},
+        "As Debian ships it; its sources are in Debian's archive.",
+    )
+
+
+def _output(*words: str) -> str:
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""

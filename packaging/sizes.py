@@ -1,0 +1,71 @@
+"""How large the bundle is, and which parts of it are."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+MEBIBYTE = 1 << 20
+_SHOWN = 10
+# Libraries of a wheel lie in a folder of their own (numpy.libs), and some parts under names of their own.
+_FAMILIES = {
+    "numpy.libs": "NumPy", "numpy": "NumPy", "scipy.libs": "SciPy", "scipy": "SciPy", "pillow.libs": "Pillow",
+    "PIL": "Pillow", "torch": "PyTorch", "PySide6": "Qt and PySide6", "shiboken6": "Qt and PySide6",
+    "PySide6QtAds": "docking system (QtAds)", "pyarrow": "Arrow", "matplotlib": "Matplotlib",
+    "assets": "Subflow: assets", "guide": "Subflow: guide", "subflow_sim": "Subflow: core",
+    "licenses": "licences",
+    "sqlalchemy": "SQLAlchemy", "qtawesome": "icon fonts (QtAwesome)", "base_library.zip": "Python",
+}  # fmt: skip
+_PROGRAM = "programs, with all modules of Python"
+
+
+def parts(bundle: Path) -> list[tuple[str, int]]:
+    """The parts of the bundle with their sizes in bytes, the largest first; links count nothing."""
+    found: Counter[str] = Counter()
+    inside = bundle / "_internal"
+    for path in bundle.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            found[_family(path.relative_to(inside)) if path.is_relative_to(inside) else _PROGRAM] += path.stat().st_size
+    return sorted(found.items(), key=lambda part: (-part[1], part[0]))
+
+
+def report(bundle: Path, packages: list[Path], folder: Path) -> str:
+    """Writes ``sizes.json`` and ``sizes.txt`` into a folder.
+
+    Args:
+        bundle: the folder of the frozen program.
+        packages: installers that were made of it.
+        folder: for the report.
+
+    Returns:
+        The report: the whole, its ten largest parts, the packages.
+    """
+    by_part = parts(bundle)
+    whole = sum(size for _, size in by_part)
+    rest = sum(size for _, size in by_part[_SHOWN:])
+    lines = [f"Installed: {whole / MEBIBYTE:.0f} MiB, of which"]
+    lines += [f"  {size / MEBIBYTE:7.1f} MiB  {name}" for name, size in by_part[:_SHOWN]]
+    lines.append(f"  {rest / MEBIBYTE:7.1f} MiB  the other {max(0, len(by_part) - _SHOWN)}")
+    lines += [f"{package.name}: {package.stat().st_size / 1e6:.1f} MB" for package in packages]
+    text = "\n".join(lines) + "\n"
+    document = {
+        "installed_bytes": whole,
+        "parts_bytes": dict(by_part),
+        "packages_bytes": {package.name: package.stat().st_size for package in packages},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sizes.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    (folder / "sizes.txt").write_text(text, encoding="utf-8")
+    return text
+
+
+def _family(path: Path) -> str:
+    top = path.parts[0]
+    if top in _FAMILIES:
+        return _FAMILIES[top]
+    if top.startswith(("libpython", "python3")):
+        return "Python"
+    if len(path.parts) == 1 and (".so" in top or top.endswith((".dll", ".dylib"))):
+        return "libraries of the system"
+    return top

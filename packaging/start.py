@@ -1,0 +1,8 @@
+"""Where the frozen program starts: the window, a command, or a child process of either."""
+
+import sys
+
+from subflow_app.__main__ import main
+
+if __name__ == "__main__":
+    sys.exit(main())

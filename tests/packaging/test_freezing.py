@@ -1,0 +1,89 @@
+"""What belongs into the bundle, its sizes, and the licences of its parts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import freezing
+import licences
+import sizes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("destination", "dropped"),
+    [
+        ("PySide6/Qt/plugins/platforms/libqxcb.so", False),
+        ("PySide6/Qt/plugins/platforms/libqoffscreen.so", False),
+        ("PySide6/Qt/plugins/platforms/libqwayland.so", False),
+        ("PySide6/Qt/plugins/platforms/libqeglfs.so", True),
+        ("PySide6/Qt/plugins/iconengines/libqsvgicon.so", False),
+        ("PySide6/Qt/translations/qtbase_de.qm", False),
+        ("PySide6/Qt/translations/qtbase_fr.qm", True),
+        ("torch/bin/torch_shm_manager", False),
+        ("torch/bin/protoc", True),
+        ("torch/include/ATen/ATen.h", True),
+        ("assets/scenarios/demo.toml", False),
+    ],
+)
+def test_only_what_the_program_uses_is_kept(destination: str, dropped: bool) -> None:
+    assert freezing.is_dropped(destination) is dropped
+
+
+def test_every_module_of_ours_is_in_the_bundle() -> None:
+    modules = freezing.hidden_imports(ROOT)
+    assert {"subflow_sim", "subflow_agents.ppo", "subflow_app.qt.main_window", "subflow_store.migrations"} <= set(
+        modules
+    )
+
+
+def test_a_link_whose_target_was_dropped_is_dropped_too() -> None:
+    kept = ("PySide6/Qt/lib/libQt6Core.so.6", "/nowhere/libQt6Core.so.6", "BINARY")
+    links = [
+        ("libQt6Core.so.6", "PySide6/Qt/lib/libQt6Core.so.6", "SYMLINK"),
+        ("libQt6Test.so.6", "PySide6/Qt/lib/libQt6Test.so.6", "SYMLINK"),
+    ]
+    assert freezing.without_unused_libraries([kept, *links])[:2] == [kept, links[0]]
+    if sys.platform.startswith("linux"):
+        assert freezing.without_unused_libraries([kept, *links]) == [kept, links[0]]
+
+
+def test_sizes_are_told_by_part_the_largest_first(tmp_path: Path) -> None:
+    bundle = tmp_path / "subflow"
+    for name, count in (("_internal/numpy/a.so", 3), ("_internal/numpy.libs/b.so", 4), ("_internal/torch/c.so", 9)):
+        (bundle / name).parent.mkdir(parents=True, exist_ok=True)
+        (bundle / name).write_bytes(bytes(count << 20))
+    (bundle / "subflow").write_bytes(bytes(1 << 20))
+    (bundle / "_internal" / "link.so").symlink_to("torch/c.so")
+    told = sizes.report(bundle, [bundle / "subflow"], tmp_path)
+    assert told.splitlines()[:3] == ["Installed: 17 MiB, of which", "      9.0 MiB  PyTorch", "      7.0 MiB  NumPy"]
+    assert json.loads((tmp_path / "sizes.json").read_text())["installed_bytes"] == 17 << 20
+
+
+def test_licences_are_found_by_the_files_of_the_parts(tmp_path: Path) -> None:
+    import dpkt
+    import PySide6
+
+    sources = [dpkt.__file__, str(PySide6.__file__), str(ROOT / "assets" / "README.md"), json.__file__, "-", ""]
+    parts = licences.collect(sources, tmp_path / "licenses", ROOT)
+    assert [part.name for part in parts] == ["PyInstaller", "Python", "Subflow", "dpkt", "Qt and PySide6"]
+    index = json.loads((tmp_path / "licenses" / "index.json").read_text(encoding="utf-8"))
+    assert all((tmp_path / "licenses" / file).read_bytes() for part in index for file in part["files"])
+    qt = index[-1]
+    assert qt["version"] == metadata.version("PySide6_Essentials")
+    assert "in its place" in qt["note"]
+    assert {"Qt-and-PySide6/LGPL-3.0.txt", "Qt-and-PySide6/GPL-3.0.txt"} <= set(qt["files"])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks dpkg")
+def test_a_file_that_belongs_to_nothing_is_refused(tmp_path: Path) -> None:
+    stray = tmp_path / "libstray.so"
+    stray.write_bytes(b"\0")
+    with pytest.raises(licences.LicenceError, match=r"nobody knows where .*libstray\.so"):
+        licences.collect([stray], tmp_path / "licenses", ROOT)
