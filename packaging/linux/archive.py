@@ -102,12 +102,11 @@ class Tree:
 
 
 def is_program(path: Path) -> bool:
-    """Whether a file may and can be run; libraries often carry the permission without need."""
+    """Whether a file of the bundle may and can be run; libraries often carry the permission without need."""
     if not os.access(path, os.X_OK) or ".so" in path.suffixes:
         return False
     with path.open("rb") as file:
-        start = file.read(4)
-    return start == b"\x7fELF" or start[:2] == b"#!"
+        return file.read(4) == b"\x7fELF"  # scripts of libraries would need a Python that is not there
 
 
 def release_time_s() -> int:

@@ -41,6 +41,7 @@ def small_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (inside / "module.py").write_text("#!/usr/bin/env python3\n", encoding="utf-8")
     shutil.copyfile("/bin/echo", inside / "library.so.1")
     (inside / "library.so.1").chmod(0o775)
+    (inside / "module.py").chmod(0o755)
     (inside / "library.so").symlink_to("library.so.1")
     (inside / "data ü.txt").write_text("data", encoding="utf-8")
     os.utime(inside / "data ü.txt", (0, 0))

@@ -63,6 +63,7 @@ def test_everything_belongs_to_root_and_only_programs_can_be_run(package: Path) 
     assert modes["./usr/lib/subflow/subflow"] == "-rwxr-xr-x"
     assert modes["./usr/lib/subflow/_internal/library.so.1"] == "-rw-r--r--"
     assert modes["./usr/lib/subflow/_internal/data ü.txt"] == "-rw-r--r--"
+    assert modes["./usr/lib/subflow/_internal/module.py"] == "-rw-r--r--"
     assert modes["./usr/bin/subflow -> ../lib/subflow/subflow"] == "lrwxrwxrwx"
     assert modes["./usr/lib/subflow/_internal/library.so -> library.so.1"] == "lrwxrwxrwx"
 

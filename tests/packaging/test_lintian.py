@@ -16,6 +16,10 @@ ACCEPTED = {
     "malformed-deb-archive": "this lintian does not know zstd, which dpkg reads since 1.21.18",
     "embedded-library": "that is what the package is for",
     "custom-library-search-path": "how libraries in wheels find each other",
+    "duplicate-font-file": "fonts of matplotlib, which looks nowhere else",
+    "hardening-no-pie": "how PyInstaller and PyTorch build their programs",
+    "library-not-linked-against-libc": "small ones of Python, SciPy and PyTorch that call nothing of it",
+    "shared-library-lacks-prerequisites": "the same, not even one another",
     "unstripped-binary-or-object": "strip breaks libraries that were patched when their wheel was made",
 }
 
