@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-_PATIENCE_S = 20.0
+_PATIENCE_S = 60.0
 
 
 class ScreenError(Exception):

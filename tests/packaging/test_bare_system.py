@@ -11,6 +11,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,10 +136,24 @@ def screen() -> Iterator[VirtualScreen]:
         yield on
 
 
+def tell(log: Path) -> None:
+    """Has pytest show what the program said, if the test fails."""
+    sys.stdout.write(log.read_text(encoding="utf-8"))
+
+
 def picture(screen: VirtualScreen, suite: str, name: str) -> None:
-    """Keeps what the screen shows, for people, and makes sure that it is more than an empty frame."""
-    wait_until(lambda: screen.colours() > 200, "a window with more than a few colours")
-    screen.save(OUTPUT / "screenshots" / f"{suite}-{name}.png")
+    """Keeps what the screen shows once nothing moves on it, for people; it must be more than an empty frame."""
+
+    def is_still() -> bool:
+        before = screen.pixels()
+        time.sleep(1)
+        return bool((screen.pixels() == before).all())
+
+    try:
+        wait_until(is_still, "the window stands still")
+    finally:
+        screen.save(OUTPUT / "screenshots" / f"{suite}-{name}.png")
+    assert screen.colours() > 200
 
 
 def scenario_of_a_student(system: BareSystem) -> None:
@@ -191,9 +206,11 @@ def test_the_window_shows_and_runs_the_demo(installed: BareSystem, suite: str, t
     with VirtualScreen() as screen:
         window = installed.start(["subflow"], log, user=True, display=screen.display)
         try:
-            screen.wait_for_title("Subflow", window)
+            screen.wait_for_title("Welcome to Subflow", window)
+            picture(screen, suite, "welcome")
+            screen.press("Escape", "Welcome to Subflow")
+            wait_until(lambda: "Welcome to Subflow" not in screen.titles().values(), "the welcome is gone")
             picture(screen, suite, "window")
-            screen.press("Escape", "Subflow")  # the welcome, which the first start shows
             screen.press("F5", "— Subflow")
             wait_until(lambda: _stored_runs(installed) == 1, "the run is in the database", 120)
             picture(screen, suite, "run")
@@ -203,6 +220,7 @@ def test_the_window_shows_and_runs_the_demo(installed: BareSystem, suite: str, t
             assert installed.end(window, "subflow") == 0
         finally:
             installed.kill(window)
+            tell(log)
     assert log.read_text(encoding="utf-8") == ""
 
 
@@ -231,6 +249,7 @@ def test_a_home_that_cannot_be_written_does_not_keep_the_window_away(
         assert installed.end(window, "subflow") == 0
     finally:
         installed.kill(window)
+        tell(log)
     assert "Traceback" not in log.read_text(encoding="utf-8")
     assert list((installed.root / "home/locked").iterdir()) == []
     (installed.root / "home/locked").rmdir()
@@ -271,13 +290,15 @@ def test_a_double_click_on_a_scenario_opens_the_window_on_it(
         assert desktop.end(window, "subflow") == 0
     finally:
         desktop.kill(window)
+        tell(log)
     assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
 def test_a_double_click_on_a_database_opens_the_window_on_its_runs(
     desktop: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path
 ) -> None:
-    window = desktop.start(["xdg-open", DATABASE], tmp_path / "window.log", user=True, display=screen.display)
+    log = tmp_path / "window.log"
+    window = desktop.start(["xdg-open", DATABASE], log, user=True, display=screen.display)
     try:
         screen.wait_for_title("Subflow", window)
         wait_until(lambda: DATABASE in desktop.open_files(window, "subflow"), "the window has the database open")
@@ -285,6 +306,7 @@ def test_a_double_click_on_a_database_opens_the_window_on_its_runs(
         assert desktop.end(window, "subflow") == 0
     finally:
         desktop.kill(window)
+        tell(log)
 
 
 def test_the_tarball_runs_from_a_folder_with_a_space_in_its_name(
@@ -301,13 +323,15 @@ def test_the_tarball_runs_from_a_folder_with_a_space_in_its_name(
     told = installed.run([inside, "--selftest"], user=True, check=False)
     assert told.returncode == 0, f"{told.stdout}\n{told.stderr}"
 
-    window = installed.start([inside], tmp_path / "window.log", user=True, display=screen.display)
+    log = tmp_path / "window.log"
+    window = installed.start([inside], log, user=True, display=screen.display)
     try:
         screen.wait_for_title("Subflow", window)
         picture(screen, suite, "tarball")
         assert installed.end(window, "subflow") == 0
     finally:
         installed.kill(window)
+        tell(log)
 
 
 @pytest.fixture(scope="module")
