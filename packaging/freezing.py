@@ -21,8 +21,7 @@ SOURCE_FOLDERS = ("sim", "agents", "app")
 EXCLUDED_MODULES = [
     # Interactive, or for developers.
     "tkinter", "IPython", "readline", "pytest", "_pytest", "hypothesis", "sphinx", "docutils", "setuptools", "pip",
-    "wheel",
-    "mypy", "PyInstaller", "lib2to3", "ensurepip", "idlelib", "turtledemo",
+    "wheel", "mypy", "PyInstaller", "lib2to3", "ensurepip", "idlelib", "turtledemo",
     # Learners and clusters of others; the GPU; PyTorch's compiler and what only that needs.
     "ray", "gymnasium", "pettingzoo", "stable_baselines3", "triton", "nvidia", "cuda", "tensorboard", "pandas",
     "torch._dynamo", "torch._inductor", "sympy", "mpmath", "jinja2", "fsspec", "functorch",
@@ -155,9 +154,13 @@ def without_unused_libraries(binaries: Sequence[Entry]) -> list[Entry]:
             if found is not None and found[0] not in needed:
                 needed.add(found[0])
                 waiting.append(found)
-    kept = [entry for entry in binaries if entry[0] in needed]
-    targets = {entry[0] for entry in kept}
-    return [entry for entry in kept if entry[2] != "SYMLINK" or _target(entry) in targets]
+    return [entry for entry in binaries if entry[0] in needed]
+
+
+def without_broken_links(entries: Sequence[Entry], others: Sequence[Entry] = ()) -> list[Entry]:
+    """Leaves out the links to what is neither among the entries nor among the others."""
+    targets = {entry[0] for entry in (*entries, *others)}
+    return [entry for entry in entries if entry[2] != "SYMLINK" or _target(entry) in targets]
 
 
 def strip_libraries(bundle: Path) -> None:
