@@ -19,7 +19,7 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.bench_start import measure_start
 from subflow_app.core.crash_reports import crash_reports
-from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message
+from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.main_window import MainWindow
 from subflow_store import StoreError, open_store
@@ -116,6 +116,20 @@ def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(
         qapp.processEvents()
 
         assert loaded == [window]
+
+
+def test_what_a_signal_interrupts_goes_on_before_the_window_closes(
+    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # pytest keeps its own
+    monkeypatch.setattr(signal, "set_wakeup_fd", lambda *_, **__: None)
+    signals = _Signals(window)
+
+    signals._on_signal(signal.SIGTERM, None)
+
+    assert window.isVisible()
+    qtbot.waitUntil(lambda: not window.isVisible())
+    signals.release()
 
 
 def test_bug_is_shown_once_and_logged_always(

@@ -186,7 +186,8 @@ class _Signals(QObject):
         self._reader.recv(64)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._window.close_at_once()
+        # What it interrupts goes on afterwards, and shall not find its window closed.
+        QTimer.singleShot(0, self._window, self._window.close_at_once)
 
 
 def _start_log() -> None:
