@@ -9,7 +9,7 @@ from pathlib import Path
 
 # Data that a library reads from the system although it is itself in the bundle.
 _DATA_OF = {
-    "libfontconfig.so.1": "fontconfig",  # where fonts are, and the system's cache of them; it brings a font as well
+    "libfontconfig.so.1": "fontconfig-config",  # where fonts are; it brings a font as well
     "libxkbcommon.so.0": "xkb-data",  # keyboard layouts
 }
 _LIBC = "libc6"
