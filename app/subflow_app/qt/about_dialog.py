@@ -45,6 +45,7 @@ class AboutDialog(QDialog):
         self.resize(760, 540)
         self.licences = LicencesPage(workers)
         self.tabs = QTabWidget(self)
+        self.tabs.setAccessibleName(tr("About Subflow"))
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(_about(database), tr("About"))
         self.tabs.addTab(self.licences, tr("Licences"))
