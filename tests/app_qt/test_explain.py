@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
@@ -196,7 +196,9 @@ def test_who_decides_at_a_curve() -> None:
     assert deciding_owner(traces, "noise", "flow") is None
 
 
-def test_a_closed_panel_says_how_to_explain_the_point(window: MainWindow, qtbot: QtBot) -> None:
+def test_a_closed_panel_says_how_to_explain_the_point(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run_id = show_run(window, qtbot)
     store = window.database.store
     assert isinstance(store, Store)
@@ -215,6 +217,9 @@ def test_a_closed_panel_says_how_to_explain_the_point(window: MainWindow, qtbot:
     # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.
     window.plots.time_clicked.emit(1.0)
     stack = window.plots.stack
+    # The menu that opens takes the mouse out of the plots, and the crosshair goes back to the line with it.
+    leave = QEvent(QEvent.Type.Leave)
+    monkeypatch.setattr(QMenu, "popup", lambda _menu, _position: QApplication.sendEvent(stack, leave))
     stack.set_cursor(1.0)
     window.plots.curve_clicked.emit(CurveId(0, "download/2", "subflow"))
     window.plots.menu_requested.emit(QPoint())

@@ -276,7 +276,6 @@ class MainWindow(QMainWindow):
         self.shown.failed.connect(self.tell_failure)
         self.shown.wanted.connect(self.panels.show_plots)
         self.history.changes.all_done.connect(self._on_changes_done)
-        self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
         self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
         self.history.selection_changed.connect(self.update_actions)
@@ -308,6 +307,8 @@ class MainWindow(QMainWindow):
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus_changed)
         self.features.connect_parts(self)
+        # After the features have looked where the crosshair is: when the menu opens, it is gone from there.
+        self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
 
     def _restore_state(self) -> None:
         self._state_file.restore_layout(self, self.workspaces)
