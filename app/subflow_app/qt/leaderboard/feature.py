@@ -138,12 +138,13 @@ class LeaderboardFeature(Feature):
 
     def read(self) -> None:
         """Reads what the database has, in the background."""
-        from subflow_app.core.leaderboard.board import entry, stored_board
-        from subflow_app.core.library.shipped import shipped_board
-
         store = self.window.database.store
         if self._content is None or store is None:
             return
+        # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
+        from subflow_app.core.leaderboard.board import entry, stored_board
+        from subflow_app.core.library.shipped import shipped_board
+
         if self._is_reading:
             self._reads_again = True
             return
