@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from subflow_app.cli import exit_codes
 from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.core.crash_reports import report_error
-from subflow_app.core.crash_watch import end_watch, watch_process
+from subflow_app.core.crash_watch import watched
+from subflow_app.core.told_errors import is_told
 
 
 @contextmanager
@@ -18,16 +19,14 @@ def reporting_bugs(where: str) -> Iterator[None]:
     Args:
         where: what the program does, for the report: ``"the window"`` or the name of a command.
     """
-    watch_process(where)
-    try:
-        yield
-    except Exception as error:
-        report = report_error(error, where) if exit_code_of(error) is None else None
-        if report is not None:
-            print_error(f"this is a bug of Subflow; the report is kept in {report.file}, and nothing is sent")
-        raise
-    finally:
-        end_watch()
+    with watched(where):
+        try:
+            yield
+        except Exception as error:
+            report = report_error(error, where) if exit_code_of(error) is None else None
+            if report is not None:
+                print_error(f"this is a bug of Subflow; the report is kept in {report.file}, and nothing is sent")
+            raise
 
 
 def tell(error: Exception) -> None:
@@ -47,13 +46,11 @@ def exit_code_of(error: Exception) -> int | None:
     # Usage errors of typer have their own way out. Our error classes are imported late: `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None
-    from subflow_agents.errors import AgentError, ConfigError
-    from subflow_app.core.errors import AppError, InputError
-    from subflow_sim.errors import ParamError, ScenarioError, SimError
-    from subflow_store.errors import RunNotFound, StoreError, StoreMissing
+    from subflow_agents.errors import ConfigError
+    from subflow_app.core.errors import InputError
+    from subflow_sim.errors import ParamError, ScenarioError
+    from subflow_store.errors import RunNotFound, StoreMissing
 
     if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunNotFound | StoreMissing):
         return exit_codes.BAD_INPUT
-    if isinstance(error, AppError | AgentError | SimError | StoreError):
-        return exit_codes.FAILED
-    return None
+    return exit_codes.FAILED if is_told(error) else None

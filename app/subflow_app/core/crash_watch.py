@@ -12,7 +12,8 @@ import logging
 import os
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO
@@ -67,6 +68,16 @@ def end_watch() -> None:
     file.close()
     with suppress(OSError):
         Path(file.name).unlink()
+
+
+@contextmanager
+def watched(where: str) -> Iterator[None]:
+    """From `watch_process` to `end_watch`."""
+    watch_process(where)
+    try:
+        yield
+    finally:
+        end_watch()
 
 
 def forget_process(pid: int) -> None:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from subflow_app.core.crash_reports import report_error
-from subflow_app.core.crash_watch import end_watch, forget_process, watch_process
+from subflow_app.core.crash_watch import forget_process, watched
 from subflow_app.core.errors import ClusterError
 from subflow_app.core.sweeps.executors import Answer
 from subflow_app.core.sweeps.sweep_run import RunOutcome, RunTask, make_run
@@ -167,17 +167,15 @@ def work(pipe: Connection) -> None:
     tasks: queue.SimpleQueue[RunTask | None] = queue.SimpleQueue()
     # Always ready to receive: the sender must not wait for a run to end.
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
-    watch_process("sweep")
-    try:
-        while (task := tasks.get()) is not None:
-            outcome = make_run(task)
-            with contextlib.suppress(OSError):
-                pipe.send(outcome)
-    except Exception as error:
-        report_error(error, "sweep")
-        raise
-    finally:
-        end_watch()
+    with watched("sweep"):
+        try:
+            while (task := tasks.get()) is not None:
+                outcome = make_run(task)
+                with contextlib.suppress(OSError):
+                    pipe.send(outcome)
+        except Exception as error:
+            report_error(error, "sweep")
+            raise
 
 
 def _receive(pipe: Connection, tasks: queue.SimpleQueue[RunTask | None]) -> None:
