@@ -23,7 +23,8 @@ from datetime import datetime
 from pathlib import Path
 
 from subflow_app import __version__
-from subflow_app.core.paths import crash_directory
+from subflow_app.core.own_program import is_frozen
+from subflow_app.core.paths import crash_directory, numbered
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.core.told_errors import is_told
 
@@ -148,8 +149,8 @@ def write_report(
     try:
         # Only its owner shall read it, like the log's folder as a whole.
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for attempt in range(1, 1000):
-            file = folder / (f"{stem}{_SUFFIX}" if attempt == 1 else f"{stem}-{attempt}{_SUFFIX}")
+        for name in numbered(stem, 999):
+            file = folder / f"{name}{_SUFFIX}"
             try:
                 handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:
@@ -201,7 +202,7 @@ def recent_messages() -> list[str]:
 
 def versions_text() -> str:
     """What this process runs on: Subflow, Python, Qt if it is loaded, and the system."""
-    kind = "installed program" if getattr(sys, "frozen", False) else "Python package"
+    kind = "installed program" if is_frozen() else "Python package"
     lines = [
         f"Subflow:  {__version__} ({kind})",
         f"Python:   {platform.python_version()}",

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from subflow_app import __version__
 from subflow_app.core.errors import GuideError, InputError
+from subflow_app.core.own_program import bundle_folder
 from subflow_app.core.paths import guide_cache
 
 BUILD_COMMAND = "python3 dev.py docs"
@@ -109,8 +110,8 @@ def guide_folder() -> Path | None:
     It is looked for beside the frozen program, in the installed package, in the source tree, and among what this
     program has built for the user.
     """
-    bundle = getattr(sys, "_MEIPASS", None)
-    shipped = [Path(bundle) / "guide"] if bundle else []
+    bundle = bundle_folder()
+    shipped = [bundle / "guide"] if bundle else []
     shipped.append(Path(__file__).resolve().parents[1] / "guide")
     for folder in shipped:
         if (folder / "index.html").is_file():

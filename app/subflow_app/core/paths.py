@@ -82,8 +82,8 @@ def new_training_directory(name: str) -> Path:
         TrainingError: if it cannot be made.
     """
     stem = f"{file_stem(name)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
-    for attempt in range(1, 1000):
-        directory = trainings_directory() / (stem if attempt == 1 else f"{stem}-{attempt}")
+    for name_of_one in numbered(stem, 999):
+        directory = trainings_directory() / name_of_one
         try:
             directory.mkdir(parents=True)
         except FileExistsError:
@@ -104,8 +104,8 @@ def rescue_directories(name: str) -> Iterator[Path]:
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     stem = f"{file_stem(name)}-{stamp}"
     for parent in rescue_places():
-        for attempt in range(100):
-            directory = parent / (stem if attempt == 0 else f"{stem}-{attempt + 1}")
+        for name_of_one in numbered(stem, 100):
+            directory = parent / name_of_one
             try:
                 directory.mkdir(parents=True)
             except FileExistsError:
@@ -122,6 +122,12 @@ def rescue_places() -> tuple[Path, ...]:
     with suppress(OSError):  # the working directory may be gone
         places.append(Path.cwd() / "subflow-rescued")
     return (*places, Path(tempfile.gettempdir()))
+
+
+def numbered(stem: str, most: int) -> Iterator[str]:
+    """Names to try until one is free: ``stem``, ``stem-2``, ``stem-3``, as many as ``most``."""
+    yield stem
+    yield from (f"{stem}-{number}" for number in range(2, most + 1))
 
 
 def file_stem(name: str) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from functools import cache
 from pathlib import Path
 
 from subflow_app.core.errors import InputError, ResourceError
+from subflow_app.core.own_program import bundle_folder
 
 SCENARIO_SUFFIX = ".toml"
 DEMO_SCENARIO = "demo"
@@ -68,8 +68,8 @@ def shipped_sweep(name: str) -> Path | None:
 def _assets() -> Path:
     """The assets folder: beside the frozen program, inside the installed package, or at the top of the source tree."""
     here = Path(__file__).resolve()
-    bundle = getattr(sys, "_MEIPASS", None)
-    candidates = [Path(bundle) / "assets"] if bundle else []
+    bundle = bundle_folder()
+    candidates = [bundle / "assets"] if bundle else []
     candidates += [here.parents[1] / "assets", here.parents[3] / "assets"]
     for candidate in candidates:
         if candidate.is_dir():

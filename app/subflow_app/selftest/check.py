@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,11 +123,6 @@ def require(holds: object, otherwise: str) -> None:
     """Raises CheckError with the text unless it holds."""
     if not holds:
         raise CheckError(otherwise)
-
-
-def is_frozen() -> bool:
-    """Whether this is the program as it is delivered, with its own Python."""
-    return bool(getattr(sys, "frozen", False))
 
 
 def last_lines(text: str) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 
+from subflow_app.core.own_program import is_frozen
 from subflow_app.core.paths import font_cache
 
 _VARIABLE = "MPLCONFIGDIR"
@@ -20,7 +20,7 @@ _UNSAID = ("mkdir -p failed", "Matplotlib created a temporary cache directory", 
 def prepare_matplotlib() -> None:
     """Has matplotlib, which is not imported yet, keep its files in our cache folder; what the user has set counts."""
     # PyInstaller has set it before anything of ours runs.
-    if getattr(sys, "frozen", False) or _VARIABLE not in os.environ:
+    if is_frozen() or _VARIABLE not in os.environ:
         os.environ[_VARIABLE] = str(font_cache())
     for name in ("matplotlib", "matplotlib.font_manager"):
         logging.getLogger(name).addFilter(_is_worth_telling)

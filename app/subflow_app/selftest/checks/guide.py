@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from subflow_app.selftest.check import Check, NotHereError, Place, is_frozen, require
+from subflow_app.core.own_program import is_frozen
+from subflow_app.selftest.check import Check, NotHereError, Place, require
 
 
 def check(_place: Place) -> str:

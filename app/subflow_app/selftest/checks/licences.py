@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from subflow_app.selftest.check import Check, Place, is_frozen, require
+from subflow_app.core.own_program import is_frozen
+from subflow_app.selftest.check import Check, Place, require
 
 _NEVER_MISSING = ("Subflow", "Python", "PySide6", "PySide6-QtAds", "torch", "numpy")
 _ONLY_PACKAGED = ("PyInstaller",)  # its bootloader starts the packaged program
