@@ -16,10 +16,14 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+
+from linux.needs import packages_of
+from subflow_app.core.licences import INDEX, homepage_of, licence_of
 
 TEXTS = Path(__file__).parent / "licence_texts"
 
@@ -118,7 +122,7 @@ def _write(parts: list[Part], folder: Path) -> None:
         described = {key: value for key, value in asdict(part).items() if key != "texts"}
         index.append({**described, "files": files})
     text = json.dumps(index, indent=1, ensure_ascii=False) + "\n"
-    (folder / "index.json").write_text(text, encoding="utf-8")
+    (folder / INDEX).write_text(text, encoding="utf-8")
 
 
 def _own_part(root: Path) -> Part:
@@ -155,7 +159,12 @@ def _distribution_part(name: str) -> Part:
         if _LICENCE_FILE.search(str(file)) and file.suffix not in (".py", ".pyc")
     }
     part = Part(
-        distribution.name, distribution.version, _licence_of(distribution), _homepage_of(distribution), "python", texts
+        distribution.name,
+        distribution.version,
+        licence_of(distribution) or "see its text",
+        homepage_of(distribution),
+        "python",
+        texts,
     )
     if name.lower().startswith(("pyside6_essentials", "shiboken6")):
         part.texts = {path.name: path for path in (TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt")}
@@ -174,28 +183,6 @@ def _distribution_part(name: str) -> Part:
 def _short_name(file: str) -> str:
     """The place of a licence text below its part's folder, without what all of them have in common."""
     return re.sub(r"^.*?\.dist-info/(licenses/)?", "", file).removeprefix("./")
-
-
-def _licence_of(distribution: metadata.Distribution) -> str:
-    about = distribution.metadata.json
-    expression = about.get("license_expression")
-    if expression:
-        return str(expression)
-    stated = str(about.get("license") or "").strip()
-    if stated and "\n" not in stated and len(stated) <= 80 and not stated.startswith("="):
-        return stated
-    classifiers = [str(each) for each in about.get("classifier", ())]
-    named = [each.rpartition(" :: ")[2] for each in classifiers if each.startswith("License ::")]
-    return ", ".join(named) or "see its text"
-
-
-def _homepage_of(distribution: metadata.Distribution) -> str:
-    about = distribution.metadata.json
-    urls = dict(str(each).split(", ", 1) for each in about.get("project_url", ()))
-    by_name = {name.lower(): url for name, url in urls.items()}
-    return next((by_name[name] for name in ("homepage", "source", "repository") if name in by_name), "") or str(
-        about.get("home_page") or next(iter(urls.values()), "")
-    )
 
 
 @cache
@@ -233,21 +220,9 @@ def _system_packages(sources: list[Path]) -> dict[Path, str]:
     if sys.platform == "win32":
         runtime = re.compile(r"(vcruntime|msvcp|ucrtbase|api-ms-win)")
         return {source: _WINDOWS_RUNTIME for source in sources if runtime.match(source.name.lower())}
-    ways = {str(way): source for source in sources for way in _ways_to(source)}
-    # All at once: dpkg reads the lists of all packages for each question.
-    told = _output("dpkg", "-S", *ways) if ways else ""
-    found = {}
-    for line in told.splitlines():
-        package, _, path = line.rpartition(": ")
-        if path in ways:
-            found[ways[path]] = package.partition(":")[0].partition(",")[0]
-    return found
-
-
-def _ways_to(source: Path) -> set[Path]:
-    """A file as dpkg may know it: Debian moved /lib into /usr, and the lists tell where a file was before."""
-    known = {source, source.resolve()}
-    return known | {Path("/", *path.parts[2:]) for path in known if path.parts[:2] == ("/", "usr")}
+    with suppress(OSError):  # a system without dpkg
+        return packages_of(sources)
+    return {}
 
 
 def _system_part(package: str) -> Part:

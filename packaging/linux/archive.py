@@ -22,7 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _XZ = ("xz", "--threads=2", "-6", "--stdout")
 _ZSTD_LEVEL = 10
 
-COMPRESSIONS = ("xz", "zstd")
+COMPRESSIONS = {"xz": "xz", "zstd": "zst"}
+"""What archives can be compressed with, and the last part of their names then."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,14 @@ class Tree:
 
 def is_program(path: Path) -> bool:
     """Whether a file of the bundle may and can be run; libraries often carry the permission without need."""
-    if not os.access(path, os.X_OK) or ".so" in path.suffixes:
-        return False
+    # Scripts of libraries would need a Python that is not there.
+    return os.access(path, os.X_OK) and ".so" not in path.suffixes and is_elf(path)
+
+
+def is_elf(path: Path) -> bool:
+    """Whether a file is a program or a library of Linux."""
     with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"  # scripts of libraries would need a Python that is not there
+        return file.read(4) == b"\x7fELF"
 
 
 def release_time_s() -> int:

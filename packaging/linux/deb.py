@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from linux import needs, share
-from linux.archive import ROOT, Tree, compressed, release_time_s, write_tar
+from linux.archive import COMPRESSIONS, ROOT, Tree, compressed, release_time_s, write_tar
 
 HOME = "usr/lib/subflow/"
 LICENCES = "_internal/licenses"
@@ -61,7 +61,7 @@ def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd")
     tree = files(bundle, version, time_s)
     package = output / f"subflow_{version}_{_architecture()}.deb"
     output.mkdir(parents=True, exist_ok=True)
-    suffix = {"xz": "xz", "zstd": "zst"}.get(compression, compression)
+    suffix = COMPRESSIONS.get(compression, compression)
     with tempfile.TemporaryDirectory(dir=output, prefix=".deb-") as folder:
         data = Path(folder) / f"data.tar.{suffix}"
         with compressed(data, compression) as out:

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
+from linux.archive import is_elf
+
 # Data that a library reads from the system although it is itself in the bundle.
 _DATA_OF = {
     "libfontconfig.so.1": "fontconfig-config",  # where fonts are; it brings a font as well
@@ -38,12 +40,6 @@ def depends(bundle: Path) -> list[str]:
         packages.discard(_LIBC)
         packages.add(f"{_LIBC} (>= {'.'.join(map(str, glibc))})")
     return sorted(packages)
-
-
-def is_elf(path: Path) -> bool:
-    """Whether a file is a program or a library of Linux."""
-    with path.open("rb") as file:
-        return file.read(4) == b"\x7fELF"
 
 
 def _read(binaries: list[Path]) -> tuple[dict[str, str], tuple[int, ...]]:
@@ -83,19 +79,35 @@ def _packages(libraries: dict[str, str]) -> set[str]:
         raise UnknownLibraryError(
             "\n".join(["neither in the bundle nor on this machine; install them before freezing:", *lines])
         )
-    return {_package_of(Path(places[library])) for library in libraries}
+    files = {Path(places[library]) for library in libraries}
+    packages = packages_of(files)
+    if of_none := sorted(str(file) for file in files if file not in packages):
+        raise UnknownLibraryError(f"these belong to no package of this system: {', '.join(of_none)}")
+    return set(packages.values())
 
 
-def _package_of(library: Path) -> str:
-    for name in _names(library):
-        answer = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False)
-        if answer.returncode == 0:
-            return answer.stdout.partition(":")[0]
-    raise UnknownLibraryError(f"{library} belongs to no package of this system")
+def packages_of(files: Iterable[Path]) -> dict[Path, str]:
+    """The packages that hold files of this system; files of none are left out.
+
+    Raises:
+        OSError: if dpkg is not there.
+    """
+    ways: dict[str, list[Path]] = {}
+    for file in files:
+        for way in _ways_to(file):
+            ways.setdefault(way, []).append(file)
+    # All at once: dpkg reads the lists of all packages for each question.
+    command = ["dpkg", "-S", *ways]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout if ways else ""
+    found = {}
+    for line in told.splitlines():
+        package, _, path = line.rpartition(": ")
+        for file in ways.get(path, ()):
+            found[file] = package.partition(":")[0].partition(",")[0]
+    return found
 
 
-def _names(library: Path) -> Iterable[str]:
-    """What dpkg may call a file: /lib is a link to /usr/lib today, but packages were made before that."""
-    for path in (library, library.resolve()):
-        yield str(path)
-        yield str(path).removeprefix("/usr") if str(path).startswith("/usr/") else f"/usr{path}"
+def _ways_to(file: Path) -> set[str]:
+    """A file as dpkg may know it: /lib is a link to /usr/lib today, but packages were made before that."""
+    known = {str(file), str(file.resolve())}
+    return known | {path.removeprefix("/usr") if path.startswith("/usr/") else f"/usr{path}" for path in known}

@@ -6,10 +6,9 @@ import platform
 from pathlib import Path
 
 from linux import deb, share
-from linux.archive import ROOT, Tree, compressed, release_time_s, write_tar
+from linux.archive import COMPRESSIONS, ROOT, Tree, compressed, release_time_s, write_tar
 
 HERE = Path(__file__).resolve().parent
-_SUFFIXES = {"xz": "xz", "zstd": "zst"}
 
 
 def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd") -> Path:
@@ -36,7 +35,7 @@ def make(bundle: Path, output: Path, *, version: str, compression: str = "zstd")
     tree.add("LICENSE", ROOT / "LICENSE")
     share.add(tree, "share/", version, time_s)
     output.mkdir(parents=True, exist_ok=True)
-    suffix = _SUFFIXES.get(compression, compression)
+    suffix = COMPRESSIONS.get(compression, compression)
     archive = output / f"subflow-{version}-linux-{platform.machine()}.tar.{suffix}"
     unfinished = archive.with_name(f".{archive.name}.unfinished")
     try:

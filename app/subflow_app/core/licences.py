@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import platform
 import re
-import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,10 +18,11 @@ from typing import Any
 
 from subflow_app import __version__
 from subflow_app.core.errors import ResourceError
+from subflow_app.core.own_program import bundle_folder
 
 INDEX = "index.json"
 # Of Subflow's extras, what works in the window when it is there.
-_EXTRAS = ("train", "pcap", "parquet")
+_EXTRAS = ("train", "pcap")
 _LGPL_NOTE = "Qt and its bindings are shared libraries of their own: other builds of the same version may replace them."
 _NOTES = {
     "pyside6-essentials": _LGPL_NOTE,
@@ -30,7 +30,7 @@ _NOTES = {
     "pyside6-qtads": "A shared library of its own: another build for the same Qt may replace it.",
 }
 # Where a package's metadata leave it to the text.
-_LICENCES = {"torch": "BSD-3-Clause", "pyside6-qtads": "LGPL-2.1-or-later"}
+_LICENCES = {"pyside6-qtads": "LGPL-2.1-or-later"}
 _TEXT_NAMES = re.compile(r"^(licen[cs]e|copying|notice|authors|copyright)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LONGEST_LICENCE = 80  # some packages give the whole text where a name belongs
@@ -86,8 +86,8 @@ def licence_parts() -> tuple[Part, ...]:
     Raises:
         ResourceError: if the index of the packaged program is missing or damaged.
     """
-    bundle = getattr(sys, "_MEIPASS", None)
-    parts = read_index(Path(bundle) / "licenses") if bundle else tuple(_installed())
+    bundle = bundle_folder()
+    parts = read_index(bundle / "licenses") if bundle else tuple(_installed())
     return tuple(sorted(parts, key=lambda part: (part.name.lower() != "subflow", part.name.lower())))
 
 
@@ -157,41 +157,41 @@ def _requirements(distribution: metadata.Distribution, extras: tuple[str, ...]) 
 
 
 def _part_of(name: str, distribution: metadata.Distribution) -> Part:
-    told = distribution.metadata
     # Not `distribution.files`: it makes an object of each of PyTorch's fifteen thousand.
     lines = (distribution.read_text("RECORD") or "").splitlines()
     names = [line.partition(",")[0] for line in lines if ".dist-info/" in line]
     texts = [name for name in names if _TEXT_NAMES.match(name.rpartition("/")[2])]
     files = [Path(str(distribution.locate_file(name))) for name in texts]
     return Part(
-        told["Name"],
+        distribution.name,
         distribution.version,
-        _licence(told) or _LICENCES.get(name, ""),
-        _homepage(told),
+        licence_of(distribution) or _LICENCES.get(name, ""),
+        homepage_of(distribution),
         _NOTES.get(name, ""),
         tuple(sorted(file for file in files if file.is_file())),
     )
 
 
-def _licence(told: metadata.PackageMetadata) -> str:
-    classifiers = [
-        line.rpartition(" :: ")[2] for line in told.get_all("Classifier") or () if line.startswith("License ::")
-    ]
-    for name in (_first(told, "License-Expression"), " or ".join(classifiers), _first(told, "License")):
-        if name and len(name) <= _LONGEST_LICENCE and "\n" not in name:
-            return name
-    return ""
+def licence_of(distribution: metadata.Distribution) -> str:
+    """The licence of an installed package, as its metadata name it; empty if they leave it to the text."""
+    told = distribution.metadata.json
+    expression = told.get("license_expression")
+    if expression:
+        return str(expression)
+    stated = str(told.get("license") or "").strip()
+    if stated and "\n" not in stated and len(stated) <= _LONGEST_LICENCE and not stated.startswith("="):
+        return stated
+    classifiers = [str(each) for each in told.get("classifier", ())]
+    return ", ".join(each.rpartition(" :: ")[2] for each in classifiers if each.startswith("License ::"))
 
 
-def _homepage(told: metadata.PackageMetadata) -> str:
-    urls = dict(line.split(", ", 1) for line in told.get_all("Project-URL") or () if ", " in line)
+def homepage_of(distribution: metadata.Distribution) -> str:
+    """Where an installed package comes from; empty if its metadata do not say."""
+    told = distribution.metadata.json
+    urls = dict(str(each).split(", ", 1) for each in told.get("project_url", ()))
     by_name = {name.lower(): url for name, url in urls.items()}
-    found = _first(told, "Home-page") or by_name.get("homepage") or by_name.get("source") or by_name.get("repository")
-    return found or next(iter(urls.values()), "")
-
-
-def _first(told: metadata.PackageMetadata, name: str) -> str:
-    return str((told.get_all(name) or [""])[0])
+    named = next((by_name[name] for name in ("homepage", "source", "repository") if name in by_name), "")
+    return named or str(told.get("home_page") or next(iter(urls.values()), ""))
 
 
 def _normal(name: str) -> str:
