@@ -16,6 +16,7 @@ ACCEPTED = {
     "malformed-deb-archive": "this lintian does not know zstd, which dpkg reads since 1.21.18",
     "embedded-library": "that is what the package is for",
     "custom-library-search-path": "how libraries in wheels find each other",
+    "embedded-javascript-library": "the search of the guide, which Sphinx puts beside its pages",
     "duplicate-font-file": "fonts of matplotlib, which looks nowhere else",
     "hardening-no-pie": "how PyInstaller and PyTorch build their programs",
     "library-not-linked-against-libc": "small ones of Python, SciPy and PyTorch that call nothing of it",
