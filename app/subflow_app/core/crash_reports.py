@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from subflow_app import __version__
+import subflow_app
 from subflow_app.core.own_program import is_frozen
 from subflow_app.core.paths import crash_directory, numbered
 from subflow_app.core.session_log import SESSION_LOG
@@ -204,7 +204,7 @@ def versions_text() -> str:
     """What this process runs on: Subflow, Python, Qt if it is loaded, and the system."""
     kind = "installed program" if is_frozen() else "Python package"
     lines = [
-        f"Subflow:  {__version__} ({kind})",
+        f"Subflow:  {subflow_app.__version__} ({kind})",
         f"Python:   {platform.python_version()}",
         f"System:   {platform.platform()}, {os.cpu_count()} processors",
     ]

@@ -31,7 +31,6 @@ from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.plots.spec import Curve
-from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.params import MAX_PATHS
 from subflow_sim.whole_file import write_whole
 from subflow_store.values import EventTable
@@ -343,6 +342,8 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
     Raises:
         ExportError: if a file cannot be written.
     """
+    from subflow_sim.agent_steps import EPOCH_FIGURES
+
     steps = agent_steps_of(table)
     columns: dict[str, Sequence[str]] = {"decision": number_texts(table["number"]), "subflow": table.texts("subflow")}
     columns["is_acting"] = number_texts(table["is_acting"])

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.exports import export_shown
 from subflow_app.core.language import tr, trn
-from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
-from subflow_app.core.paper.figure_plan import FigurePlan, figure_kind
-from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
-from subflow_app.qt.export_dialog import FORMATS, FigureDialog
-from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.history_panel import History
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
@@ -29,6 +23,11 @@ from subflow_app.qt.run_exports import RunExports
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.core.paper.figure_choice import FigureChoice
+    from subflow_app.core.paper.figure_plan import FigurePlan
+    from subflow_app.core.paper.figure_process import FigureProcess
 
 
 class Exports(QObject):
@@ -67,6 +66,12 @@ class Exports(QObject):
 
     def ask_figure(self) -> None:
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
+        # Imported here, as is all that figures are made with: a start draws none.
+        from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
+        from subflow_app.core.paper.figure_process import FigureProcess
+        from subflow_app.qt.export_dialog import FigureDialog
+        from subflow_app.qt.figure_source import FigureSource
+
         process = FigureProcess()
         source = FigureSource(self._plots.stack, self._workers, process, self)
         is_at_work = False
@@ -111,6 +116,8 @@ class Exports(QObject):
 
     def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
         """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
+        from subflow_app.core.paper.figure_plan import figure_kind
+        from subflow_app.core.paper.figures import write_figure
 
         def export() -> Path:
             try:
@@ -136,6 +143,8 @@ class Exports(QObject):
         self._workers.start("export figure", export, succeeded=succeeded, failed=self._on_failed, cancel=process.close)
 
     def _figure_path(self, choice: FigureChoice, plan: FigurePlan | None) -> Path | None:
+        from subflow_app.qt.export_dialog import FORMATS
+
         suffix = f".{choice.kind}"
         name = FORMATS[choice.kind].split(" ")[0]
         only = f"-{plan.plots[0].id}" if plan is not None and len(plan.plots) == 1 else ""
@@ -170,6 +179,8 @@ class Exports(QObject):
     # ---- inside ----
 
     def _write_data(self, path: Path) -> None:
+        from subflow_app.core.exports import export_shown
+
         shown = self._plots.stack.plots_by_spec()
         export_shown(
             [

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paths import file_stem
 from subflow_app.core.traces import StoredTraces
 from subflow_app.plots import PLOTS, PlotSpec
@@ -108,6 +107,8 @@ class Reports(QObject):
         store = self._database.store
         if store is None:
             return
+        from subflow_app.core.paper.figure_process import FigureProcess
+
         process = FigureProcess()
 
         def export() -> Path:

@@ -12,17 +12,16 @@ from PySide6.QtWidgets import QApplication
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
-from subflow_app.core.scenarios.graph_files import GRAPH_SUFFIXES
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.topology.drawing_file import DrawingFile
 from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.graph_import import Imported
+    from subflow_app.qt.topology.drawing_file import DrawingFile
 
 SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 
@@ -102,6 +101,8 @@ class TopologyFiles(QObject):
     # ---- inside ----
 
     def _drawing(self, scenario: Scenario) -> DrawingFile:
+        from subflow_app.qt.topology.drawing_file import DrawingFile
+
         picture = picture_of(scenario, self._documents.doc.positions())
         return DrawingFile(picture, QApplication.font(), scenario.name)
 
@@ -137,4 +138,6 @@ class TopologyFiles(QObject):
 
 def is_graph_file(path: Path) -> bool:
     """Whether a file that is dropped on the window is a graph by its name."""
+    from subflow_app.core.scenarios.graph_files import GRAPH_SUFFIXES
+
     return path.suffix.lower() in GRAPH_SUFFIXES

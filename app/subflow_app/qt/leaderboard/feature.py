@@ -12,7 +12,6 @@ from PySide6.QtCore import QTimer
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.summary_text import duration_text
-from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.qt.features import Feature
 from subflow_app.qt.menus import LEADERBOARD_BUTTONS
 from subflow_app.qt.theme import Tokens
@@ -104,6 +103,7 @@ class LeaderboardFeature(Feature):
     def run(self, *, is_quick: bool) -> None:
         """Makes all runs that are missing; its panel comes to the front."""
         from subflow_app.core.leaderboard.board import LeaderboardJob, entry
+        from subflow_app.core.sweeps.executors import jobs_beside_window
 
         store = self.window.database.store
         if store is None or self._is_running:
