@@ -36,22 +36,24 @@ EXCLUDED_MODULES = [
     "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest", "PySide6.QtSql",
     # Reached through what is left out, or for services that nobody asks.
     "requests", "urllib3", "certifi", "yaml", "attr", "attrs", "lxml",
+    # Nothing of Subflow speaks to a server; hashes are computed without OpenSSL too.
+    "ssl", "_ssl", "_hashlib",
 ]  # fmt: skip
 
-TORCH_WITHOUT_SOURCES = (
-    "torch._decomp",
-    "torch._export",
-    "torch._functorch",
-    "torch._higher_order_ops",
-    "torch._prims",
-    "torch._refs",
-    "torch.ao",
-    "torch.distributed",
-    "torch.export",
-    "torch.fx",
-    "torch.testing",
+TORCH_SOURCES = (
+    "torch._export.config",
+    "torch._functorch.config",
+    "torch.compiler.config",
+    "torch.distributed._functional_collectives",
+    "torch.distributed.config",
+    "torch.functional",
+    "torch.fx.experimental._config",
+    "torch.nn",
 )
-"""Parts of PyTorch that are as well without their sources."""
+"""Parts of PyTorch that read their own sources as they are imported: settings, and functions with several forms."""
+
+LOOSE_PACKAGES = ("subflow_app", "subflow_sim", "subflow_store", "numpy", "pyqtgraph")
+"""What each start loads; it lies beside the archive of modules, whose decompression took a twentieth of a start."""
 
 MAC_PROPERTIES = {
     "NSHighResolutionCapable": True,

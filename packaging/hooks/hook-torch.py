@@ -6,17 +6,9 @@ own sources as it is imported (`inspect.getsource`): settings, and what it descr
 
 from PyInstaller.utils.hooks import PY_DYLIB_PATTERNS, collect_dynamic_libs, get_package_paths
 
-from freezing import TORCH_WITHOUT_SOURCES, torch_data
+from freezing import TORCH_SOURCES, torch_data
 
-module_collection_mode = {
-    "torch": "pyz+py",
-    **dict.fromkeys(TORCH_WITHOUT_SOURCES, "pyz"),
-    "torch._export.config": "pyz+py",
-    "torch._functorch.config": "pyz+py",
-    "torch.distributed.config": "pyz+py",
-    "torch.distributed._functional_collectives": "pyz+py",
-    "torch.fx.experimental._config": "pyz+py",
-}
+module_collection_mode = {"torch": "pyz", **dict.fromkeys(TORCH_SOURCES, "pyz+py")}
 warn_on_missing_hiddenimports = False
 binaries = collect_dynamic_libs("torch", search_patterns=[*PY_DYLIB_PATTERNS, "*.so.*"])
 datas = torch_data(get_package_paths("torch")[1])
