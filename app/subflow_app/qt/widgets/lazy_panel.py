@@ -26,6 +26,8 @@ class LazyPanel(QWidget):
         layout = self.layout()
         assert layout is not None
         layout.addWidget(content)
+        # The layout would show it in the next turn of the event loop, too late for the keyboard that goes there.
+        content.show()
         self.setFocusProxy(content)
 
     def showEvent(self, event: QShowEvent) -> None:
