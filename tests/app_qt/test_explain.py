@@ -13,6 +13,7 @@ from subflow_app.core.replay.replay import Replay
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.traces import LiveTraces, StoredTraces
 from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner
+from subflow_app.qt.explain.panel import ExplainPanel
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_sim.decisions import DecisionLimits
@@ -68,7 +69,7 @@ def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(windo
     store = window.database.store
     assert isinstance(store, Store)
     click(window, "download/1", "subflow", 1.5)
-    panel = explained(window, qtbot).panel
+    panel = explained(window, qtbot).content
     point = panel.point
 
     assert point is not None
@@ -92,24 +93,24 @@ def test_actions_walk_to_the_neighbours(window: MainWindow, qtbot: QtBot) -> Non
     assert not window.bar["explain.next"].isEnabled()
     click(window, "download/2", "subflow", 1.0)
     feature = explained(window, qtbot)
-    first = feature.panel.point
+    first = feature.content.point
     window.bar["explain.next"].trigger()
-    second = explained(window, qtbot).panel.point
+    second = explained(window, qtbot).content.point
     window.bar["explain.previous"].trigger()
-    again = explained(window, qtbot).panel.point
+    again = explained(window, qtbot).content.point
 
     assert first is not None
     assert second is not None
     assert first.told.time_s <= 1.0 < second.told.time_s
     assert repr(again) == repr(first)
     assert not first.is_resimulated
-    assert not feature.panel.notice.isVisibleTo(feature.panel)
+    assert not feature.content.notice.isVisibleTo(feature.content)
 
 
 def test_a_flow_of_several_subflows_tells_its_scheduler(window: MainWindow, qtbot: QtBot) -> None:
     show_run(window, qtbot)
     click(window, "download", "flow", 1.0)
-    panel = explained(window, qtbot).panel
+    panel = explained(window, qtbot).content
 
     assert panel.point is not None
     assert panel.point.told.scope == "flow"
@@ -127,7 +128,7 @@ def test_clicks_beside_curves_and_on_links_explain_nothing(window: MainWindow, q
     window.plots.time_clicked.emit(1.0)
     click(window, "wifi/forward", "link", 1.0)
 
-    assert feature.panel.point is None
+    assert feature.content.point is None
     assert not feature.is_busy
 
 
@@ -141,7 +142,7 @@ def test_of_several_runs_the_clicked_one_is_explained(window: MainWindow, qtbot:
     window.shown.show_stored(store, [first, second])
     qtbot.waitUntil(lambda: len(window.plots.runs) == 2)
     click(window, "download/1", "subflow", 1.9, run=1)
-    panel = explained(window, qtbot).panel
+    panel = explained(window, qtbot).content
 
     assert panel.point is not None
     assert repr(panel.point.told) == repr(Replay.stored(store, second).decisions("download/1", 1.9)[0][0])
@@ -154,7 +155,7 @@ def test_why_there_is_no_decision_is_said(window: MainWindow, qtbot: QtBot) -> N
     assert isinstance(store, Store)
     store.add_tag(run_id, "kernel")
     click(window, "download/1", "subflow", 1.0)
-    panel = explained(window, qtbot).panel
+    panel = explained(window, qtbot).content
 
     assert panel.point is None
     assert "was measured, not simulated" in panel._empty._text.text()
@@ -164,10 +165,10 @@ def test_other_runs_take_the_decision_away(window: MainWindow, qtbot: QtBot) -> 
     show_run(window, qtbot)
     click(window, "download/1", "subflow", 1.0)
     feature = explained(window, qtbot)
-    assert feature.panel.point is not None
+    assert feature.content.point is not None
     show_run(window, qtbot)
 
-    assert feature.panel.point is None
+    assert feature.content.point is None
     assert feature.possible() == {"explain.here"}
 
 
@@ -176,7 +177,7 @@ def test_a_source_opens_where_it_can_be_read(window: MainWindow, qtbot: QtBot, m
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     show_run(window, qtbot)
     click(window, "download/1", "subflow", 0.0)
-    panel = explained(window, qtbot).panel
+    panel = explained(window, qtbot).content
 
     assert 'href="https://www.rfc-editor.org/rfc/rfc6928"' in panel.source.text()
     panel.source.linkActivated.emit("https://www.rfc-editor.org/rfc/rfc6928")
@@ -205,11 +206,11 @@ def test_a_closed_panel_says_how_to_explain_the_point(
     window.docks.set_open("explain", False)
     click(window, "download/1", "subflow", 1.5)
     feature = window.features[ExplainFeature]
-    assert feature.panel.point is None
+    assert feature.content.point is None
     assert "1.500 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
     window.bar["explain.here"].trigger()
     assert window.docks.is_open("explain")
-    point = explained(window, qtbot).panel.point
+    point = explained(window, qtbot).content.point
     assert point is not None
     (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.5)
     assert repr(point.told) == repr(expected)
@@ -224,7 +225,7 @@ def test_a_closed_panel_says_how_to_explain_the_point(
     window.plots.curve_clicked.emit(CurveId(0, "download/2", "subflow"))
     window.plots.menu_requested.emit(QPoint())
     window.bar["explain.here"].trigger()
-    point = explained(window, qtbot).panel.point
+    point = explained(window, qtbot).content.point
     assert point is not None
     assert (point.told.owner, point.told.time_s <= 1.0) == ("download/2", True)
 
@@ -238,7 +239,7 @@ def test_the_way_to_a_decision_is_told_in_per_cent(window: MainWindow, qtbot: Qt
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert any(0.0 < share < 1.0 for share in shares)
-    panel = window.features[ExplainFeature].panel
+    panel = window.features[ExplainFeature].content
     panel.set_waiting(True, 0.42)
     assert panel.progress.text() == "42%"
     assert panel.progress.isVisibleTo(panel)
@@ -252,15 +253,24 @@ def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot
     show_run(window, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
     click(window, "download/1", "subflow", 1.5)
     feature = explained(window, qtbot)
-    point = feature.panel.point
+    point = feature.content.point
     assert point is not None
     assert point.told.cause == "action"
     assert point.agent is not None
     window.docks.set_open("agent", True)
     window.docks.raise_panel("explain")
-    qtbot.waitUntil(lambda: feature.panel.agent.isVisible())
-    feature.panel.agent.click()
+    qtbot.waitUntil(lambda: feature.content.agent.isVisible())
+    feature.content.agent.click()
     qtbot.waitUntil(window.agent.isVisible)
     replay = window.agent.replay
     assert replay is not None
     assert replay.decision == point.agent
+
+
+def test_the_panel_is_filled_when_it_is_first_shown(window: MainWindow) -> None:
+    feature = window.features[ExplainFeature]
+    assert window.findChild(ExplainPanel) is None
+    assert feature.possible() == frozenset()
+    window.docks.go_to("explain")
+    assert feature.content.isVisible()
+    assert window.docks.content("explain").isAncestorOf(feature.content)

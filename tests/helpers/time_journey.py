@@ -126,9 +126,9 @@ class TimeJourney(Journey):
         (curve,) = [c for c in plot.shown_curves() if CurveId(c.run, c.owner, c.kind) == CurveId(0, owner, "subflow")]
         sample = int(np.searchsorted(curve.time_s, after_s))
         self._click(plot, float(curve.time_s[sample]), float(curve.values[sample]))
-        self.wait_for(lambda: not feature.is_busy and feature.panel.point is not None)
+        self.wait_for(lambda: not feature.is_busy and feature.content.point is not None)
         self.picture("4-explained")
-        point = feature.panel.point
+        point = feature.content.point
         assert point is not None
         return point
 

@@ -40,7 +40,7 @@ class GuideFeature(Feature):
         from subflow_app.qt.explain.feature import ExplainFeature
 
         self.window.help.guide_wanted.connect(lambda page: self.show(_topic_of_help(page)))
-        self.window.features[ExplainFeature].panel.guide_wanted.connect(self.show)
+        self.window.features[ExplainFeature].guide_wanted.connect(self.show)
 
     def show(self, topic: str = "") -> None:
         """Opens the page of a topic; empty: the first one."""

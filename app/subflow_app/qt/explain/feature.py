@@ -6,22 +6,23 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QTimer
+from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
-from subflow_app.core.replay.replay import Replay, ReplayCancelledError
-from subflow_app.core.replay.walk import DecisionWalk, ExplainedPoint
 from subflow_app.core.traces import SUBFLOW, Traces
-from subflow_app.qt.explain.panel import ExplainPanel
 from subflow_app.qt.features import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from subflow_app.core.replay.replay import Replay
+    from subflow_app.core.replay.walk import DecisionWalk, ExplainedPoint
+    from subflow_app.qt.explain.panel import ExplainPanel
     from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.plotting.curve_id import CurveId
 
@@ -31,31 +32,49 @@ _PATIENCE_MS = 40
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
 
-_Work = Callable[[Callable[[], bool]], ExplainedPoint]
+_Work = Callable[[Callable[[], bool]], "ExplainedPoint"]
 
 
 class ExplainFeature(Feature):
     """Explains points of the runs that the plots show."""
 
     panel_name = "explain"
+    guide_wanted = Signal(str)  # topic of the user guide: the algorithm behind the decision that is shown
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
-        self.panel: ExplainPanel = ExplainPanel([window.bar[f"explain.{step}"] for step in ("previous", "next")])
+        self.panel: LazyPanel = LazyPanel("explain_panel", tr("Explain"))
+        self._content: ExplainPanel | None = None
         self._walks: dict[int, DecisionWalk] = {}  # by position among the runs shown
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well
         self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
         self._progress = 0.0  # of simulating again, 0 to 1
         self._progress_timer = QTimer(self)
         self._progress_timer.setInterval(_PROGRESS_MS)
-        self._progress_timer.timeout.connect(lambda: self.panel.set_waiting(self.is_busy, self._progress))
+        self._progress_timer.timeout.connect(lambda: self.content.set_waiting(self.is_busy, self._progress))
         self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
         self._given_up: threading.Event | None = None  # of what is being looked for
         self._wanted: tuple[int, str, _Work] | None = None  # what is looked for next
 
+    @property
+    def content(self) -> ExplainPanel:
+        """What is in the panel; it comes when it is first asked for."""
+        if self._content is None:
+            from subflow_app.qt.explain.panel import ExplainPanel
+
+            content = self._content = ExplainPanel(
+                [self.window.bar[f"explain.{step}"] for step in ("previous", "next")]
+            )
+            self.panel.put_in(content)
+            content.agent_wanted.connect(self._show_agent)
+            content.guide_wanted.connect(self.guide_wanted)
+            content.given_up.connect(self._give_up)
+        return self._content
+
     def connect_parts(self) -> None:
-        """Follows clicks into the plots, and the runs that they show."""
+        """Follows clicks into the plots, and the runs that they show; the panel wakes when it is first shown."""
+        self.panel.woken.connect(lambda: self.content)
         plots = self.window.plots
         plots.runs_changed.connect(self._forget_runs)
         # A click is told as the curve that it hit, if any, and then as its time.
@@ -63,13 +82,11 @@ class ExplainFeature(Feature):
         plots.time_clicked.connect(self._on_time_clicked)
         plots.menu_requested.connect(self._on_menu_requested)
         self.window.runs.ended.connect(lambda _job, _result: self._forget_walks())
-        self.panel.agent_wanted.connect(self._show_agent)
-        self.panel.given_up.connect(self._give_up)
 
     def possible(self) -> frozenset[str]:
         """Explaining points of runs that are shown, and going to the decision before and after the one that is told."""
         here = frozenset({"explain.here"}) if self.window.plots.runs else frozenset[str]()
-        point = self.panel.point
+        point = self._content.point if self._content is not None else None
         if point is None or self.is_busy:
             return here
         steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
@@ -77,7 +94,8 @@ class ExplainFeature(Feature):
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the panel."""
-        self.panel.apply_tokens(tokens)
+        if self._content is not None:
+            self._content.apply_tokens(tokens)
 
     def close(self) -> None:
         """Gives up what is being looked for."""
@@ -167,12 +185,16 @@ class ExplainFeature(Feature):
 
     def _walk(self, run: int) -> DecisionWalk:
         """The walk through a run, made when it is first needed; called in a worker, one at a time."""
+        from subflow_app.core.replay.walk import DecisionWalk
+
         walk = self._walks.get(run)
         if walk is None:
             walk = self._walks[run] = DecisionWalk(self._replay(run), self.window.plots.runs[run].mss_bytes)
         return walk
 
     def _replay(self, run: int) -> Replay:
+        from subflow_app.core.replay.replay import Replay
+
         budget_bytes = self.window.preferences.settings.replay_budget_bytes
         job = self.window.runs.job
         if job is not None and job.traces is self.window.plots.runs[run]:
@@ -204,13 +226,15 @@ class ExplainFeature(Feature):
                 self._show(run, owner, point)
 
         def on_failed(error: Exception) -> None:
+            from subflow_app.core.replay.replay import ReplayCancelledError
+
             self._end()
             if given_up.is_set() or isinstance(error, ReplayCancelledError):
                 return
             if not isinstance(error, AppError | SimError | StoreError):
                 raise error
             self._shown = None
-            self.panel.show_nothing(tr("No decision to explain"), str(error))
+            self.content.show_nothing(tr("No decision to explain"), str(error))
             self.changed.emit()
 
         self.window.workers.start(
@@ -221,7 +245,7 @@ class ExplainFeature(Feature):
             cancel=given_up.set,
             patience_ms=_PATIENCE_MS,
         )
-        self.panel.set_waiting(self.is_busy)
+        self.content.set_waiting(self.is_busy)
         if self.is_busy:
             self._progress_timer.start()
         self.changed.emit()
@@ -233,7 +257,7 @@ class ExplainFeature(Feature):
     def _end(self) -> None:
         self._given_up = None
         self._progress_timer.stop()
-        self.panel.set_waiting(False)
+        self.content.set_waiting(False)
         self._start()
 
     def _give_up(self) -> None:
@@ -245,12 +269,12 @@ class ExplainFeature(Feature):
         runs = self.window.plots.runs
         label = runs[run].labels.get(owner, owner)
         self._shown = (run, owner)
-        self.panel.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
+        self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
         self.window.plots.set_pin(point.told.time_s)
         self.changed.emit()
 
     def _show_agent(self) -> None:
-        point = self.panel.point
+        point = self.content.point
         if point is not None:
             self.window.docks.raise_panel("agent")
             self.window.agent.go_to_time(point.told.time_s)
@@ -260,7 +284,8 @@ class ExplainFeature(Feature):
     def _forget_runs(self) -> None:
         self._forget_walks()
         self._shown = self._curve = self._here = None
-        self.panel.show_nothing()
+        if self._content is not None:
+            self._content.show_nothing()
         self.changed.emit()
 
     def _forget_walks(self) -> None:

@@ -62,7 +62,7 @@ class ExplainPanel(QWidget):
     def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
         """A panel without a decision; ``steps`` are the actions that go from decision to decision."""
         super().__init__(parent)
-        self.setObjectName("explain_panel")
+        self.setObjectName("explain_content")
         self._point: ExplainedPoint | None = None
         self._label = ""
         self._tokens = current_tokens()
