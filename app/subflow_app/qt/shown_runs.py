@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.comparison.alignment import AlignedTraces, Alignment
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import trn
-from subflow_app.core.replay.ghosts import forks_first
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import StoredTraces, Traces
+from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from subflow_app.core.comparison.alignment import Alignment
+    from subflow_app.core.running.runs import RunJob
+
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import RunRow, Store
 
@@ -99,6 +99,7 @@ class ShownRuns(QObject):
 
     def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
         """Shows two stored runs over each other, the second on the time of the first."""
+        from subflow_app.core.comparison.alignment import AlignedTraces
 
         def show(runs: list[tuple[Traces, int | None]]) -> None:
             (first, _), (second, _) = runs
@@ -124,7 +125,7 @@ class ShownRuns(QObject):
         """Lets go of everything that is read from a database, because that is about to be closed."""
         self._give_up()
         kept: list[tuple[Traces, int | None]] = [
-            (traces, None) for traces, _ in self._runs if not isinstance(traces, StoredTraces | AlignedTraces)
+            (traces, None) for traces, _ in self._runs if isinstance(traces, LiveTraces)
         ]
         if len(kept) != len(self._runs):
             self._show(kept)
@@ -193,6 +194,8 @@ class ShownRuns(QObject):
         self._plots.set_waiting("")
 
     def _show(self, runs: list[tuple[Traces, int | None]]) -> None:
+        from subflow_app.core.replay.ghosts import forks_first
+
         self._give_up()
         runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
         self._plots.show_runs([traces for traces, _ in runs])

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
-from subflow_app.core.replay.fork_origin import ForkCancelledError, ForkOrigin, ForkState
-from subflow_app.core.replay.fork_plan import ForkPlan
-from subflow_app.core.running.run_queue import QueuedRun
 from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.features import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
@@ -24,6 +20,8 @@ from subflow_store.errors import StoreError
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
 
+    from subflow_app.core.replay.fork_origin import ForkOrigin, ForkState
+    from subflow_app.core.replay.fork_plan import ForkPlan
     from subflow_app.qt.forking.dialog import ForkDialog
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
@@ -75,6 +73,8 @@ class ForkFeature(Feature):
 
     def fork_shown(self) -> None:
         """Asks what shall be different in the run that is shown, from the time that is marked in the plots on."""
+        from subflow_app.core.replay.fork_origin import ForkOrigin
+
         runs = self.window.plots.runs
         traces = runs[self._run_looked_at()]
         at_s = self._time_s()
@@ -114,6 +114,8 @@ class ForkFeature(Feature):
         return chosen if 0 <= chosen < len(self.window.plots.runs) else 0
 
     def _fork_stored(self, run_id: int, at_s: float | None) -> None:
+        from subflow_app.core.replay.fork_origin import ForkOrigin
+
         store = self.window.database.store
         if store is not None:
             self._ask(lambda: ForkOrigin.stored(store, run_id), at_s)
@@ -183,6 +185,9 @@ class ForkFeature(Feature):
         )
 
     def _queue(self, plan: ForkPlan, *, records_decisions: bool) -> None:
+        from subflow_app.core.running.run_queue import QueuedRun
+        from subflow_app.core.scenarios.scenario_source import ScenarioSource
+
         given_up = self._given_up
 
         def make(store: Store | None) -> RunJob:
@@ -234,6 +239,8 @@ class ForkFeature(Feature):
         self._clicked_s = cursor_s if cursor_s is not None else self._clicked_s
 
     def _tell(self, error: Exception) -> None:
+        from subflow_app.core.replay.fork_origin import ForkCancelledError
+
         if isinstance(error, ForkCancelledError):
             return
         if not isinstance(error, (AppError, SimError, StoreError)):
