@@ -435,6 +435,7 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(window: MainW
         for column in ("link", "subflow", "kind", "seq", "progress", "queue_position"):
             assert np.array_equal(getattr(shown.packets, column), getattr(known.packets, column)), column
         assert np.array_equal(shown.links.queue_pkts, known.links.queue_pkts)
+        assert feature._canvas is not None
         places = feature._canvas.places
         assert places is not None
         assert len(places) == len(known.packets)
@@ -485,5 +486,16 @@ def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(window: MainWindow
 def test_strip_and_list_are_not_made_before_they_are_seen(window: MainWindow) -> None:
     feature = window.features[PlayheadFeature]
     assert not feature.strip._is_built
-    assert window.findChild(QWidget, "event_table") is None or feature.panel.isVisible()
+    assert window.findChild(QWidget, "event_table") is None
+    window.docks.go_to("events")
+    assert window.findChild(QWidget, "event_table") is feature.content.table
+    assert feature.content.isVisible()
     QApplication.processEvents()
+
+
+def test_the_keyboard_goes_into_the_list_that_opens(window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    window.docks.go_to("events")
+    focused = window.focusWidget()
+    assert focused is not None
+    assert window.features[PlayheadFeature].content.isAncestorOf(focused)

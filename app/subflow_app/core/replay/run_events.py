@@ -158,13 +158,17 @@ class RunEvents:
             self._columns = self._columns.with_more(_Columns.of(rows))
         return bool(rows)
 
-    def rows_of(self, kinds: Collection[str], owner: str = "") -> NDArray[np.int64]:
+    def rows_of(self, kinds: Collection[str] | None = None, owner: str = "") -> NDArray[np.int64]:
         """The rows of these kinds, and of this owner: a flow has those of its subflows, a link those of its directions.
+
+        Args:
+            kinds: None: those that are listed at first.
+            owner: empty: everybody.
 
         Returns:
             int64 [n], in order of time.
         """
-        wanted = np.isin(self._columns.kind, [_NUMBERS[kind] for kind in kinds])
+        wanted = np.isin(self._columns.kind, [_NUMBERS[kind] for kind in (DEFAULT_KINDS if kinds is None else kinds)])
         if owner:
             numbers = [number for name, number in self._owners.items() if is_of(name, owner)]
             wanted &= np.isin(self._columns.owner, numbers)

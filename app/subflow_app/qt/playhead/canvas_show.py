@@ -31,7 +31,7 @@ class CanvasShow(QObject):
     """Draws the time of one playhead on one canvas."""
 
     def __init__(self, playhead: Playhead, view: TopologyView, plots: PlotView) -> None:
-        """Draws nothing until somebody goes to a time."""
+        """Draws the time that somebody has gone to or, as long as nobody has, nothing."""
         super().__init__(playhead)
         self._playhead = playhead
         self._view = view
@@ -53,6 +53,8 @@ class CanvasShow(QObject):
         playhead.arrived.connect(self._on_arrived)
         playhead.left.connect(self._clear)
         playhead.events_changed.connect(self._forget_run)
+        if playhead.time_s is not None:
+            self._on_moved(playhead.time_s)
 
     @property
     def places(self) -> PacketPlaces | None:

@@ -29,49 +29,18 @@ _MOST_OWNERS = 500  # a list of more is no choice
 
 
 class EventsPanel(QWidget):
-    """Made of nothing until it is first seen."""
+    """Follows the playhead while it is seen."""
 
     event_chosen = Signal(float)  # time of the event, s
 
     def __init__(self, playhead: Playhead, parent: QWidget | None = None) -> None:
-        """Follows the playhead once it is seen."""
+        """An empty list, until it is shown."""
         super().__init__(parent)
-        self.setObjectName("events_panel")
+        self.setObjectName("events_content")
         self._playhead = playhead
-        self._is_built = False
         self._is_following = False
         self._stale = True
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        playhead.events_changed.connect(self._on_events_changed)
-        playhead.moved.connect(lambda _time_s: self._follow())
-        playhead.left.connect(self._follow)
-
-    @property
-    def model(self) -> EventList:
-        """The rows; the panel has been seen."""
-        return self._model
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it."""
-        if self._is_built:
-            self._empty.apply_tokens(tokens)
-            self.table.setStyleSheet(table_style(tokens))
-            self._count.setStyleSheet(f"color: {tokens.muted_text};")
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Makes the list, or takes over what came while it was hidden."""
-        super().showEvent(event)
-        if not self._is_built:
-            self._build()
-        if self._stale:
-            self._fill()
-
-    # ---- building ----
-
-    def _build(self) -> None:
-        self._is_built = True
-        self._model = EventList(self)
+        self.model = EventList(self)
         self.kinds = _combo("event_kinds", tr("Kinds of events"))
         self.kinds.addItem(tr("All but decisions"), sorted(DEFAULT_KINDS))
         for title, kinds in GROUPS.values():
@@ -85,7 +54,7 @@ class EventsPanel(QWidget):
         self.table = QTableView(self)
         set_up_table(self.table, "event_table", tr("Events of the run"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setModel(self._model)
+        self.table.setModel(self.model)
         set_widths(self.table, [(tr(title), widest) for title, widest in zip(COLUMNS, _WIDEST, strict=True)])
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
@@ -105,10 +74,25 @@ class EventsPanel(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(content)
-        layout = self.layout()
-        assert layout is not None
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
         self.apply_tokens(current_tokens())
+        playhead.events_changed.connect(self._on_events_changed)
+        playhead.moved.connect(lambda _time_s: self._follow())
+        playhead.left.connect(self._follow)
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours it."""
+        self._empty.apply_tokens(tokens)
+        self.table.setStyleSheet(table_style(tokens))
+        self._count.setStyleSheet(f"color: {tokens.muted_text};")
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Takes over what came while it was hidden."""
+        super().showEvent(event)
+        if self._stale:
+            self._fill()
 
     # ---- following ----
 
@@ -122,9 +106,9 @@ class EventsPanel(QWidget):
         events = self._playhead.events
         self._list_owners()
         self._is_following = True
-        self._model.show_rows(events, self._playhead.event_rows)
+        self.model.show_rows(events, self._playhead.event_rows)
         self._is_following = False
-        count = self._model.rowCount()
+        count = self.model.rowCount()
         self._count.setText(trn("{count} event", "{count} events", count))
         has_any = events is not None and len(events) > 0
         self._pages.setCurrentIndex(1 if has_any else 0)
@@ -142,7 +126,7 @@ class EventsPanel(QWidget):
         self._follow()
 
     def _list_owners(self) -> None:
-        events, (_kinds, chosen) = self._playhead.events, self._playhead.event_filter
+        events, chosen = self._playhead.events, self._playhead.event_owner
         owners = sorted(events.owners)[:_MOST_OWNERS] if events is not None else []
         # A flow or a link stands for all that belongs to it.
         whole = sorted({owner.partition("/")[0] for owner in owners})
@@ -161,17 +145,17 @@ class EventsPanel(QWidget):
 
     def _follow(self) -> None:
         """Selects the last event at or before the time of the playhead."""
-        if not self._is_built or not self.isVisible():
+        if not self.isVisible():
             return
         time_s = self._playhead.time_s
-        row = self._model.row_at(time_s) if time_s is not None else -1
+        row = self.model.row_at(time_s) if time_s is not None else -1
         self._is_following = True
         if row < 0:
             self.table.clearSelection()
             self.table.setCurrentIndex(QModelIndex())
         elif row != self.table.currentIndex().row() or not self.table.selectionModel().hasSelection():
             self.table.selectRow(row)
-            self.table.scrollTo(self._model.index(row, 0))
+            self.table.scrollTo(self.model.index(row, 0))
         self._is_following = False
 
     def _on_filtered(self) -> None:
@@ -184,7 +168,7 @@ class EventsPanel(QWidget):
 
     def _on_chosen(self, index: QModelIndex) -> None:
         if index.isValid():
-            self.event_chosen.emit(self._model.event_at(index.row()).time_s)
+            self.event_chosen.emit(self.model.event_at(index.row()).time_s)
 
 
 def _combo(name: str, text: str) -> QComboBox:

@@ -6,20 +6,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.core.replay.run_events import RunEvents
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import Traces
+from subflow_app.core.language import tr
 from subflow_app.qt.features import Feature
-from subflow_app.qt.playhead.canvas_show import CanvasShow
-from subflow_app.qt.playhead.events_panel import EventsPanel
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
+    from subflow_app.core.replay.run_events import RunEvents
     from subflow_app.core.replay.seek_loop import SeekableRun
+    from subflow_app.core.running.runs import RunJob
+    from subflow_app.core.traces import Traces
     from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.playhead.canvas_show import CanvasShow
+    from subflow_app.qt.playhead.events_panel import EventsPanel
     from subflow_store import Store
 
 
@@ -36,9 +38,10 @@ class PlayheadFeature(Feature):
         self.strip: TransportStrip = TransportStrip(
             self.playhead, {name: window.bar[f"playhead.{name}"] for name in names}
         )
-        self.panel: EventsPanel = EventsPanel(self.playhead)
+        self.panel: LazyPanel = LazyPanel("events_panel", tr("Events"))
+        self._content: EventsPanel | None = None
         self._jobs: dict[int, RunJob] = {}  # of runs in memory, by the identity of their traces
-        self._canvas = CanvasShow(self.playhead, window.topology, window.plots)
+        self._canvas: CanvasShow | None = None  # once somebody has gone to a time
         self._plots = PlotsShow(self.playhead, window.plots)
         playhead = self.playhead
         self._acts: dict[str, Callable[[], object]] = {
@@ -61,18 +64,28 @@ class PlayheadFeature(Feature):
         """Does what an action of the Time menu says, by what follows ``playhead.`` in its id."""
         self._acts[name]()
 
+    @property
+    def content(self) -> EventsPanel:
+        """What is in the panel; it comes when it is first asked for."""
+        if self._content is None:
+            from subflow_app.qt.playhead.events_panel import EventsPanel
+
+            content = self._content = EventsPanel(self.playhead)
+            self.panel.put_in(content)
+            content.event_chosen.connect(self._on_event_chosen)
+        return self._content
+
     def connect_parts(self) -> None:
-        """Follows plots, runs and document."""
+        """Follows plots, runs and document; the panel wakes when it is first shown."""
+        self.panel.woken.connect(lambda: self.content)
         window, playhead = self.window, self.playhead
         window.shown.changed.connect(self._on_shown)
         window.runs.ticked.connect(lambda _progress: playhead.on_run_grew())
         window.runs.ended.connect(lambda _job, _result: self._on_shown())
         window.plots.time_clicked.connect(self._on_time_clicked)
         playhead.moved.connect(self._on_moved)
-        playhead.arrived.connect(lambda: self.strip.say_left_out(self._canvas.left_out))
         playhead.left.connect(lambda: self.strip.say_left_out(0))
         window.agent.decision_chosen.connect(lambda _run, time_s: self._on_time_clicked(time_s))
-        self.panel.event_chosen.connect(self._on_event_chosen)
         playhead.changed.connect(self._on_changed)
         window.documents.edited.connect(self._compare_picture)
         window.documents.replaced.connect(lambda _doc: self._compare_picture())
@@ -91,10 +104,12 @@ class PlayheadFeature(Feature):
         return frozenset(f"playhead.{name}" for name in names)
 
     def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours strip and picture."""
+        """Recolours strip, list and picture."""
         self.strip.apply_tokens(tokens)
-        self.panel.apply_tokens(tokens)
-        self._canvas.apply_tokens(tokens)
+        if self._content is not None:
+            self._content.apply_tokens(tokens)
+        if self._canvas is not None:
+            self._canvas.apply_tokens(tokens)
 
     def close(self) -> None:
         """Ends seeks and playing."""
@@ -132,7 +147,16 @@ class PlayheadFeature(Feature):
 
     # ---- following ----
 
+    def _show_on_canvas(self) -> None:
+        from subflow_app.qt.playhead.canvas_show import CanvasShow
+
+        canvas = self._canvas = CanvasShow(self.playhead, self.window.topology, self.window.plots)
+        # Connected behind the canvas: what it leaves out is known once it has drawn.
+        self.playhead.arrived.connect(lambda: self.strip.say_left_out(canvas.left_out))
+
     def _on_moved(self, time_s: float) -> None:
+        if self._canvas is None:
+            self._show_on_canvas()
         self.window.agent.show_time(time_s)
         self.window.topology.set_position(time_s)
 
@@ -157,7 +181,8 @@ class PlayheadFeature(Feature):
             self.changed.emit()
 
     def _compare_picture(self) -> None:
-        self.strip.say_of_picture(self._canvas.difference() if self.playhead.time_s is not None else "")
+        canvas = self._canvas if self.playhead.time_s is not None else None
+        self.strip.say_of_picture(canvas.difference() if canvas is not None else "")
 
     def _open_scenario(self) -> None:
         run_id = self.window.shown.id_of(self.playhead.run_shown)
@@ -182,6 +207,8 @@ def _stored_replay(store: Store, run_id: int, budget_bytes: int) -> SeekableRun:
 
 
 def _events_of_job(job: RunJob) -> RunEvents:
+    from subflow_app.core.replay.run_events import RunEvents
+
     events = RunEvents(job.traces, job.scenario)
     events.take_new(job.live_changes)
     return events
@@ -190,6 +217,7 @@ def _events_of_job(job: RunJob) -> RunEvents:
 def _events_of_stored(traces: Traces) -> RunEvents:
     from subflow_app.core.events import DECISION
     from subflow_app.core.fairness.measured import scenario_of
+    from subflow_app.core.replay.run_events import RunEvents
 
     # Measured traces have no scenario; what is marked in them is known all the same.
     return RunEvents(traces, scenario_of(traces), decisions=traces.events(DECISION.name))

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.replay.run_events import DEFAULT_KINDS, RunEvents
-from subflow_app.core.replay.run_samples import RunSamples
-from subflow_app.core.replay.seek_loop import SeekableRun, SeekLoop
 from subflow_app.core.replay.transport import Transport, neighbour_s
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.core.traces import Traces
 from subflow_app.qt.workers import Workers
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from subflow_app.core.replay.run_events import RunEvents
+    from subflow_app.core.replay.run_samples import RunSamples
+    from subflow_app.core.replay.seek_loop import SeekableRun, SeekLoop
     from subflow_app.core.running.live_changes import LiveChange
+    from subflow_app.core.traces import Traces
     from subflow_sim.instant import Instant
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Playhead(QObject):
         self._samples: RunSamples | None = None
         self._instant: Instant | None = None
         self._ticked_at = 0.0
-        self._event_kinds: frozenset[str] = DEFAULT_KINDS
+        self._event_kinds: frozenset[str] | None = None  # nobody has chosen any
         self._event_owner = ""
         self._event_rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._events_taken_at = -math.inf
@@ -184,6 +184,9 @@ class Playhead(QObject):
         if run is None:
             self._transport.set_run(0.0, 0.0)
         else:
+            # Imported here: a window without runs does without; so it is with the loop of seeks.
+            from subflow_app.core.replay.run_samples import RunSamples
+
             self._samples = RunSamples(run.traces)
             self._transport.set_run(run.traces.duration_s, self._known_s(), follows=run.goes_on)
         if had_time:
@@ -349,9 +352,9 @@ class Playhead(QObject):
         return self._event_rows
 
     @property
-    def event_filter(self) -> tuple[frozenset[str], str]:
-        """Kinds of events that the list shows, and whose; of everybody if that is empty."""
-        return self._event_kinds, self._event_owner
+    def event_owner(self) -> str:
+        """Whose events the list shows; everybody's if it is empty."""
+        return self._event_owner
 
     def set_event_filter(self, kinds: Collection[str], owner: str) -> None:
         """Narrows the events down to these kinds, and to those of an owner unless that is empty."""
@@ -383,6 +386,8 @@ class Playhead(QObject):
         if run is None or run.open_replay is None:
             return
         if self._loop is None:
+            from subflow_app.core.replay.seek_loop import SeekLoop
+
             self._loop = SeekLoop(run.open_replay)
         loop = self._loop
         if loop.ask(time_s):

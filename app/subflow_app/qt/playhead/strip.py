@@ -15,7 +15,6 @@ from subflow_app.core.replay.transport import SPEEDS, speed_label
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.playhead.time_track import TimeTrack
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _ICON = 16
@@ -88,6 +87,8 @@ class TransportStrip(QWidget):
     # ---- building ----
 
     def _build(self) -> None:
+        from subflow_app.qt.playhead.time_track import TimeTrack
+
         self._is_built = True
         self.choice = QComboBox(self)
         self.choice.setObjectName("playhead_run")
