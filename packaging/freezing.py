@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import py_compile
 import re
 import subprocess
 import sys
@@ -136,6 +137,27 @@ def tree(folder: Path, destination: str) -> list[Entry]:
     """A folder with all its files as data of the bundle."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return [(str(Path(destination) / path.relative_to(folder)), str(path), "DATA") for path in files]
+
+
+def binding_support(prepared: Path) -> list[Entry]:
+    """The Python modules that Qt's bindings have inside a library and would compile anew at each start, compiled.
+
+    The bindings look for them in ``files.dir`` beside themselves first; the variable ``SBK_EMBED`` would write them
+    there too, as sources, where a user may write to the program's folder.
+    """
+    importlib.import_module("PySide6.QtCore")
+    _path, embedded = sys.modules["signature_bootstrap"].prepare_zipfile()
+    home = Path("shiboken6") / "files.dir"
+    entries = []
+    for name in embedded.zfile.namelist():
+        if not name.startswith("shibokensupport/") or not name.endswith(".py"):
+            continue
+        source = Path(embedded.zfile.extract(name, prepared / home))
+        compiled = source.with_suffix(".pyc")
+        unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+        py_compile.compile(str(source), str(compiled), dfile=name, doraise=True, invalidation_mode=unchecked)
+        entries.append((str(home / Path(name).with_suffix(".pyc")), str(compiled), "DATA"))
+    return entries
 
 
 def is_dropped(destination: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from importlib import metadata
+from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,15 @@ def test_every_module_of_ours_is_in_the_bundle() -> None:
     assert {"subflow_sim", "subflow_agents.ppo", "subflow_app.qt.main_window", "subflow_store.migrations"} <= set(
         modules
     )
+
+
+def test_what_the_bindings_compile_at_each_start_is_compiled_already(tmp_path: Path) -> None:
+    entries = freezing.binding_support(tmp_path)
+    places = [Path(destination) for destination, _source, _kind in entries]
+    assert {place.parts[:3] for place in places} == {("shiboken6", "files.dir", "shibokensupport")}
+    assert {"loader.pyc", "feature.pyc", "parser.pyc"} <= {place.name for place in places}
+    for _destination, source, _kind in entries:
+        assert SourcelessFileLoader("any", source).get_code("any") is not None
 
 
 def test_a_link_whose_target_was_dropped_is_dropped_too() -> None:

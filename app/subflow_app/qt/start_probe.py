@@ -12,12 +12,15 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 
+# As the program does it: the window's own modules are imported once this one has begun.
 from subflow_app.qt import app
-from subflow_app.qt.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 
 class StartProbe(QObject):
