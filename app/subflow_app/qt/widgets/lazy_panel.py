@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -12,9 +12,17 @@ class LazyPanel(QWidget):
 
     woken = Signal()
 
-    def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
-        """Nothing in it yet; with this object name and accessible name."""
+    def __init__(self, name: str, text: str, parent: QWidget | None = None, *, room: tuple[int, int] = (0, 0)) -> None:
+        """Nothing in it yet.
+
+        Args:
+            name: object name.
+            text: accessible name.
+            parent: Qt parent.
+            room: width and height, px, that the content is to have at least. Docks ask for it before there is content.
+        """
         super().__init__(parent)
+        self._room = QSize(*room)
         self.setObjectName(name)
         self.setAccessibleName(text)
         layout = QVBoxLayout(self)
@@ -29,6 +37,10 @@ class LazyPanel(QWidget):
         # The layout would show it in the next turn of the event loop, too late for the keyboard that goes there.
         content.show()
         self.setFocusProxy(content)
+
+    def minimumSizeHint(self) -> QSize:
+        """What its content needs, whether it is there yet or not."""
+        return super().minimumSizeHint().expandedTo(self._room)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Wakes."""
