@@ -85,6 +85,8 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.core.scenarios.graph_export",
         "subflow_app.core.scenarios.graph_import",
         "subflow_app.core.paper.report",
+        "subflow_app.core.learning.race",
+        "subflow_app.core.learning.training_desk",
         "subflow_app.core.learning.trainings",
         "subflow_app.qt.about_dialog",
         "subflow_app.qt.command_palette",
@@ -93,6 +95,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.qt.report_dialog",
         "subflow_app.qt.settings_dialog",
         "subflow_app.qt.template_gallery",
+        "subflow_app.qt.training.page",
         "subflow_app.qt.welcome",
     }
     assert moments["listed"].modules & later == set()

@@ -21,7 +21,7 @@ def panels_of(window: MainWindow) -> dict[str, QWidget]:
         "inspector": window.inspector,
         "history": window.history,
         "agent": window.agent,
-        "train": window.train,
+        "train": window.training_session.panel,
     }
     return {name: panel for name, panel in panels.items() if panel.isVisible() and can_take_focus(panel)}
 

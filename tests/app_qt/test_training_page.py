@@ -46,7 +46,7 @@ def window(
     made.documents.open_text(TWO_PATHS, "two-paths")
     made.bar.trigger("run.speed_express")
     made.docks.set_open("train", True)
-    qtbot.waitUntil(lambda: made.train.form is not None, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page_of(made).form is not None, timeout=PATIENCE_MS)
     yield made
     close_window(qtbot, made)
 
@@ -76,6 +76,10 @@ def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, desk: FakeD
     made.train.close()
 
 
+def page_of(window: MainWindow | LonePage) -> TrainPage:
+    return window.train if isinstance(window, LonePage) else window.training_session.page
+
+
 def settle(window: MainWindow | LonePage) -> None:
     """What the next tick of the timer does."""
     window.trainings._on_tick()
@@ -89,14 +93,14 @@ def added(
     if policy:
         desk.write_policy(training)
     settle(window)
-    window.train.select([training.id])
+    page_of(window).select([training.id])
     return training
 
 
 def cell(window: MainWindow | LonePage, training: Training, title: str) -> str:
-    row = next(row for row, each in enumerate(window.train._model.rows) if each.id == training.id)
+    row = next(row for row, each in enumerate(page_of(window)._model.rows) if each.id == training.id)
     column = next(number for number, each in enumerate(COLUMNS) if each.title == title)
-    return str(window.train._model.index(row, column).data())
+    return str(page_of(window)._model.index(row, column).data())
 
 
 def enabled(window: MainWindow) -> set[str]:
@@ -115,8 +119,42 @@ def test_nothing_is_asked_of_a_desk_before_the_page_is_shown(
     close_window(qtbot, made)
 
 
+def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs, desk: FakeDesk
+) -> None:
+    first = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
+    first.show()
+    first.docks.set_open("train", True)
+    close_window(qtbot, first)
+    training = desk.add(JobState.RUNNING)
+
+    second = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
+    second.show()
+
+    assert page_of(second).isVisible()
+    second.load()
+    qtbot.waitUntil(lambda: page_of(second).form is not None, timeout=PATIENCE_MS)
+    assert second.trainings.trainings == [training]
+    close_window(qtbot, second)
+
+
+def test_going_to_the_page_for_the_first_time_puts_the_keyboard_into_it(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs, desk: FakeDesk
+) -> None:
+    made = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
+    made.show()
+    made.activateWindow()
+    QApplication.processEvents()
+    made.docks.go_to("train")
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert focused.focusPolicy() & Qt.FocusPolicy.TabFocus
+    assert page_of(made).isAncestorOf(focused)
+    close_window(qtbot, made)
+
+
 def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(window: MainWindow, desk: FakeDesk) -> None:
-    form = window.train.form
+    form = page_of(window).form
     assert form is not None
     form.draft.set_value("training.scenario", DOCUMENT)
     form.draft.set_value("training.seed", 5)
@@ -127,14 +165,14 @@ def test_the_page_starts_what_its_form_says_on_the_scenario_in_the_window(window
     order, document = desk.orders[0]
     assert (order.agent, order.scenario, order.seed) == ("drl-cc", DOCUMENT, 5)
     assert document.text == window.documents.doc.text
-    assert [training.name for training in window.train.selected()] == ["drl-cc on two-paths"]
+    assert [training.name for training in page_of(window).selected()] == ["drl-cc on two-paths"]
 
 
 def test_several_trainings_go_on_at_once(window: MainWindow, desk: FakeDesk) -> None:
     window.bar.trigger("train.start")
     window.bar.trigger("train.start")
     assert len(desk.orders) == 2
-    assert window.train.table.model().rowCount() == 2
+    assert page_of(window).table.model().rowCount() == 2
 
 
 def test_a_training_that_cannot_start_says_why(window: MainWindow, desk: FakeDesk) -> None:
@@ -147,7 +185,7 @@ def test_a_training_that_cannot_start_says_why(window: MainWindow, desk: FakeDes
 
 
 def test_an_impossible_value_keeps_the_training_from_starting(window: MainWindow, desk: FakeDesk) -> None:
-    form = window.train.form
+    form = page_of(window).form
     assert form is not None
     form.draft.set_value("options.gamma", 2.0)
     form.show_draft()
@@ -162,7 +200,7 @@ def test_an_impossible_value_keeps_the_training_from_starting(window: MainWindow
 
 
 def test_typing_counts_without_enter(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
-    form = window.train.form
+    form = page_of(window).form
     assert form is not None
     row = form.form.row("training.seed")
     assert row is not None
@@ -173,7 +211,7 @@ def test_typing_counts_without_enter(qtbot: QtBot, window: MainWindow, desk: Fak
 
 
 def test_a_scenario_file_is_asked_for(window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs) -> None:
-    form = window.train.form
+    form = page_of(window).form
     assert form is not None
     dialogs.answer("open_path", None, Path("/nets/own.toml"))
     row = form.form.row("training.scenario")
@@ -189,7 +227,7 @@ def test_a_scenario_file_is_asked_for(window: MainWindow, desk: FakeDesk, dialog
 
 
 def test_a_distribution_in_the_window_is_said_in_the_form(window: MainWindow) -> None:
-    form = window.train.form
+    form = page_of(window).form
     assert form is not None
     form.draft.set_value("training.scenario", DOCUMENT)
     form.changed.emit()
@@ -270,7 +308,7 @@ def test_the_rivals_are_those_of_the_selected_training_and_their_names_fit(page:
 def test_actions_reach_the_selected_trainings(window: MainWindow, desk: FakeDesk) -> None:
     first, second = desk.add(), desk.add()
     settle(window)
-    window.train.select([first.id, second.id])
+    page_of(window).select([first.id, second.id])
     desk.calls.clear()
 
     for name in ("checkpoint", "evaluate", "toggle", "toggle", "stop", "toggle"):
@@ -432,7 +470,7 @@ def test_the_database_cannot_be_changed_while_a_training_goes_on(window: MainWin
 
 
 def test_every_part_can_be_reached_by_keyboard_and_has_a_name(window: MainWindow) -> None:
-    page = window.train
+    page = page_of(window)
     for widget in (page.table, page.rival, page.policy.across, page.policy.up, page.policy.output):
         assert widget.accessibleName()
         assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -445,17 +483,18 @@ def test_the_theme_reaches_all_of_the_page(window: MainWindow, desk: FakeDesk) -
     training = added(window, desk)
     desk.learn(training, 20)
     settle(window)
-    assert window.train.curves.plots is not None
-    before = window.train.curves.plots.backgroundBrush().color().name()
+    plots = page_of(window).curves.plots
+    assert plots is not None
+    before = plots.backgroundBrush().color().name()
     window.bar.trigger("view.theme_dark")
-    assert window.train.curves.plots.backgroundBrush().color().name() != before
+    assert plots.backgroundBrush().color().name() != before
 
 
 def test_a_race_lays_both_runs_over_each_other(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
     training = added(window, desk)
     assert training.policy_path is not None
     write_random_policy(training.policy_path, make_plan("drl-cc"))
-    window.train.rival.setCurrentText("olia")
+    page_of(window).rival.setCurrentText("olia")
 
     window.bar.trigger("train.race")
 

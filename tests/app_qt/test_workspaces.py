@@ -55,8 +55,8 @@ def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
         show(window, name)
         window.workspaces.reset()
 
-    # Waking the Train page costs time and threads.
-    assert not window.train._is_awake
+    # Filling the Train page costs time and threads.
+    assert window.training_session._page is None
 
 
 def test_workspace_is_found_as_it_was_left(window: MainWindow) -> None:
@@ -130,7 +130,7 @@ def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[
         QApplication.processEvents()
 
         for panel in ARRANGEMENTS[name].places:
-            widget = window.features.panels().get(panel.name) or getattr(window, panel.name)
+            widget = window.docks.content(panel.name)
             if widget.isVisible():
                 assert widget.width() >= 300, (name, panel.name)
                 assert widget.height() >= 130, (name, panel.name)

@@ -162,8 +162,8 @@ def _leaderboard(studio: Studio) -> None:
 def _train(studio: Studio) -> None:
     window = studio.window
     studio.panel("train")
-    wait_for(lambda: window.train.form is not None)
-    form = window.train.form
+    wait_for(lambda: window.training_session.page.form is not None)
+    form = window.training_session.page.form
     assert form is not None
     form.draft.set_value("agent", "rl-explore")
     form.draft.set_value("recipe", "rl-explore")
@@ -174,7 +174,7 @@ def _train(studio: Studio) -> None:
         window.bar.trigger("train.start")
     trainings = window.trainings.trainings
     wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
-    window.train.select([training.id for training in trainings])
+    window.training_session.page.select([training.id for training in trainings])
 
 
 PICTURES: tuple[Picture, ...] = (

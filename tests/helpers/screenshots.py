@@ -198,8 +198,8 @@ def _training(window: MainWindow, folder: Path) -> None:
     for topic in window.banners.topics():
         window.banners.close_banner(topic)
     window.docks.set_open("train", True)
-    wait_for(lambda: window.train.form is not None)
-    form = window.train.form
+    wait_for(lambda: window.training_session.page.form is not None)
+    form = window.training_session.page.form
     assert form is not None
     form.draft.set_value("agent", "rl-explore")
     form.draft.set_value("recipe", "rl-explore")
@@ -210,12 +210,12 @@ def _training(window: MainWindow, folder: Path) -> None:
         window.bar.trigger("train.start")
     trainings = window.trainings.trainings
     wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
-    window.train.select([training.id for training in trainings])
+    window.training_session.page.select([training.id for training in trainings])
     save(window, folder / "train.png")
     window.bar.trigger("view.theme_dark")
-    window.train.select([trainings[0].id])
-    window.train.tabs.setCurrentWidget(window.train.policy)
-    wait_for(lambda: window.train.policy.picture is not None and not window.workers.is_busy)
+    window.training_session.page.select([trainings[0].id])
+    window.training_session.page.tabs.setCurrentWidget(window.training_session.page.policy)
+    wait_for(lambda: window.training_session.page.policy.picture is not None and not window.workers.is_busy)
     save(window, folder / "train-policy.png")
     window.bar.trigger("view.theme_light")
     before = len(window.history.runs())

@@ -72,7 +72,7 @@ def places(window: MainWindow) -> Iterator[tuple[str, QWidget]]:
         window.docks.set_open(name, True)
         _settle()
         if name == "train":
-            _wait_for(lambda: window.train.form is not None)
+            _wait_for(lambda: window.training_session.page.form is not None)
             _settle()
         yield f"panel {name}", window
     for key in ("", "flows.download", "links.wifi", "nodes.client"):
@@ -116,7 +116,7 @@ def _asked(window: MainWindow) -> Iterator[QDialog]:
     yield TemplateGallery(window)
     yield EnqueueDialog(3, {"download": ["lia", "olia", "balia"]}, {"download": "lia"}, window)
     yield KeyDialog("Columns", ["links.wifi.loss", "links.lte.rate"], {"links.wifi.loss"}, window)
-    form = window.train.form
+    form = window.training_session.page.form
     assert form is not None
     window.bar.trigger("train.start")
     _wait_for(lambda: bool(window.trainings.trainings))

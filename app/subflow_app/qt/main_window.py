@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.learning.policies import app_catalog
-from subflow_app.core.learning.training_progress import TRAINING_ACTIONS
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.action_bar import ActionBar
@@ -54,7 +53,6 @@ from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
 from subflow_app.qt.training.control import TrainingControl
-from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.banner import Banners
@@ -178,10 +176,8 @@ class MainWindow(QMainWindow):
         self.queue_session = QueueSession(self.bar, *parts, self)
         self.queue = self.queue_session.panel
         self.trainings = TrainingControl(self)
-        actions = {name: self.bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
-        self.train = TrainPage(self.trainings, self.workers, self.dialogs, actions)
         self.training_session = TrainingSession(
-            self.train,
+            self.bar,
             self.trainings,
             self.documents,
             self.database,
@@ -206,7 +202,7 @@ class MainWindow(QMainWindow):
             "topology": self.topology,
             "inspector": beside_inspector(self.live, self.inspector),
             "history": self.history,
-            "train": self.train,
+            "train": self.training_session.panel,
             "queue": self.queue,
             "log": self.log,
             "help": self.help,
@@ -219,7 +215,7 @@ class MainWindow(QMainWindow):
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,
             Scope.HISTORY: self.history.table,
-            Scope.TRAINING: self.train,
+            Scope.TRAINING: self.training_session.panel,
             Scope.QUEUE: self.queue,
             Scope.SWEEPS: self.features[SweepFeature].panel,
             Scope.TOPOLOGY: self.topology.canvas,
@@ -284,8 +280,8 @@ class MainWindow(QMainWindow):
         )
         self.history.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.history.deleted.connect(self._on_runs_deleted)
-        self.train.selection_changed.connect(self.update_actions)
-        self.train.menu_requested.connect(lambda position: self._pop_up(TRAINING_MENU, position))
+        self.training_session.changed.connect(self.update_actions)
+        self.training_session.menu_requested.connect(lambda position: self._pop_up(TRAINING_MENU, position))
         self.training_session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         # Not from inside the signal: others have not heard yet that it is over.
         self.training_session.closable.connect(self.close, Qt.ConnectionType.QueuedConnection)
@@ -420,15 +416,14 @@ class MainWindow(QMainWindow):
                 can_write=self.database.can_write,
                 plots_without_data=self.plots.without_data,
                 features=self.features.possible(),
-                can_train=self.train.can_start(),
+                can_train=self.training_session.can_start,
                 is_training=self.trainings.is_busy,
-                training=self.train.possible(),
+                training=self.training_session.possible(),
                 is_queue_busy=self.queue_session.queue.is_busy,
                 queue=self.queue_session.possible(),
                 drawing=self.drawing.possible(),
             )
         )
-        self.bar.set_training_word(self.train.toggle_word)
         self.bar.set_undo_texts(group.undoText(), group.redoText())
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
@@ -531,7 +526,7 @@ class MainWindow(QMainWindow):
             self.file_menus,
             self.plots,
             self.history,
-            self.train,
+            self.training_session,
             self.live,
             self.queue,
             self.log,

@@ -25,7 +25,7 @@ def rows() -> Iterator[ActionSpec]:
         "Pause the selected trainings, resume them, or continue those that were interrupted from their last checkpoint",
         "pause",
         ("Shift+F9",),
-        lambda w, _: w.train.toggle(),
+        lambda w, _: w.training_session.page.toggle(),
         lambda s: "toggle" in s.training,
         Scope.TRAINING,
     )
@@ -35,7 +35,7 @@ def rows() -> Iterator[ActionSpec]:
         "End the selected trainings with a checkpoint, from which they can be continued",
         "stop",
         ("Ctrl+F9",),
-        lambda w, _: w.train.stop(),
+        lambda w, _: w.training_session.page.stop(),
         lambda s: "stop" in s.training,
         Scope.TRAINING,
     )
@@ -45,7 +45,7 @@ def rows() -> Iterator[ActionSpec]:
         "Write checkpoints of the selected trainings now",
         "checkpoint",
         ("Ctrl+Shift+K",),
-        lambda w, _: w.train.checkpoint(),
+        lambda w, _: w.training_session.page.checkpoint(),
         lambda s: "checkpoint" in s.training,
         Scope.TRAINING,
     )
@@ -55,7 +55,7 @@ def rows() -> Iterator[ActionSpec]:
         "Compare the selected trainings with the classic controllers on held-out seeds now",
         "evaluate",
         ("F8",),
-        lambda w, _: w.train.evaluate(),
+        lambda w, _: w.training_session.page.evaluate(),
         lambda s: "evaluate" in s.training,
         Scope.TRAINING,
     )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
-from subflow_app.core.learning.training_draft import TrainingOrder
-from subflow_app.core.learning.training_progress import JobState, Training, toggle_word
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    # What knows trainings is imported where it is used: most sessions never train.
+    from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
+    from subflow_app.core.learning.training_draft import TrainingOrder
+    from subflow_app.core.learning.training_progress import JobState, Training
 
 # Ten pictures a second: reports come slower than that, and a curve of minutes needs no more.
 POLL_INTERVAL_MS = 100
@@ -75,6 +79,8 @@ class TrainingControl(QObject):
 
     def toggle(self, trainings: Sequence[Training]) -> None:
         """Pauses, resumes or continues, as :func:`toggle_word` says."""
+        from subflow_app.core.learning.training_progress import toggle_word
+
         desk = self._desk
         if desk is None:
             return

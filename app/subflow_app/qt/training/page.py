@@ -47,9 +47,8 @@ _MOST_CURVES = 7  # as many as there are hues
 
 
 class TrainPage(QWidget):
-    """The panel. It is empty until it is first shown: most sessions never train."""
+    """What is in the panel; made when that is first shown."""
 
-    woken = Signal()  # shown for the first time: it needs a desk
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
 
@@ -71,14 +70,13 @@ class TrainPage(QWidget):
             parent: Qt parent.
         """
         super().__init__(parent)
-        self.setObjectName("train_page")
+        self.setObjectName("training")
         self.setAccessibleName(tr("Training"))
         self.control = control
         self.dialogs = dialogs
         self._workers = workers
         self._actions = actions
         self._document = DocumentText("", "")
-        self._is_awake = False
         self._shown: list[Training] = []
         self._possible: frozenset[str] = frozenset()
         self.form: StartForm | None = None
@@ -199,11 +197,8 @@ class TrainPage(QWidget):
     # ---- facts ----
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Asks for a desk the first time, and draws what came meanwhile."""
+        """Draws what came meanwhile."""
         super().showEvent(event)
-        if not self._is_awake:
-            self._is_awake = True
-            self.woken.emit()
         self._on_changed()
 
     def _on_changed(self) -> None:

@@ -5,42 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPoint, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.learning.race import race_sources
-from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
-from subflow_app.core.learning.training_progress import JobState, Training
 from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.run_session import RunSession
+from subflow_app.qt.theme import Tokens
 from subflow_app.qt.training.control import TrainingControl
-from subflow_app.qt.training.page import TrainPage
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.workers import Workers
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    # What knows trainings is imported where it is used: most sessions never train.
+    from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
+    from subflow_app.core.learning.training_progress import Training
+    from subflow_app.qt.training.page import TrainPage
+
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import Store
 
-DeskMaker = Callable[["Store | None"], TrainingDesk]
+_ROOM = (490, 290)  # px, of the panel
+
+DeskMaker = Callable[["Store | None"], "TrainingDesk"]
 
 
 class TrainingSession(QObject):
-    """What happens around the trainings of one window."""
+    """What happens around the trainings of one window, and the panel that shows them."""
 
+    changed = Signal()  # what can be done may be different
+    menu_requested = Signal(QPoint)  # global position
     told = Signal(str)  # a sentence for the status bar
     plots_wanted = Signal()  # runs are about to show in the plots
     closable = Signal()  # the trainings that were to be stopped before the window closes have ended
 
     def __init__(
         self,
-        page: TrainPage,
+        bar: ActionBar,
         control: TrainingControl,
         documents: Documents,
         database: DatabaseControl,
@@ -51,9 +59,11 @@ class TrainingSession(QObject):
         desk_maker: DeskMaker,
         parent: QObject,
     ) -> None:
-        """Joins these parts of one window; ``desk_maker`` brings the trainings that a database knows of."""
+        """An empty panel among these parts; ``desk_maker`` brings the trainings that a database knows of."""
         super().__init__(parent)
-        self._page = page
+        self.panel = LazyPanel("train_page", tr("Training"), room=_ROOM)
+        self._page: TrainPage | None = None
+        self._bar = bar
         self._control = control
         self._documents = documents
         self._database = database
@@ -65,12 +75,43 @@ class TrainingSession(QObject):
         self._is_wanted = False
         self._is_left = False  # trainings may go on without the window
         self._closes_when_ended = False
-        page.woken.connect(self._on_woken)
+        self.panel.woken.connect(lambda: self.page)
+        self.panel.woken.connect(self._on_woken)
         control.failed.connect(notices.training_failed)
         control.ended.connect(self._on_ended)
         database.opened.connect(self._on_database_settled)
         database.failed.connect(self._on_database_settled)
         documents.edited.connect(self._on_document_edited)
+
+    # ---- what the window and its actions use ----
+
+    @property
+    def page(self) -> TrainPage:
+        """What is in the panel; it comes when it is first asked for."""
+        if self._page is None:
+            from subflow_app.core.learning.training_progress import TRAINING_ACTIONS
+            from subflow_app.qt.training.page import TrainPage
+
+            actions = {name: self._bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
+            page = self._page = TrainPage(self._control, self._workers, self.dialogs, actions)
+            page.selection_changed.connect(self._on_selection_changed)
+            page.menu_requested.connect(self.menu_requested)
+            self.panel.put_in(page)
+        return self._page
+
+    @property
+    def can_start(self) -> bool:
+        """Whether there is a form to start from."""
+        return self._page is not None and self._page.can_start()
+
+    def possible(self) -> frozenset[str]:
+        """What can be done with the selected trainings."""
+        return self._page.possible() if self._page is not None else frozenset()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours the panel."""
+        if self._page is not None:
+            self._page.apply_tokens(tokens)
 
     def start(self) -> None:
         """Begins what the form says."""
@@ -78,25 +119,27 @@ class TrainingSession(QObject):
         # The title and text of this very moment: what is typed in the inspector but not entered counts too.
         self._documents.settling.emit()
         self._on_document_edited()
-        self._page.start()
+        self.page.start()
 
     def race(self) -> None:
         """Runs the scenario in the window with the policy of the selected training, then with a classic controller."""
-        selected = self._page.selected()
+        from subflow_app.core.learning.race import race_sources
+
+        selected = self.page.selected()
         if len(selected) != 1:
             return
         self._documents.settling.emit()
         document = self._document()
         sources = race_sources(
-            document.text, document.folder, selected[0], self._page.rival.currentText(), title=document.title
+            document.text, document.folder, selected[0], self.page.rival.currentText(), title=document.title
         )
         self.plots_wanted.emit()
         self._runs.run_together(sources)
 
     def promote(self) -> None:
         """Puts the best policy of the selected training into the library."""
-        selected = self._page.selected()
-        path = self._page.promote()
+        selected = self.page.selected()
+        path = self.page.promote()
         if path is not None:
             self._notices.promoted(path.stem, selected[0].controller)
 
@@ -143,7 +186,7 @@ class TrainingSession(QObject):
             desk.close()
             return
         self._control.open(desk)
-        self._page.load_choices()
+        self.page.load_choices()
         self._on_document_edited()
 
     def _on_open_failed(self, error: Exception) -> None:
@@ -152,14 +195,23 @@ class TrainingSession(QObject):
         self._notices.training_failed(str(error))
 
     def _on_document_edited(self) -> None:
-        self._page.set_document(self._document())
+        if self._page is not None:
+            self._page.set_document(self._document())
+
+    def _on_selection_changed(self) -> None:
+        self._bar.set_training_word(self.page.toggle_word)
+        self.changed.emit()
 
     def _document(self) -> DocumentText:
+        from subflow_app.core.learning.training_desk import DocumentText
+
         doc = self._documents.doc
         folder = doc.path.parent if doc.path is not None else None
         return DocumentText(self._documents.name, doc.text, folder)
 
     def _on_ended(self, training: Training) -> None:
+        from subflow_app.core.learning.training_progress import JobState
+
         if training.state in (JobState.FAILED, JobState.INTERRUPTED):
             self._notices.training_failed(
                 f"{training.name} {tr(training.state.value)}: {problem_text(training.message)}"
