@@ -153,7 +153,7 @@ def test_the_plots_follow_the_decision_and_the_decision_a_click(window: MainWind
     window.plots.show_runs([finished_traces(LEARNING)])
     window.docks.set_open("agent", True)
     QApplication.processEvents()
-    window.agent.go_to_first()
+    window.agent.content.go_to_first()
     assert not window.bar["agent.previous"].isEnabled()
     window.bar.trigger("agent.next")
     assert window.plots.stack.pin_s == 2.0
@@ -161,7 +161,7 @@ def test_the_plots_follow_the_decision_and_the_decision_a_click(window: MainWind
     assert window.bar["agent.previous"].isEnabled()
 
     click(window.plots, 6.9)
-    assert about(window.agent).startswith("Decision 7 of 10 at 7.000 s")
+    assert about(window.agent.content).startswith("Decision 7 of 10 at 7.000 s")
     assert window.plots.stack.pin_s == 7.0
 
     # Zoomed in elsewhere, the plots come to the decision.
@@ -174,13 +174,40 @@ def test_the_plots_follow_the_decision_and_the_decision_a_click(window: MainWind
 
     window.plots.show_runs([])
     assert window.plots.stack.pin_s is None
-    assert window.agent.replay is None
+    assert window.agent.content.replay is None
+
+
+def test_the_panel_is_filled_for_runs_that_learn_or_when_it_is_shown(window: MainWindow) -> None:
+    window.show()
+    window.docks.set_open("agent", False)
+    window.plots.show_runs([finished_traces(RICH)])
+    assert window.agent._content is None
+    assert not window.bar["agent.next"].isEnabled()
+    window.docks.set_open("agent", True)
+    title = window.agent.panel.findChild(QLabel, "empty_title")
+    assert isinstance(title, QLabel)
+    assert title.isVisible()
+    assert title.text() == "No learning agent"
+
+
+def test_agents_of_a_run_are_there_before_anybody_opens_the_panel(window: MainWindow) -> None:
+    window.show()
+    window.docks.set_open("agent", False)
+    window.plots.show_runs([finished_traces(LEARNING)])
+    click(window.plots, 6.9)
+    assert window.plots.stack.pin_s == 7.0
+    assert window.bar["agent.next"].isEnabled()
+
+    window.docks.set_open("agent", True)
+
+    assert window.agent.content.decisions.isVisible()
+    assert about(window.agent.content).startswith("Decision 7 of 10 at 7.000 s")
 
 
 def test_a_number_is_chosen_for_the_plots(window: MainWindow) -> None:
     window.show()
     window.plots.show_runs([finished_traces(LEARNING)])
-    window.agent.number_chosen.emit("observation", "rtt")
+    window.agent.content.number_chosen.emit("observation", "rtt")
     spec = window.plots.specs[-1]
     assert (spec.id, spec.number) == ("agent_observation", "rtt")
     assert window.bar["view.plot_agent_observation"].isChecked()

@@ -85,10 +85,12 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.core.scenarios.graph_export",
         "subflow_app.core.scenarios.graph_import",
         "subflow_app.core.paper.report",
+        "subflow_app.core.learning.agent_replay",
         "subflow_app.core.learning.race",
         "subflow_app.core.learning.training_desk",
         "subflow_app.core.learning.trainings",
         "subflow_app.qt.about_dialog",
+        "subflow_app.qt.agent_panel",
         "subflow_app.qt.command_palette",
         "subflow_app.qt.crash_dialog",
         "subflow_app.qt.help_dialogs",
@@ -96,6 +98,8 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.qt.settings_dialog",
         "subflow_app.qt.template_gallery",
         "subflow_app.qt.training.page",
+        "subflow_sim.agent_steps",
+        "subflow_sim.vec_env",
         "subflow_app.qt.welcome",
     }
     assert moments["listed"].modules & later == set()

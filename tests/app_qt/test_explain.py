@@ -261,8 +261,8 @@ def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot
     window.docks.raise_panel("explain")
     qtbot.waitUntil(lambda: feature.content.agent.isVisible())
     feature.content.agent.click()
-    qtbot.waitUntil(window.agent.isVisible)
-    replay = window.agent.replay
+    qtbot.waitUntil(window.agent.panel.isVisible)
+    replay = window.agent.content.replay
     assert replay is not None
     assert replay.decision == point.agent
 

@@ -20,7 +20,7 @@ def panels_of(window: MainWindow) -> dict[str, QWidget]:
         "topology": window.topology,
         "inspector": window.inspector,
         "history": window.history,
-        "agent": window.agent,
+        "agent": window.agent.panel,
         "train": window.training_session.panel,
     }
     return {name: panel for name, panel in panels.items() if panel.isVisible() and can_take_focus(panel)}

@@ -54,7 +54,7 @@ class AgentPanel(QWidget):
     def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
         """A panel without an agent; ``steps`` are the actions that go from decision to decision."""
         super().__init__(parent)
-        self.setObjectName("agent_panel")
+        self.setObjectName("agent")
         self._replays: list[tuple[int, AgentReplay]] = []  # with their positions among the runs shown
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs that learn, but have not decided yet

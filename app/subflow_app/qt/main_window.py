@@ -194,7 +194,7 @@ class MainWindow(QMainWindow):
             self.plots, self.history, self.shown, self.database, self.preferences, self.dialogs, self.workers, self
         )
         self.features = Features(self)
-        self.agent = self.features[AgentFeature].panel
+        self.agent = self.features[AgentFeature]
 
     def _place_parts(self) -> None:
         self.resize(DEFAULT_SIZE)

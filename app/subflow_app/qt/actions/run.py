@@ -98,7 +98,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "Go to the first decision of the learning agent that the agent panel shows",
         "first",
         ("Alt+Home",),
-        lambda w, _: w.agent.go_to_first(),
+        lambda w, _: w.agent.content.go_to_first(),
         lambda s: "agent.first" in s.features,
     )
     yield ActionSpec(
@@ -107,7 +107,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "Go back by one decision of the learning agent; a click into the plots goes to the nearest",
         "previous",
         ("Alt+Left",),
-        lambda w, _: w.agent.step(-1),
+        lambda w, _: w.agent.content.step(-1),
         lambda s: "agent.previous" in s.features,
     )
     yield ActionSpec(
@@ -116,7 +116,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "Go on by one decision of the learning agent; a click into the plots goes to the nearest",
         "next",
         ("Alt+Right",),
-        lambda w, _: w.agent.step(1),
+        lambda w, _: w.agent.content.step(1),
         lambda s: "agent.next" in s.features,
     )
     yield ActionSpec(
@@ -125,6 +125,6 @@ def agent_rows() -> Iterator[ActionSpec]:
         "Go to the latest decision of the learning agent; while a run goes on, stay with it",
         "last",
         ("Alt+End",),
-        lambda w, _: w.agent.go_to_last(),
+        lambda w, _: w.agent.content.go_to_last(),
         lambda s: "agent.last" in s.features,
     )
