@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.event_reader import read_event
@@ -22,8 +22,10 @@ from subflow_sim.routes import Topology, has_bottleneck
 from subflow_sim.scenario_model import Event, Node, Note, OptionValue, Scenario
 from subflow_sim.section_reader import Context, read_section
 from subflow_sim.toml_lines import toml_lines
-from subflow_sim.training_model import Template, Training
 from subflow_sim.units import Dimension, format_quantity
+
+if TYPE_CHECKING:
+    from subflow_sim.training_model import Training
 
 _NAME = re.compile(NAME_PATTERN)
 _FORMAT = 1
@@ -61,6 +63,7 @@ def _read_training(
 ) -> Training | None:
     """The `[training]` block of a scenario that is in order; None after noting what is wrong with it."""
     # Only scenarios that have one load what it takes.
+    from subflow_sim.training_model import Template
     from subflow_sim.training_reader import read_training
     from subflow_sim.training_trials import try_extremes
 
