@@ -244,7 +244,12 @@ def _start_document() -> dict[str, Any]:
 def _print_start(document: dict[str, Any]) -> None:
     from subflow_app.core.summary_text import TextColumn, TextTable
 
-    moments = {"painted": "it is painted", "usable": "it can be used", "listed": "stored runs are listed"}
+    moments = {
+        "painted": "it is painted",
+        "usable": "it can be used",
+        "listed": "stored runs are listed",
+        "plain": "a window with an empty plot alone",
+    }
     figures = {"wall_s": "Time", "best_wall_s": "Best time", "cpu_s": "CPU", "best_cpu_s": "Best CPU"}
     columns = (
         TextColumn("From the command until", is_number=False),

@@ -14,6 +14,7 @@ from subflow_app.core.own_program import PROBE, own_command
 
 PROBES = {
     "start": "subflow_app.qt.start_probe",
+    "plain": "subflow_app.qt.plain_probe",
     "canvas": "subflow_app.qt.topology.canvas_probe",
     "crowd": "subflow_app.qt.crowd_probe",
 }

@@ -17,7 +17,7 @@ TARGET_S = 1.0
 
 _STARTS = 7
 _PATIENCE_S = 60.0
-_PROBE = "start"
+_MOMENTS = {"start": ("painted", "usable", "listed"), "plain": ("plain",)}  # by the probe that tells them
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,15 @@ def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
 
     Returns:
         ``painted``: the window shows; ``usable``: the plots are loaded and input is answered; ``listed``: the database
-        is open, in a thread of its own, and its runs are listed.
+        is open, in a thread of its own, and its runs are listed; ``plain``: a window with an empty plot and nothing of
+        ours, measured in turn with them, which tells how quick this machine is just now.
 
     Raises:
         AppError: if the window does not start.
     """
     with tempfile.TemporaryDirectory(prefix="subflow-bench-") as folder:
         told = [_start(Path(folder)) for _ in range(starts + 1)][1:]
+    moments = (moment for of_probe in _MOMENTS.values() for moment in of_probe)
     return {
         moment: StartTimes(
             statistics.median(one[moment]["wall_s"] for one in told),
@@ -64,7 +66,7 @@ def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
             min(one[moment]["cpu_s"] for one in told),
             frozenset(told[-1][moment]["modules"]),
         )
-        for moment in ("painted", "usable", "listed")
+        for moment in moments
     }
 
 
@@ -75,11 +77,8 @@ def _start(folder: Path) -> dict[str, dict[str, Any]]:
     own["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     environment = os.environ | own
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    told: dict[str, dict[str, Any]] = ask_probe(
-        _PROBE,
-        "the window does not start",
-        _PATIENCE_S,
-        arguments=[repr(time.time())],
-        environment=environment,
-    )
+    told: dict[str, dict[str, Any]] = {}
+    for probe in _MOMENTS:
+        spawned = [repr(time.time())]
+        told |= ask_probe(probe, "the window does not start", _PATIENCE_S, arguments=spawned, environment=environment)
     return told

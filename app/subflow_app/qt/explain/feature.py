@@ -31,6 +31,7 @@ _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
+_ROOM = (448, 221)  # px; the least that its content needs
 
 _Work = Callable[[Callable[[], bool]], "ExplainedPoint"]
 
@@ -44,7 +45,7 @@ class ExplainFeature(Feature):
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
-        self.panel: LazyPanel = LazyPanel("explain_panel", tr("Explain"))
+        self.panel: LazyPanel = LazyPanel("explain_panel", tr("Explain"), room=_ROOM)
         self._content: ExplainPanel | None = None
         self._walks: dict[int, DecisionWalk] = {}  # by position among the runs shown
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well

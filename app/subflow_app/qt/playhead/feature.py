@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.playhead.events_panel import EventsPanel
     from subflow_store import Store
 
+_ROOM = (448, 112)  # px; the least that the list of events needs
+
 
 class PlayheadFeature(Feature):
     """The transport bar, what follows it, and the list of events."""
@@ -38,7 +40,7 @@ class PlayheadFeature(Feature):
         self.strip: TransportStrip = TransportStrip(
             self.playhead, {name: window.bar[f"playhead.{name}"] for name in names}
         )
-        self.panel: LazyPanel = LazyPanel("events_panel", tr("Events"))
+        self.panel: LazyPanel = LazyPanel("events_panel", tr("Events"), room=_ROOM)
         self._content: EventsPanel | None = None
         self._jobs: dict[int, RunJob] = {}  # of runs in memory, by the identity of their traces
         self._canvas: CanvasShow | None = None  # once somebody has gone to a time
