@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 
 
@@ -10,6 +11,8 @@ def main() -> int:
     """Runs the command line on ``sys.argv``; returns the exit code."""
     # First of all: a frozen program starts its worker processes through this very entry.
     multiprocessing.freeze_support()
+    # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from subflow_app.cli.window import is_for_window, window_of
     from subflow_app.core.own_program import PROBE, SELFTEST_CHECK
 
