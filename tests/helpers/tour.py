@@ -41,6 +41,7 @@ from subflow_app.core.settings import LANGUAGE_CHOICES
 from subflow_app.plots import PLOTS
 from subflow_app.qt.actions.choices import PANELS, WORKSPACES
 from subflow_app.qt.app import make_application
+from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.speech import choose_language
 from subflow_app.qt.theme import MODES, ThemeMode
@@ -68,11 +69,15 @@ def places(window: MainWindow) -> Iterator[tuple[str, QWidget]]:
         _settle()
         yield f"workspace {name}", window
     window.workspaces.show("run")
+    fairness = window.features[FairnessFeature]
     for name in PANELS:
         window.docks.set_open(name, True)
         _settle()
         if name == "train":
             _wait_for(lambda: window.training_session.page.form is not None)
+            _settle()
+        if name == "fairness":
+            _wait_for(lambda: fairness.reader is not None and not fairness.reader.is_busy)
             _settle()
         yield f"panel {name}", window
     for key in ("", "flows.download", "links.wifi", "nodes.client"):
