@@ -90,6 +90,11 @@ def test_all_is_measured(board: Board) -> None:
     assert "Measured on" in board.note
 
 
+def test_reading_is_given_up_when_nobody_wants_it(board: Board, store: Store) -> None:
+    with pytest.raises(InterruptedError):
+        stored_board(board.entry, store, lambda: True)
+
+
 def test_what_belongs_to_it_is_known(board: Board, store: Store) -> None:
     runs, sweeps = belongings(store)
     assert (len(runs), len(sweeps)) == (board.n_finished, 3)

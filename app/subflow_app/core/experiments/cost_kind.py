@@ -142,6 +142,8 @@ class CostKind:
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
         """The newest measurements of the store, of whatever machine and version; those that are complete come first."""
+        if not store.runs(status="finished", tag=TAG):
+            return None  # before the cases are made, which takes a second for a dozen
         cases = _cases(recipe, is_quick=is_quick)
         sessions = _sessions(store, recipe, cases)
         complete = [each for each in sessions if _is_complete(each, cases, seeds)]
@@ -310,10 +312,12 @@ def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
     Raises:
         RecipeError: if a scenario cannot be used.
     """
-    return [_case(recipe, series, is_quick=is_quick) for series in recipe.series_of(is_quick=is_quick)]
+    texts: dict[Path, str] = {}
+    return [_case(recipe, series, texts, is_quick=is_quick) for series in recipe.series_of(is_quick=is_quick)]
 
 
-def _case(recipe: Recipe, series: Series, *, is_quick: bool) -> _Case:
+def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: bool) -> _Case:
+    """What is measured of a series; ``texts`` keeps scenarios with the values that all series have."""
     from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
     from subflow_app.core.scenarios.toml_edit import render
     from subflow_sim.scenario import parse_scenario
@@ -321,10 +325,15 @@ def _case(recipe: Recipe, series: Series, *, is_quick: bool) -> _Case:
     path = series.scenario
     if path is None:
         raise RecipeError(f"{recipe.name}: {series.name} has no scenario")
-    values = {**recipe.values, **(recipe.quick.values if is_quick else {}), **series.values}
-    overrides = [f"{key}={render(value)}" for key, value in values.items()]
+    common = {**recipe.values, **(recipe.quick.values if is_quick else {})}
+
+    def overridden(text: str, values: Mapping[str, Any]) -> str:
+        return with_overrides(text, [f"{key}={render(value)}" for key, value in values.items()])
+
     try:
-        text = with_overrides(path.read_bytes().decode("utf-8-sig"), overrides)
+        if path not in texts:
+            texts[path] = overridden(path.read_bytes().decode("utf-8-sig"), common)
+        text = overridden(texts[path], series.values)
         scenario = parse_scenario(text, file=str(path), folder=Path(path).parent)
     except (OSError, UnicodeDecodeError, SimError) as error:
         raise RecipeError(f"{recipe.name}, {series.name}: {error}") from error

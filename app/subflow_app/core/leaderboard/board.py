@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -162,10 +162,11 @@ class LeaderboardJob:
         return tuple(f"{each.recipe.name}: {text}" for each, outcome in ended for text in outcome.problems)
 
 
-def stored_board(entry: Entry, store: Store) -> Board:
-    """What a store has; nothing is run, and the store may be read-only.
+def stored_board(entry: Entry, store: Store, is_cancelled: Callable[[], bool] = lambda: False) -> Board:
+    """What a store has; nothing is run, and the store may be read-only. It takes seconds.
 
     Raises:
+        InterruptedError: if it was cancelled.
         LeaderboardError: if a contest is not usable.
         StoreError: if the store cannot be read.
     """
@@ -176,6 +177,8 @@ def stored_board(entry: Entry, store: Store) -> Board:
     wanted = finished = 0
     note = ""
     for contest in entry.contests:
+        if is_cancelled():
+            raise InterruptedError
         seeds = tuple(entry.seeds_of(contest))
         recipe = runs_recipe(contest, entry.competitors, is_quick=entry.is_quick, seeds=seeds)
         if recipe is None:

@@ -19,6 +19,8 @@ from subflow_app.core.paths import library_cache
 from subflow_app.core.resources import resource_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from subflow_app.core.leaderboard.board import Board, Entry
     from subflow_store import Store
 
@@ -71,13 +73,15 @@ def open_library(path: Path | None = None) -> Store | None:
         raise LibraryError(f"the library of results cannot be used: {error}") from error
 
 
-def shipped_board(asked: Entry) -> Board | None:
+def shipped_board(asked: Entry, is_cancelled: Callable[[], bool] = lambda: False) -> Board | None:
     """The leaderboard of the library; None if it has none, or cannot be used.
 
     Args:
         asked: which contests and controllers; the library has quick ones alone.
+        is_cancelled: whether nobody wants it any more.
 
     Raises:
+        InterruptedError: if it was cancelled.
         LeaderboardError: if a contest is not usable.
         StoreError: if the library cannot be read.
     """
@@ -91,7 +95,7 @@ def shipped_board(asked: Entry) -> Board | None:
     if library is None:
         return None
     with library:
-        board = stored_board(asked, library)
+        board = stored_board(asked, library, is_cancelled)
     return None if board.is_empty else replace(board, is_shipped=True)
 
 

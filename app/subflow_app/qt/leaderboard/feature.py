@@ -150,13 +150,16 @@ class LeaderboardFeature(Feature):
             return
         self._is_reading = True
         contests, is_quick = self._contests, self._content.quick.isChecked()
+        given_up = threading.Event()  # the window closes
 
         def work() -> tuple[Store, Board]:
             asked = entry(contests, is_quick=is_quick)
-            board = stored_board(asked, store)
-            return store, (board.is_empty and shipped_board(asked)) or board
+            board = stored_board(asked, store, given_up.is_set)
+            return store, (board.is_empty and shipped_board(asked, given_up.is_set)) or board
 
-        self.window.workers.start("read leaderboard", work, succeeded=self._on_read, failed=self._on_unread)
+        self.window.workers.start(
+            "read leaderboard", work, succeeded=self._on_read, failed=self._on_unread, cancel=given_up.set
+        )
 
     def ask_export(self) -> None:
         """Asks for a place, and writes the values, or the picture in front."""
@@ -226,6 +229,8 @@ class LeaderboardFeature(Feature):
 
     def _on_unread(self, error: Exception) -> None:
         self._is_reading = False
+        if isinstance(error, InterruptedError):
+            return
         if not isinstance(error, AppError | SimError | StoreError):
             raise error
         self.window.statusBar().showMessage(str(error))
