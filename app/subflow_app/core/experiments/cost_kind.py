@@ -17,7 +17,7 @@ import hashlib
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -142,10 +142,11 @@ class CostKind:
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
         """The newest measurements of the store, of whatever machine and version; those that are complete come first."""
-        if not store.runs(status="finished", tag=TAG):
+        kept = _kept(store)
+        if not kept:
             return None  # before the cases are made, which takes a second for a dozen
         cases = _cases(recipe, is_quick=is_quick)
-        sessions = _sessions(store, recipe, cases)
+        sessions = _sessions(store, recipe, cases, kept)
         complete = [each for each in sessions if _is_complete(each, cases, seeds)]
         if not sessions:
             return None
@@ -188,7 +189,7 @@ class CostJob:
         cases = _cases(self._recipe, is_quick=self._is_quick)
         here, simulator = machine_text(), simulator_version()
         n_runs = len(cases) * len(self._seeds)
-        for known in _sessions(self._store, self._recipe, cases):
+        for known in _sessions(self._store, self._recipe, cases, _kept(self._store)):
             if (known.machine, known.simulator) == (here, simulator) and _is_complete(known, cases, self._seeds):
                 self._progress = Progress(n_runs, n_runs, n_runs)
                 return
@@ -341,10 +342,14 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
     return _Case(series.name, scenario, with_traces(text, scenario), key)
 
 
-def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case]) -> list[_Session]:
-    """The measurements of these cases in the store, those of one go together, in the order of time."""
+def _kept(store: Store) -> set[int]:
+    """Numbers of all measurements that the store has."""
+    return {row.id for row in store.runs(status="finished", tag=TAG)}
+
+
+def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collection[int]) -> list[_Session]:
+    """Those of the measurements ``kept`` that are of these cases; of one go together, in the order of time."""
     keys = {case.key: case.name for case in cases}
-    kept = {row.id for row in store.runs(status="finished", tag=TAG)}
     columns = {
         key: store.values(key)
         for key in (_SESSION, _KEY, _REPETITION, _MACHINE, _SIMULATOR, _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S)
