@@ -358,10 +358,11 @@ def test_an_upgrade_brings_the_new_files_and_leaves_the_user_s_alone(desktop: Ba
     (gone,) = program.rglob("scenarios/t-10d.toml")
     users = _files_of_the_user(desktop)
     assert any(path.endswith("/subflow.db") for path in users)
-    shutil.copyfile(later_deb, desktop.root / "tmp/later.deb")
+    arrived = desktop.root / "srv/later.deb"
+    shutil.copyfile(later_deb, arrived)
 
-    desktop.apt_get("install", "/tmp/later.deb")
-    (desktop.root / "tmp/later.deb").unlink()
+    desktop.apt_get("install", f"/{arrived.relative_to(desktop.root)}")
+    arrived.unlink()
 
     assert (program / "come").exists()
     assert not gone.exists()

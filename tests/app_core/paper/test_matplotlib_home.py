@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +23,8 @@ def test_its_files_are_with_ours_unless_the_user_says_otherwise(monkeypatch: pyt
     assert os.environ["MPLCONFIGDIR"] == str(font_cache())
 
 
-def test_a_frozen_program_does_not_look_at_all_fonts_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MPLCONFIGDIR", "/tmp/made by the start of a frozen program")
+def test_a_frozen_program_does_not_look_at_all_fonts_each_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path / "made by the start of a frozen program"))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
 
     prepare_matplotlib()
