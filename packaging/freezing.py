@@ -14,6 +14,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeAlias
 
+from subflow_app.distribution import DISTRIBUTION
+
 Entry: TypeAlias = tuple[str, str, str]
 """A file of the bundle: where it goes, where it comes from, PyInstaller's word for its kind."""
 
@@ -58,7 +60,7 @@ LOOSE_PACKAGES = ("subflow_app", "subflow_sim", "subflow_store", "numpy", "pyqtg
 
 MAC_PROPERTIES = {
     "NSHighResolutionCapable": True,
-    "LSMinimumSystemVersion": "12.0",
+    "LSMinimumSystemVersion": "14.0",  # PyTorch's; Qt's is 13
     "CFBundleDocumentTypes": [
         {
             "CFBundleTypeName": "Subflow database",
@@ -116,8 +118,9 @@ def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
     data.append((str(prepared / "guide"), "guide"))
     data += [(str(font), "qtawesome/fonts") for font in _icon_fonts()]
     data.append((str(_qt_texts()), "PySide6/Qt/translations"))
-    own = metadata.distribution("subflow").locate_file(f"subflow-{version(root)}.dist-info")
-    data.append((str(Path(str(own)) / "METADATA"), f"subflow-{version(root)}.dist-info"))
+    folder = f"{DISTRIBUTION.replace('-', '_')}-{version(root)}.dist-info"
+    own = metadata.distribution(DISTRIBUTION).locate_file(folder)
+    data.append((str(Path(str(own)) / "METADATA"), folder))
     return data
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from linux.needs import packages_of
 from subflow_app.core.licences import INDEX, homepage_of, licence_of
+from subflow_app.distribution import DISTRIBUTION
 
 TEXTS = Path(__file__).parent / "licence_texts"
 
@@ -126,7 +127,7 @@ def _write(parts: list[Part], folder: Path) -> None:
 
 
 def _own_part(root: Path) -> Part:
-    about = metadata.metadata("subflow")
+    about = metadata.metadata(DISTRIBUTION)
     texts = {"LICENSE": root / "LICENSE"}
     return Part("Subflow", str(about["Version"]), "MIT", "", "program", texts)
 
@@ -199,12 +200,12 @@ def _distributions() -> Mapping[str, str]:
 
 def _distribution_of(source: Path) -> str | None:
     name = _distributions().get(os.path.realpath(source))
-    return None if name == "subflow" else name
+    return None if name == DISTRIBUTION else name
 
 
 def _is_ours(source: Path, root: Path) -> bool:
     inside = source.resolve().is_relative_to(root.resolve()) and "site-packages" not in source.parts
-    return inside or _distributions().get(os.path.realpath(source)) == "subflow"
+    return inside or _distributions().get(os.path.realpath(source)) == DISTRIBUTION
 
 
 def _is_of_python(source: Path) -> bool:

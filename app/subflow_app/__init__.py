@@ -10,7 +10,7 @@ __version__: str
 def __getattr__(name: str) -> str:
     if name == "__version__":
         # Found when it is asked for: what reads metadata takes as long to import as a part of the window.
-        from subflow_app._version import application_version
+        from subflow_app.distribution import application_version
 
         version = globals()["__version__"] = application_version()
         return version

@@ -31,7 +31,7 @@ def depends(bundle: Path) -> list[str]:
         OSError: if readelf (package binutils), ldconfig or dpkg is not there.
     """
     binaries = [path for path in sorted(bundle.rglob("*")) if path.is_file() and not path.is_symlink() and is_elf(path)]
-    needed_by, glibc = _read(binaries)
+    needed_by, glibc = read_binaries(binaries)
     inside = {path.name for path in bundle.rglob("*")}
     outside = {name: user for name, user in needed_by.items() if name not in inside}
     packages = _packages(outside)
@@ -42,7 +42,7 @@ def depends(bundle: Path) -> list[str]:
     return sorted(packages)
 
 
-def _read(binaries: list[Path]) -> tuple[dict[str, str], tuple[int, ...]]:
+def read_binaries(binaries: list[Path]) -> tuple[dict[str, str], tuple[int, ...]]:
     """The libraries that are needed, each with a file that needs it, and the newest glibc that is asked for."""
     needed_by: dict[str, str] = {}
     glibc: tuple[int, ...] = ()

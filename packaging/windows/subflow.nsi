@@ -100,7 +100,7 @@ Section "Install"
 
   SetOutPath "$INSTDIR"
   RMDir /r "$INSTDIR\_internal" ; no modules of the version before
-  File /r "${SRC}/*"
+  File /r "${SRC}\*" ; with a slash, NSIS on Windows finds nothing
   WriteUninstaller "$INSTDIR\Uninstall.exe"
   CreateShortcut "$SMPROGRAMS\${APP}.lnk" "$INSTDIR\subflow.exe"
   WriteRegStr HKCU "Software\${APP}" "InstallDir" "$INSTDIR"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 import shutil
 import subprocess
@@ -14,7 +15,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from linux import deb, tarball
+import freezing
+from linux import deb, needs, tarball
+from subflow_sim import _core
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
@@ -96,6 +99,39 @@ def test_what_is_made_is_what_is_uploaded(workflow: dict[str, Any], small_bundle
     for name in made:
         assert [pattern for pattern in patterns if fnmatch.fnmatch(f"build/package/{name}", pattern)], name
     assert len(patterns) == len(made)
+
+
+SYSTEMS = {"Debian 12": (2, 36), "Ubuntu 22.04": (2, 35), "Ubuntu 24.04": (2, 39)}
+"""Their C libraries."""
+
+
+@pytest.mark.parametrize(("page", "version"), [("README.md", "0.1.0"), ("docs/installation.md", "VERSION")])
+def test_what_people_are_told_about_installers_is_true(page: str, version: str) -> None:
+    rows = dict(re.findall(r"^\| ([^|]+?) \| `([^`]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE))
+    (promised,) = (tuple(map(int, found)) for found in re.findall(r"glibc (\d+)\.(\d+)", "\n".join(rows)))
+    # Every system that is named has the C library that the package asks for: at most that of where it is made.
+    (debian,) = (system for system, file in rows.items() if file.endswith(".deb"))
+    named = re.findall(r"(?:Debian|Ubuntu) [\d.]+", debian)
+    assert len(named) == 2
+    assert min(SYSTEMS[system] for system in named) >= promised
+    # The image has the name that our script gives it, and the systems are those of what is inside.
+    (mac,) = (system for system, file in rows.items() if file == f"Subflow-{version}-macos-arm64.dmg")
+    assert (
+        mac
+        == f"macOS {str(freezing.MAC_PROPERTIES['LSMinimumSystemVersion']).partition('.')[0]} and later, Apple silicon"
+    )
+
+
+def test_the_package_asks_for_no_newer_c_library_than_people_are_told(tmp_path: Path) -> None:
+    told = re.search(r"glibc (\d+)\.(\d+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert told is not None
+    promised = tuple(map(int, told.groups()))
+    if tuple(map(int, str(os.confstr("CS_GNU_LIBC_VERSION")).split()[1].split("."))) > promised:
+        pytest.skip("packages are made on a system with the C library that people are told, or an older one")
+    for made_here in (Path(sys.executable).resolve(), Path(_core.__file__)):
+        shutil.copyfile(made_here, tmp_path / made_here.name)
+    _, asked = needs.read_binaries(sorted(tmp_path.iterdir()))
+    assert (2, 17) < asked <= promised
 
 
 def test_every_file_that_it_names_is_there(workflow: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -51,6 +52,14 @@ def test_only_what_the_uninstaller_removes_is_installed(bundle: Path, tmp_path: 
         installer.make(copy, tmp_path, version="1.2.3")
     with pytest.raises(ValueError, match=r"the version is '1\.2': Windows wants three numbers"):
         installer.make(bundle, tmp_path, version="1.2")
+
+
+def test_its_script_names_files_as_nsis_on_windows_wants_them() -> None:
+    # makensis of Linux takes both, so that only the script itself can tell.
+    script = (installer.HERE / "subflow.nsi").read_text(encoding="utf-8")
+    named = re.findall(r'^\s*File (?:/r )?"([^"]+)"', script, re.MULTILINE)
+    assert named
+    assert not [name for name in named if "/" in name]
 
 
 def test_without_nsis_it_says_what_to_install(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
