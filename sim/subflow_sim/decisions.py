@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -29,6 +29,15 @@ CAUSES: tuple[str, ...] = tuple(
 NOBODY = 0xFF
 """`Decisions.chosen` where a scheduler chose no subflow, and of everything that is no scheduler's decision."""
 
+DETECTIONS: Mapping[str, str] = {
+    "duplicate_acks": "third duplicate ACK",
+    "reordering_window": "RACK reordering window passed",
+    "tail_loss_probe": "a tail loss probe repaired a loss",
+    "recovery": "an acknowledgement during fast recovery",
+}
+"""How a sender came to act on a loss, and what it is called: what the cause "loss" leaves open."""
+
+_DETECTED_BY: Mapping[str, str] = {"dupack": "duplicate_acks", "rack": "reordering_window"}
 _CAUSE_TEXTS: Mapping[str, str] = {
     "start": "the subflow begins",
     "ack": "an acknowledgement",
@@ -133,6 +142,7 @@ class Explanation:
         chosen: the subflow it went to, from 1 on; None: it was to wait, or this is no scheduler's decision.
         available: the subflows that had room for it, from 1 on; of schedulers.
         usable: the subflows that were established and not presumed dead, from 1 on; of schedulers.
+        detection: of the cause "loss", one of `DETECTIONS`; empty where it is not known or there is none.
     """
 
     time_s: float
@@ -147,11 +157,16 @@ class Explanation:
     chosen: int | None
     available: tuple[int, ...]
     usable: tuple[int, ...]
+    detection: str = ""
 
     @property
     def cause_text(self) -> str:
-        """The cause for people: "an acknowledgement"."""
-        return _CAUSE_TEXTS[self.cause]
+        """The cause for people: "an acknowledgement", "third duplicate ACK"."""
+        return DETECTIONS.get(self.detection) or _CAUSE_TEXTS[self.cause]
+
+    def value(self, name: str) -> float | None:
+        """One of its numbers by the name without a unit; None if its rule has none of that name."""
+        return next((number.value for number in self.numbers if number.name == name), None)
 
     @property
     def effect(self) -> str:
@@ -319,6 +334,32 @@ class Decisions:
         rows = self.rows(self.owners[int(self.owner[row])])
         position = int(np.searchsorted(rows, row)) + step
         return int(rows[position]) if 0 <= position < len(rows) else None
+
+
+def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
+    """The same decisions of one owner, with how their losses were found.
+
+    A run finds all its losses in one way, the option `loss_detection` of its scenario: "dupack" or "rack". What the
+    decisions tell beyond that is whether a recovery began or went on, and whether a probe had repaired the loss.
+
+    Args:
+        told: in order of time; of those at the same instant, all or none.
+        loss_detection: of the sender.
+    """
+    found = []
+    for position, each in enumerate(told):
+        detection = ""
+        if each.cause == "loss":
+            # What a probe repaired is told to the controller first.
+            instant = [later for later in told[position : position + 2] if later.time_s == each.time_s]
+            if any(later.rule.name == "probe_repaired" for later in instant):
+                detection = "tail_loss_probe"
+            elif each.value("prr_out"):
+                detection = "recovery"  # its first packet is sent when it begins
+            else:
+                detection = _DETECTED_BY[loss_detection]
+        found.append(replace(each, detection=detection))
+    return tuple(found)
 
 
 def from_core(table: _core.DecisionTable, subflow_names: tuple[str, ...], flow_names: tuple[str, ...]) -> Decisions:

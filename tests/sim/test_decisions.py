@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import DecisionLimits, Decisions, ParamError, Simulation
-from subflow_sim.decisions import CAUSES, NOBODY, Number, rules
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.decisions import CAUSES, NOBODY, Number, detected, rules
+from subflow_sim.scenario_model import Profile, Scenario
+from subflow_sim.transport_params import effective_transport
 
 
 def two_paths(duration_s: float = 5.0) -> Scenario:
@@ -199,3 +201,35 @@ def test_numbers_are_shown_with_their_units_sets_and_claims(decisions: Decisions
     shown = Number("M", "", 5.0, (1, 3))
     assert shown.text == "M = {1, 3}"
     assert Number("srtt", "s", math.nan).text == "srtt = none"
+
+
+@pytest.mark.parametrize(
+    ("profile", "text"), [("textbook", "third duplicate ACK"), ("linux", "RACK reordering window passed")]
+)
+def test_how_a_loss_was_found_is_told(profile: Profile, text: str) -> None:
+    simulation = Simulation(replace(two_paths(), profile=profile), decisions=DecisionLimits())
+    simulation.run_until(5.0)
+    taken = simulation.take_decisions()
+    way = str(effective_transport(profile, {})["loss_detection"])
+    told = detected([taken.explain(int(row)) for row in taken.rows("plain/1")], way)
+
+    halvings = [position for position, each in enumerate(told) if each.rule.name == "halving" and each.cause == "loss"]
+    assert halvings
+    for position in halvings:
+        # The controller says how low, the sender goes there: both for the same loss.
+        assert [each.cause_text for each in told[position : position + 2]] == [text, text]
+    others = {each.cause_text for each in told if each.cause == "loss"} - {text}
+    assert others <= {"an acknowledgement during fast recovery", "a tail loss probe repaired a loss"}
+    assert all(not each.detection for each in told if each.cause != "loss")
+
+
+def test_what_a_probe_repaired_is_told_so_to_the_controller_too() -> None:
+    taken = recorded()[1]
+    example = taken.explain(int(taken.rows("plain/1")[0]))
+    halving, repaired = (
+        replace(example, cause="loss", rule=next(rule for rule in rules() if rule.name == name), numbers=())
+        for name in ("halving", "probe_repaired")
+    )
+
+    assert [each.detection for each in detected([halving, repaired], "rack")] == ["tail_loss_probe"] * 2
+    assert [each.detection for each in detected([halving], "rack")] == ["reordering_window"]

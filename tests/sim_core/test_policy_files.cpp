@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <locale>
 
 #include "policy/json.h"
 #include "policy/policy_error.h"
@@ -254,6 +255,31 @@ TEST(Json, IsReadAsTheStandardSays) {
     EXPECT_EQ(json.find("c"), nullptr);
 }
 
+TEST(Json, NumbersAreTheNearestDoubleInEveryLocale) {
+    struct Comma : std::numpunct<char> {
+        char do_decimal_point() const override { return ','; }
+        char do_thousands_sep() const override { return '.'; }
+        std::string do_grouping() const override { return "\3"; }
+    };
+    struct Number {
+        const char* text;
+        double value;
+    };
+    const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
+    for (const auto& [text, value] :
+         {Number{"0", 0}, Number{"0.1", 0.1}, Number{"-12345.678", -12345.678},
+          Number{"3.141592653589793", 0x1.921fb54442d18p+1},
+          Number{"1.7976931348623157e308", std::numeric_limits<double>::max()},
+          Number{"2.2250738585072014E-308", std::numeric_limits<double>::min()},
+          Number{"5e-324", std::numeric_limits<double>::denorm_min()}, Number{"0e-999", 0},
+          // 2^53 + 1 lies halfway: to the even one, and anything more to the other.
+          Number{"9007199254740993", 0x1p+53},
+          Number{"9007199254740993.0000000000000000000000000000000001", 0x1.0000000000001p+53}})
+        EXPECT_EQ(*parse_json(text, "it").get_if<double>(), value) << text;
+    EXPECT_TRUE(std::signbit(*parse_json("-0.0", "it").get_if<double>()));
+    std::locale::global(before);
+}
+
 TEST(Json, OfWhichSomethingIsWrongIsRefused) {
     for (const char* text : {"",
                              "{",
@@ -284,6 +310,8 @@ TEST(Json, OfWhichSomethingIsWrongIsRefused) {
                              "\"\xf4\x90\x80\x80\"",
                              "\"\xe2\x82\"",
                              "1e999",
+                             "-1e999",
+                             "1e-999",
                              "{\"a\":1,\"a\":2}",
                              "1 2",
                              "'a'"})

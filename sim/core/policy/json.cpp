@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <locale>
+#include <sstream>
+#include <string>
 #include <unordered_set>
 
 #include "policy_error.h"
@@ -227,9 +230,16 @@ private:
             if (is_there("+-")) ++end;
             skip_digits();
         }
+        // A stream, not std::from_chars: libc++ 16 has that for whole numbers alone. In the classic locale it reads the
+        // nearest double, whatever the locale of the program.
+        const std::string_view written = text_.substr(at_, end - at_);
+        std::istringstream stream{std::string(written)};
+        stream.imbue(std::locale::classic());
         double number = 0;
-        if (std::from_chars(text_.data() + at_, text_.data() + end, number).ec != std::errc())
-            refuse("a number that a double cannot hold");
+        stream >> number;
+        // What is too small for a double is read as 0, and only some libraries call that a failure.
+        const bool is_zero = written.substr(0, written.find_first_of("eE")).find_first_of("123456789") == written.npos;
+        if (stream.fail() || (number == 0 && !is_zero)) refuse("a number that a double cannot hold");
         at_ = end;
         return number;
     }
