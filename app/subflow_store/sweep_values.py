@@ -13,6 +13,19 @@ SWEEP_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed",
 OPEN_SWEEP_STATES = SWEEP_STATES[:3]
 
 
+_TAG = "sweep "
+
+
+def sweep_tag(sweep_id: int) -> str:
+    """The tag of the runs that a sweep makes."""
+    return f"{_TAG}{sweep_id}"
+
+
+def is_sweep_tag(tag: str) -> bool:
+    """Whether a tag says of a run that a sweep made it."""
+    return tag.startswith(_TAG) and tag[len(_TAG) :].isdecimal()
+
+
 class SweepRunPlace(NamedTuple):
     """A run that a sweep needs.
 

@@ -17,7 +17,7 @@ from subflow_store import schema
 from subflow_store.database import Database
 from subflow_store.errors import RunNotFound
 from subflow_store.liveness import ProcessIdentity
-from subflow_store.sweep_values import OPEN_SWEEP_STATES, SWEEP_STATES, SweepRecord, SweepRunRow, SweepStart
+from subflow_store.sweep_values import OPEN_SWEEP_STATES, SWEEP_STATES, SweepRecord, SweepRunRow, SweepStart, sweep_tag
 from subflow_store.writer import Writer
 
 _UNSIGNED = (1 << 64) - 1
@@ -61,6 +61,16 @@ class SweepStore:
         with self._database.reading() as reader:
             found = reader.raw.execute(f"{_SELECT} ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
             return [_record(row) for row in found.fetchall()]
+
+    def names(self) -> dict[str, str]:
+        """What every sweep is called, by the tag that its runs carry.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            rows = reader.raw.execute("SELECT id, name FROM sweep").fetchall()
+        return {sweep_tag(sweep_id): name for sweep_id, name in rows}
 
     def get(self, sweep_id: int) -> SweepRecord:
         """One sweep with its plan.
@@ -294,7 +304,7 @@ class SweepStore:
                 [(run_id, *row) for row in rows],
             )
             connection.exec_driver_sql(
-                "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, f"sweep {sweep_id}")
+                "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, sweep_tag(sweep_id))
             )
             connection.exec_driver_sql("UPDATE sweep SET updated_at = ? WHERE id = ?", (now, sweep_id))
 

@@ -70,6 +70,7 @@ def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
         "owner": "download/1",
         "scope": "subflow",
         "cause": "ack",
+        "detection": None,
         "rule": "growth",
         "formula": "cwnd + acked / cwnd",
         "source": "RFC 5681 section 3.1",
@@ -78,6 +79,7 @@ def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
         "cwnd_after_pkts": 4.0,
         "rate_before_bps": None,
         "rate_after_bps": None,
+        "computed": [],
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.app_core.history.test_run_columns import run as make_row
 from tests.helpers.fake_runs import LEARNING, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.table_traces import TableTraces as Table
@@ -35,7 +36,13 @@ LOST = [0.0, 25.0, 10.0, 0.0, 0.0]
 
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
-    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - {"__init__", "bars", "reading", "spec"}
+    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - {
+        "__init__",
+        "bars",
+        "measured",
+        "reading",
+        "spec",
+    }
 
     assert {name for name, each in vars(plots).items() if getattr(each, "PLOT", None) in PLOTS} == files
     assert len(PLOTS_BY_ID) == len(PLOTS)
@@ -241,6 +248,18 @@ def test_runs_that_differ_in_their_seed_alone_repeat_one_experiment() -> None:
 
     assert [(group.first, len(group.runs)) for group in repetitions(runs)] == [(0, 2), (1, 1)]
     assert runs[0].controllers == {"download.1": "lia", "download.2": "lia", "cross": "newreno"}
+
+
+def test_a_run_that_repeats_another_bit_for_bit_does_not_count() -> None:
+    runs = [finished_traces(replace(MIXED, seed=seed)) for seed in (1, 2, 1)]
+    (before,) = repetitions(runs)
+    assert before.sample_positions == (0, 1, 2)
+
+    for run, signature in zip(runs, ("a", "b", "a"), strict=True):
+        run.close(make_row(1, signature=signature))
+    (group,) = repetitions(runs)
+    assert (group.positions, group.sample_positions) == ((0, 1, 2), (0, 1))
+    assert group.runs == (runs[0], runs[1])
 
 
 def test_a_bar_is_the_mean_of_its_runs_with_the_interval_of_student() -> None:

@@ -83,7 +83,7 @@ def test_what_several_subflows_cost_has_a_table_of_its_own() -> None:
     table = connection_table(summary)
     assert table.rows == (
         ("download", "", "12", "3", "21.5", "123.5"),
-        ("  · wifi", "72.4", "", "", "", ""),
+        ("  · wifi", "72.40", "", "", "", ""),
         ("  · a→b", NOTHING, "", "", "", ""),
     )
     assert [each.title for each in summary_tables(summary)][:2] == ["Flows", "Connections"]

@@ -52,7 +52,7 @@ def test_the_library_is_listed(subflow: Subflow, library: Path) -> None:
     assert "zip archive" in listed["broken"]["problem"]
     text = subflow("agents").out
     assert "mine" in text
-    assert "two-lossy-paths, 50,000 decisions, 1.52 × lia" in text
+    assert "two-lossy-paths, 50 000 decisions, 1.52 × lia" in text
     assert listed["mine"]["content_hash"][:12] in text
 
 

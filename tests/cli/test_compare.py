@@ -22,7 +22,8 @@ def test_two_controllers_are_compared_over_their_seeds(subflow: Subflow, runs: P
     answer = subflow("compare", "1-3", "4-6", "--db", runs)
     assert answer.code == 0
     assert "A (reference)  lia" in answer.out
-    assert "flows.download.goodput_bps" in answer.out
+    assert "download: Goodput" in answer.out
+    assert "Mean RTT" in answer.out
     assert "Welch's t test" in answer.out
     document = subflow("compare", "1-6", "--db", runs, "--json", "--reference", "olia").document
     assert document["reference"] == "B"

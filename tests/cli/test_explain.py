@@ -42,7 +42,27 @@ def test_a_window_is_explained_with_its_rule(subflow: Subflow, decided: Path) ->
     assert decision["cwnd_after_pkts"] > 0
     assert decision["numbers"]
     assert document["previous"] == document["next"] == []
-    assert len(text.splitlines()) <= 4
+    for rule in decision["computed"]:
+        assert f"computed {rule['result']} = {rule['expression']} = " in text
+    assert len(text.splitlines()) <= 5
+
+
+@pytest.mark.parametrize("kept", [(), ("--decisions",)])
+def test_a_loss_is_explained_by_what_found_it_and_the_halving_is_computed(
+    subflow: Subflow, database: Path, kept: tuple[str, ...]
+) -> None:
+    assert (
+        subflow("run", "reno-sawtooth", "--db", database, "--set", "duration=2s", "--set", "warmup=0s", *kept).code == 0
+    )
+
+    # The first loss of congestion avoidance, of 169 packets in pipe and queue.
+    words = ("explain", 1, "reno/1", "--at", "1.424724096s", "--db", database)
+    text = subflow(*words).out
+    decision = subflow(*words, "--json").document["decision"]
+
+    assert "reno/1 at 1.424724096 s, third duplicate ACK: cwnd 168.992 -> 84.4959 pkt" in text
+    assert "computed cwnd = ssthresh = max(168.992 / 2, 2) = 84.4959 pkt" in text
+    assert (decision["cause"], decision["detection"]) == ("loss", "duplicate_acks")
 
 
 def test_a_schedulers_choice_is_explained_with_whom_it_passed_over(subflow: Subflow, decided: Path) -> None:

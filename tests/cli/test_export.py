@@ -151,6 +151,7 @@ def test_data_of_overlaid_figures_names_the_runs(
     heading = (tmp_path / "out" / "rtt.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
     assert heading[1] == "run 1:download/1:srtt_s"
     assert heading[-1] == "run 2:cross/1:srtt_s"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["rtt.csv"]  # no folders for data of the runs
 
 
 def test_exported_figure_has_the_paths_as_labels(

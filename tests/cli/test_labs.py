@@ -11,9 +11,11 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
+from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.paths import labs_directory
+from subflow_app.core.labs.solution import parse_order
+from subflow_app.core.paths import default_database, labs_directory
 from subflow_store import open_store
 
 
@@ -176,3 +178,149 @@ def test_a_lab_that_was_not_begun_has_no_result(
     answer = subflow("labs", "result", lab_file, "--student", "Ada")
     assert answer.code == 2
     assert "was not begun here" in answer.err
+
+
+@pytest.fixture
+def begun(subflow: Subflow, lab_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small lab, begun in the terminal in an empty folder; returns its file."""
+    folder = tmp_path / "student"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    answer = subflow("labs", "begin", lab_file)
+    assert (answer.code, answer.err) == (0, "")
+    return lab_file
+
+
+def test_lab_1_can_be_done_in_the_terminal_alone(
+    subflow: Subflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab = load_lab("1")
+    assert "Predict: Before you run it" in subflow("labs", "begin", "1").out
+    changes: dict[str, str] = {}
+    for step in lab.steps:
+        assert f"{step.title} (you are here)" in subflow("labs", "show", "1").out
+        for order in map(parse_order, step.do):
+            if order.verb == "set":
+                changes |= order.values
+                continue
+            sets = [word for key, value in changes.items() for word in ("--set", f"{key}={value}")]
+            axes = [f"--axis={key}={value}" for key, value in order.values.items() if key != "seeds"]
+            words = {
+                "run": ["run", f"{lab.name}.toml", *sets],
+                "sweep": ["sweep", f"{lab.name}.toml", *axes, "--jobs", "1"],
+                "predict": ["labs", "predict", "1", *order.words],
+                "answer": ["labs", "answer", "1", *order.words],
+            }[order.verb]
+            answer = subflow(*words)
+            assert answer.code == 0, (step.id, answer.err)
+        # The answer to the last question may have passed the step: then this one looks at the step behind it.
+        state = subflow("labs", "next", "1", "--json").document
+        assert state["passed"] == lab.steps.index(step) + 1, (step.id, state["missing"])
+    assert "The lab is done." in subflow("labs", "next", "1").out
+    assert subflow("labs", "result", "1", "--student", "Ada", "--out", "ada.json").code == 0
+    assert json.loads(Path("ada.json").read_text())["passed"] == len(lab.steps)
+    assert subflow("labs", "verify", "ada.json", "--no-rerun").code == 0
+
+
+def test_the_window_goes_on_where_the_terminal_was(subflow: Subflow, begun: Path) -> None:
+    assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=50pkt").code == 0
+    assert "Done: Run it" in subflow("labs", "next", begun).out
+    progress = ProgressFolder(labs_directory()).read("01-small").progress
+    assert progress is not None
+    assert progress.step("run").is_passed
+    assert Path(progress.database) == default_database()
+    assert 'queue = "50pkt"' in progress.document
+
+
+def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> None:
+    answer = subflow("labs", "next", begun)
+    assert answer.code == 1
+    assert answer.out.startswith("Not yet: ")
+    assert subflow("labs", "hint", begun).out == "Look at the tool bar.\n"
+    assert subflow("labs", "hint", begun).out == "Press F5.\n"
+    assert subflow("labs", "hint", begun).out == "There are no more hints for this step.\n"
+    assert subflow("run", "01-small.toml").code == 0
+    assert subflow("labs", "next", begun).code == 0
+    missing = subflow("labs", "next", begun, "--json").document["missing"]
+    assert missing == [f"an answer: `subflow labs answer {begun} {name} VALUE`" for name in ("bdp", "who")]
+    assert subflow("labs", "answer", begun, "bdp", "41.7").out == "Not right. Tries left: 1.\n"
+    assert subflow("labs", "answer", begun, "bdp", "83").out.startswith("Right. 10 Mbit/s times 100 ms")
+    told = subflow("labs", "answer", begun, "who", "2").out
+    assert told.startswith("Right.\nDone: The pipe\n")
+    assert "3. A shorter queue (you are here)" in told
+    assert subflow("labs", "next", begun).out == f"Not yet: a prediction: `subflow labs predict {begun} VALUE`\n"
+    assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
+    assert "Not yet: You ran before you predicted" in subflow("labs", "next", begun).out
+    assert subflow("labs", "predict", begun, "2").out == "Kept. Now run it, and see.\n"
+    early = "Not yet: You ran before you predicted: run again, now that your prediction stands.\n"
+    assert subflow("labs", "next", begun).out == early
+    assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
+    assert "So it came. The link runs dry after each loss.\nDone: A shorter queue" in subflow("labs", "next", begun).out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["predict", "It stays"], 'in the step "Run it" there is nothing to predict now'),
+        (["answer", "bdp", "83"], 'the step "Run it" has no question bdp; allowed: none, it asks nothing'),
+        (["begin"], "--anew begins again"),
+    ],
+)
+def test_what_a_step_does_not_take_is_told(subflow: Subflow, begun: Path, words: list[str], told: str) -> None:
+    answer = subflow("labs", words[0], begun, *words[1:])
+    assert answer.code == 2
+    assert told in answer.err
+
+
+def test_wrong_questions_and_options_are_told_with_what_is_allowed(subflow: Subflow, begun: Path) -> None:
+    subflow("run", "01-small.toml")
+    subflow("labs", "next", begun)
+    for words, told in (
+        (["who", "3"], '"3" is none of the options; allowed: 1 ("The sender"), 2 ("The queue")'),
+        (["whom", "2"], 'the step "The pipe" has no question whom; allowed: bdp, who'),
+        (["bdp", "many"], '"many" is no number; allowed: e.g. 83 pkt'),
+    ):
+        answer = subflow("labs", "answer", begun, *words)
+        assert answer.code == 2
+        assert told in answer.err
+
+
+def test_to_begin_anew_keeps_what_was_and_writes_over_no_scenario(subflow: Subflow, begun: Path) -> None:
+    scenario = Path("01-small.toml")
+    scenario.write_text(scenario.read_text() + "# mine\n")
+    answer = subflow("labs", "begin", begun, "--anew")
+    assert answer.code == 2
+    assert "01-small.toml exists and is another scenario: name another file with --out" in answer.err
+    assert subflow("labs", "begin", begun, "--anew", "--out", "again.toml", "--json").document["passed"] == 0
+    assert scenario.read_text().endswith("# mine\n")
+    assert len(list(labs_directory().iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_a_lab_that_is_shown_does_not_tell_its_answers(subflow: Subflow, name: str) -> None:
+    lab = load_lab(name)
+    shown, document = subflow("labs", "show", name).out, subflow("labs", "show", name, "--json").document
+    told = json.dumps(document["steps"], ensure_ascii=False)
+    assert {key for step in document["steps"] for each in step["questions"] for key in each} <= {
+        "id",
+        "ask",
+        "options",
+        "unit",
+    }
+    for step in lab.steps:
+        for question in step.questions:
+            assert question.ask in shown
+            assert all(f". {option}\n" in shown for option in question.options)
+            assert not question.why or question.why not in shown + told
+        if step.prediction is not None:
+            assert step.prediction.ask in shown
+            assert not step.prediction.why or step.prediction.why not in shown + told
+            assert not any(text in shown for text in step.prediction.holds)
+
+
+def test_a_lab_that_was_not_begun_has_no_steps_to_do(subflow: Subflow, lab_file: Path) -> None:
+    for words in (["next", lab_file], ["predict", lab_file, "2"], ["answer", lab_file, "who", "2"], ["hint", lab_file]):
+        answer = subflow("labs", *words)
+        assert answer.code == 2
+        assert f"the lab 01-small was not begun here: `subflow labs begin {lab_file}` begins it" in answer.err

@@ -41,6 +41,13 @@ def test_contests_are_carried_out_and_shown(
     assert subflow(*command[:-4], "--stored", "--db", database, "--csv").out.count("goodput") == 3
 
 
+def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
+    answer = subflow("leaderboard", "--stored")
+    assert "Scores: 1 is the best of each contest" in answer.out
+    assert "Shipped with Subflow, not run here" in answer.out
+    assert subflow("leaderboard", "--stored", "--json").document["shipped"]["version"]
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [

@@ -15,6 +15,7 @@ from subflow_app.core.library.building import MOST_BYTES
 from subflow_app.core.library.checking import check, sample
 from subflow_app.core.library.contents import entries_of
 from subflow_app.core.library.shipped import open_library, shipped_library
+from subflow_app.core.library.thumbnails import shipped_thumbnail
 
 # Simulated again in a test: short runs, a fraction of a second each.
 SHORT_PACKETS = 40_000
@@ -67,6 +68,9 @@ def test_every_experiment_lab_and_the_leaderboard_are_in_the_shipped_library_and
         labs = [load_lab(name, language="en") for name in lab_names()]
         found = list(entries_of(store, map(load_recipe, recipe_names()), labs))
         assert [entry.name for entry in found if not entry.belongings] == []
+        # Their figures are seen at once.
+        pictures = {name for name in recipe_names() if (shipped_thumbnail(name) or b"")[:4] == b"\x89PNG"}
+        assert pictures == set(recipe_names())
         assert board.belongings(store)[0]
         runs = list(check(store, sample(store, 3, seed=1, most_packets=SHORT_PACKETS)))
     assert [(run.name, run.made, run.problem) for run in runs] == [(run.name, run.stored, "") for run in runs]

@@ -176,7 +176,10 @@ def test_without_pytorch_it_says_how_to_get_it(
     monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
     answer = subflow("train", "fake", "--scenario", scenario, "--steps", 5, "--out", out, "--no-store")
     assert answer.code == 1
-    assert "training needs torch and safetensors, which are not installed: pip install 'subflow[train]'" in answer.err
+    assert (
+        'training needs torch and safetensors, which are not installed: pip install "subflow-workbench[train]"'
+        in answer.err
+    )
 
 
 def test_another_training_in_the_folder_is_not_overwritten(subflow: Subflow, scenario: Path, out: Path) -> None:

@@ -36,7 +36,10 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="Of the library, or the path of a policy file.")],
     as_json: Json = False,
 ) -> None:
-    """Show what a policy says of itself: what it sees and does, how it was made and how well it did."""
+    """Show the card of a policy.
+
+    It says what the policy sees and does, how it was made and how well it did.
+    """
     from subflow_app.core.learning.policies import find_policy, policy_document, policy_lines
 
     record = find_policy(name)

@@ -20,7 +20,7 @@ Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the opt
 
 
 def controllers(name: Name = None, as_json: Json = False) -> None:
-    """List the congestion controllers, or the options and rules of one.
+    """List the controllers, or the options and rules of one.
 
     `subflow run FILE --set flows.x.controller=NAME --set flows.x.controller.OPTION=VALUE` runs flow x with it; values
     take the units shown.
@@ -31,7 +31,7 @@ def controllers(name: Name = None, as_json: Json = False) -> None:
 
 
 def schedulers(name: Name = None, as_json: Json = False) -> None:
-    """List the packet schedulers, or the options and rules of one.
+    """List the schedulers, or the options and rules of one.
 
     `subflow run FILE --set flows.x.scheduler=NAME --set flows.x.scheduler.OPTION=VALUE` runs flow x with it; values
     take the units shown.

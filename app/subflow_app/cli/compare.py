@@ -51,7 +51,9 @@ def compare(
     as_json: Json = False,
     database: Database = None,
 ) -> None:
-    """Compare stored runs: per figure mean and 95 % interval of each group, difference to the first, Welch's t test.
+    """Compare stored runs, or groups of them.
+
+    Tells per figure the mean and 95 % interval of each group, the difference to the first, and Welch's t test.
 
     Runs that differ in nothing but their seed are a group; `subflow compare 3-7 8-12` compares five seeds with five.
     With --align the traces of the others, e.g. of a measured run, are compared with those of the first one instead.
@@ -215,6 +217,7 @@ def _groups_table(table: GroupTable) -> TextTable:
 
 def _figures_table(table: GroupTable) -> TextTable:
     from subflow_app.core.comparison.group_table import difference_text, significance_text, spread_text
+    from subflow_app.core.language import tr
     from subflow_app.core.summary_text import TextColumn, TextTable
 
     columns = [TextColumn("figure", "", False), TextColumn("unit", "", False)]
@@ -225,7 +228,7 @@ def _figures_table(table: GroupTable) -> TextTable:
             columns.append(TextColumn("significance", "", False))
     rows = []
     for row in table.rows:
-        cells = [row.column.key, row.column.unit]
+        cells = [tr(row.column.title), row.column.unit]
         for place in range(len(table.groups)):
             cells.append(spread_text(row, place))
             if place != table.reference:

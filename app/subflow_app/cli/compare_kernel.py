@@ -56,7 +56,9 @@ def compare_kernel(
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the two runs.")] = False,
 ) -> None:
-    """Run a scenario on this machine's TCP and MPTCP, and print what it gives beside what the simulator gives.
+    """Run a scenario on this machine's TCP and MPTCP.
+
+    Prints what that gives beside what the simulator gives.
 
     The kernel runs in network namespaces of its own, over links emulated in userspace; nothing outside is changed, and
     nothing is left. It takes Linux and root, or unprivileged user namespaces. The first run of each side is kept in

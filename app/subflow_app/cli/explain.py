@@ -32,7 +32,9 @@ def explain(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Explain what a controller or scheduler decided: the rule, its formula and source, and the numbers that went in.
+    """Explain what a controller or scheduler decided.
+
+    Tells the rule, its formula and source, and the numbers that went in.
 
     Of a run that did not keep its decisions (`subflow run --decisions`) they are found by simulating it again, which is
     said on stderr, and as `is_resimulated` and `notice` in the JSON document. With --agent it tells what a learning
@@ -71,10 +73,10 @@ def explain(
             is_resimulated = found.is_resimulated
             count = len(found.before)
             documents, texts = [], []
-            for told in (*found.before, *found.after):
+            for told, worked in zip((*found.before, *found.after), found.worked, strict=True):
                 behind = agent_behind(store, number, told)
-                documents.append(explanation_document(told))
-                texts.append(explanation_lines(told))
+                documents.append(explanation_document(told, worked))
+                texts.append(explanation_lines(told, worked))
                 if behind is not None:
                     documents[-1]["agent"] = agent_decision_document(behind)
                     texts[-1] += agent_lines(behind)

@@ -84,7 +84,9 @@ def export(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Write the data and figures of stored runs: tables (csv, parquet), figures (svg, pdf, png), packets, bundles.
+    """Write data and figures of stored runs.
+
+    Writes tables (csv, parquet), figures (svg, pdf, png), packets (pcapng) and bundles.
 
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.

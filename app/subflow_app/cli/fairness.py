@@ -48,7 +48,9 @@ def fairness(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what connections got with the fair splits of their network, and with what a single path would give.
+    """Compare what connections got with the fair splits.
+
+    The fair splits are those of the very network that the run had; beside them is what a single path would give.
 
     Max-min fair: no connection can have more without one that has no more than it having less. Proportionally fair: the
     sum of the logarithms is largest. Both let an mptcp connection split its data over its paths as it likes. One path:

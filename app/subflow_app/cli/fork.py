@@ -36,7 +36,9 @@ def fork(
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the fork.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Fork a stored run: go on from a time with something changed, and tell what that did.
+    """Fork a stored run: go on from a time with changes.
+
+    Tells what the changes did.
 
     Until that time the fork is the run, bit for bit; from a nanosecond later on it has the changes, and the same luck.
     It is kept as a run of its own, whose scenario has the changes as events.

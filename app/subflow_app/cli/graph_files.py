@@ -54,7 +54,10 @@ def export_topology(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write nodes and links of a scenario as GraphML, which `subflow import` reads back."""
+    """Write nodes and links of a scenario as GraphML.
+
+    `subflow import` reads it back.
+    """
     from subflow_app.core.resources import find_scenario
     from subflow_app.core.scenarios.graph_export import export_graphml, left_out
     from subflow_app.core.scenarios.scenario_source import open_scenario

@@ -21,7 +21,7 @@ Build = Annotated[bool, typer.Option("--build", help="Build the guide first if i
 
 
 def guide(topic: Topic = "", build: Build = False, as_json: Json = False) -> None:
-    """Say where a page of the user guide is, as an address for a browser.
+    """Print the address of a page of the user guide.
 
     In the window it is Shift+F1.
     """

@@ -178,7 +178,10 @@ def restore(context: typer.Context, runs: RunIds, database: Database = None) -> 
 
 @runs_app.command()
 def purge(context: typer.Context, database: Database = None) -> None:
-    """Remove deleted runs for good and give their space back to the disk."""
+    """Remove deleted runs for good.
+
+    Their space is given back to the disk.
+    """
     with opened_store(database or context.obj) as store:
         count = store.purge_deleted()
     print_line(f"{count} {'run' if count == 1 else 'runs'} removed for good")

@@ -46,7 +46,9 @@ def import_trace(
     as_json: Json = False,
     database: Database = None,
 ) -> None:
-    """Import what was measured: it becomes a run with the tag "measured", which is plotted and compared as any other.
+    """Import what was measured as a run.
+
+    The run has the tag "measured", and is plotted and compared as any other.
 
     Meanings and units of columns are guessed from their headings; --preview tells how, --map and --unit change it.
     Give measured connections the names of the scenario's flows (--flow download) to lay them over simulated ones.

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from subflow_app.cli import lab_steps
+from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
@@ -14,20 +16,19 @@ if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
     from subflow_app.core.labs.result_file import ResultVerdict
 
-LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
 Key = Annotated[
     str,
     typer.Option("--key", metavar="TEXT", envvar="SUBFLOW_COURSE_KEY", help="Key of the course.", show_default=False),
 ]
 
-labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the labs, or check one.")
+labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the labs, do one, or check one.")
 
 
 @labs_app.callback()
 def labs(context: typer.Context, as_json: Json = False) -> None:
     """List the guided labs, with how far you are in each.
 
-    They are done in the window: Study, Labs.
+    `subflow labs begin LAB` begins one here; in the window they are under Study, Labs. Progress is the same in both.
     """
     if context.invoked_subcommand is not None:
         return
@@ -40,26 +41,31 @@ def labs(context: typer.Context, as_json: Json = False) -> None:
         _print_list(documents)
 
 
+labs_app.command()(lab_steps.begin)
+labs_app.command("next")(lab_steps.go_on)
+labs_app.command()(lab_steps.predict)
+labs_app.command()(lab_steps.answer)
+labs_app.command()(lab_steps.hint)
+
+
 @labs_app.command()
 def show(lab: LabName, as_json: Json = False) -> None:
-    """Show a lab: its goals, its steps and their texts."""
+    """Show a lab: goals, steps, and what they ask.
+
+    Answers are not shown, but for those to questions that were answered.
+    """
     from subflow_app.core.labs.lab_file import load_lab
 
     found = load_lab(lab)
     if as_json:
-        steps = [{"id": step.id, "title": step.title, "check": step.check, "text": step.text} for step in found.steps]
+        steps = [lab_steps.step_document(step) for step in found.steps]
         print_json(_document(found) | {"goals": list(found.goals), "steps": steps})
         return
-    print_line(f"Lab {found.number}: {found.title} ({found.minutes} minutes, {found.level})")
-    for goal in found.goals:
-        print_line(f"- {goal}")
-    if found.introduction:
+    lab_steps.print_introduction(found)
+    session = lab_steps.begun_session(found)
+    for step in found.steps:
         print_line()
-        print_line(found.introduction)
-    for number, step in enumerate(found.steps, start=1):
-        print_line()
-        print_line(f"{number}. {step.title}")
-        print_line(step.text)
+        lab_steps.print_step(found, step, session)
 
 
 @labs_app.command()
@@ -123,10 +129,9 @@ def result(
     if kept.notice:
         print_note(kept.notice)
     if kept.progress is None:
-        raise InputError(f"the lab {found.name} was not begun here: begin it in the window, Study, Labs")
+        raise InputError(f"the lab {found.name} was not begun here: `subflow labs begin {lab}` begins it")
     session = LabSession(found, kept.progress, None)
-    path = database or (Path(kept.progress.database) if kept.progress.database else None)
-    with opened_store(path, read_only=True) as store:
+    with opened_store(lab_steps.runs_of(kept.progress, database), read_only=True) as store:
         evidence = session.reader(store).read(kept.progress.document, kept.progress.step_runs())
         document = result_document(found, kept.progress, evidence, student.strip(), key)
     target = out or Path(f"{found.name}-{file_stem(student)}.json")

@@ -49,14 +49,16 @@ def leaderboard(
         Path | None, typer.Option("--out", metavar="DIR", help="Also write standings.csv and values.csv there.")
     ] = None,
     jobs: Jobs = "all",
-    only_stored: Annotated[bool, typer.Option("--stored", help="Run nothing; show what is in the database.")] = False,
+    only_stored: Annotated[
+        bool, typer.Option("--stored", help="Run nothing; show what is in the database, or what ships.")
+    ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Only list the contests.")] = False,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every value as CSV, in SI units.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Let every controller run in every scenario of the papers, and show how they stand.
+    """Rank all controllers in all scenarios of the papers.
 
     In each contest a value is set against the best one there: 1 is as good, 0.5 half as good. Scores are means over the
     contests with 95 % intervals; the overall one weighs all metrics the same, or as --weights says. A single contest is
@@ -72,6 +74,7 @@ def leaderboard(
     from subflow_app.core.leaderboard.board import LeaderboardJob, entry, stored_board
     from subflow_app.core.leaderboard.metrics import METRICS, default_weights, read_weights
     from subflow_app.core.leaderboard.table import standings
+    from subflow_app.core.library.shipped_board import known_board
     from subflow_store import open_store
 
     if as_csv and as_json:
@@ -98,9 +101,11 @@ def leaderboard(
         problems: Sequence[str] = ()
         if not only_stored:
             job = LeaderboardJob(chosen, store, jobs=n_jobs)
+            if not contests:
+                print_note("results that ship are there at once: subflow leaderboard --stored")
             code = _run(job, is_quiet=as_json or as_csv, is_kept=not no_store)
             problems = job.problems
-        board = stored_board(chosen, store)
+        board = known_board(chosen, store) if only_stored else stored_board(chosen, store)
     rows = standings(board, weighs)
     if out is not None:
         from subflow_app.core.leaderboard.board_text import write_board
@@ -180,6 +185,11 @@ def _print(
         print_tables(standings_table(rows, weights))
     if not board.is_empty and metric is None:
         print_line(f"Overall weighs {weights_text(weights)}.")
+    if board.shipped is not None:
+        print_line(
+            f"Shipped with Subflow, not run here: {board.n_finished} of {board.n_wanted} quick runs, made "
+            f"{board.shipped.date} by version {board.shipped.version}."
+        )
     if board.note:
         print_line(f"CPU time: {board.note}")
     for problem in board.entry.problems:

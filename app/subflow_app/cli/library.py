@@ -29,7 +29,7 @@ LibraryFile = Annotated[
     Path | None, typer.Option("--file", metavar="FILE", help="A library; left out: the one that is shipped.")
 ]
 
-library_app = typer.Typer(no_args_is_help=True, help="The results that ship with Subflow: list, check, copy, make.")
+library_app = typer.Typer(no_args_is_help=True, help="List, check, copy or make the results that ship.")
 
 
 @library_app.command()
@@ -46,7 +46,9 @@ def build(
     jobs: Jobs = "all",
     as_json: Json = False,
 ) -> None:
-    """Make the library anew: the quick run of every experiment and of the leaderboard, the reference runs of every lab.
+    """Make the library anew.
+
+    It has the quick run of every experiment and of the leaderboard, and the reference runs of every lab.
 
     What was made is kept in FILE's `.building.db` until the library is whole, so that an interrupted build goes on
     when the same command is given again. Run it at the top of the source tree. Exit code: 0 when everything is in it,
@@ -85,7 +87,7 @@ def build(
 
 @library_app.command()
 def info(file: LibraryFile = None, as_json: Json = False) -> None:
-    """Say what the library is: its size, how much is in it, and which version made it."""
+    """Show the library's size, contents and version."""
     from subflow_app.core.library.belongings import Belongings, run_signatures, signature
     from subflow_app.core.library.contents import versions
     from subflow_app.core.library.shipped import schema_version
@@ -118,7 +120,10 @@ def info(file: LibraryFile = None, as_json: Json = False) -> None:
 
 @library_app.command("list")
 def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
-    """List the experiments, the labs and the leaderboard, with what the library has of each and its signature."""
+    """List what the library has.
+
+    Lists the experiments, the labs and the leaderboard, each with its runs and signature.
+    """
     from subflow_app.core.library.belongings import run_signatures
     from subflow_app.core.library.contents import entries
 
@@ -163,7 +168,9 @@ def check(
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the choice.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Simulate some of its runs again, chosen by chance, and compare signatures.
+    """Simulate some of its runs again and compare.
+
+    They are chosen by chance; signatures are compared.
 
     Exit code: 0 when all come out as they are stored, 1 when one does not.
     """
@@ -206,7 +213,10 @@ def copy(
     file: LibraryFile = None,
     database: Database = None,
 ) -> None:
-    """Copy results into your own database, to plot, compare, explain and export them; twice is as once."""
+    """Copy results into your own database.
+
+    There they can be plotted, compared, explained and exported. To copy them twice does no more than once.
+    """
     from subflow_app.core.library.taking import take_experiment, take_lab, take_leaderboard
 
     recipes, labs, has_leaderboard = _chosen(names)

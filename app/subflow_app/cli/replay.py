@@ -20,7 +20,9 @@ def replay(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show the state of a run at a time: queues and packets of links, windows and RTTs of subflows, what has arrived.
+    """Show the state of a run at a time.
+
+    That is: queues and packets of links, windows and RTTs of subflows, and what has arrived.
 
     Nothing needs to have been recorded: the run is simulated again up to that time. If another version made it, and
     this one does not repeat it bit for bit, that is said on stderr, and as `notice` in the JSON document.

@@ -25,7 +25,9 @@ def report(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Write a report on stored runs: topology, parameters, figures, tables, seeds, versions, and how to repeat them.
+    """Write a report on stored runs.
+
+    It has topology, parameters, figures, tables, seeds, versions, and how to repeat the runs.
 
     Of runs that differ in their seed alone, the table of experiments has mean and 95 % confidence interval. HTML is one
     file that needs nothing else; PDF has numbered pages.

@@ -57,7 +57,9 @@ def reproduce(
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run experiments of the papers and say of each claim whether it holds here.
+    """Run the papers' experiments and judge their claims.
+
+    Says of each claim whether it holds here.
 
     Every run is kept, and none that is in the database already is made again: what was stopped or killed goes on where
     it was when the same command is given again. A full reproduction may take hours, which is said before it begins.

@@ -90,7 +90,9 @@ def sweep(
     long: Long = False,
     as_json: Json = False,
 ) -> None:
-    """Run a scenario for all values of its parameters and all seeds; tell means with 95 % confidence intervals.
+    """Run a scenario over parameters and seeds.
+
+    Tells means over the seeds with 95 % confidence intervals.
 
     Every run is kept, and none that is in the database already is made again: a sweep that was stopped, killed or has
     got more seeds makes only what is missing. Results do not depend on who makes the runs.
@@ -99,7 +101,7 @@ def sweep(
     SIGTERM. SUBFLOW_MAX_SWEEP_RUNS and SUBFLOW_MAX_SWEEP_EVENTS in the environment stand for the two limits.
 
     A plan is a TOML file: axes, points or draws, seeds and a scenario; `--cluster` needs `pip install
-    "subflow[cluster]"`.
+    "subflow-workbench[cluster]"`.
     """
     from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan
     from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep

@@ -57,7 +57,10 @@ def show(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show what came out of a sweep: means with 95 % confidence intervals."""
+    """Show what came out of a sweep.
+
+    Tells means over the seeds with 95 % confidence intervals.
+    """
     from subflow_app.core.errors import InputError
     from subflow_app.core.sweeps.sweep_results import (
         long_csv,
@@ -103,7 +106,10 @@ def resume(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Make the runs of a sweep that are missing, also after a crash or a kill."""
+    """Make the runs of a sweep that are missing.
+
+    They may be missing because it was stopped or killed, or because it crashed.
+    """
     from subflow_app.core.sweeps.sweep_job import SweepJob
 
     n_jobs = job_count(jobs)

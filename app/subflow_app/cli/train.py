@@ -107,8 +107,8 @@ def train(
     Where stdout is no terminal each report is printed as a line of JSON. Exit code: 0 when the budget is spent, 1 when
     the training failed, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
 
-    A run takes the policy as a controller: subflow run FILE --set flows.x.controller.policy=DIR/best.safetensors, or by
-    its name after subflow promote.
+    A run takes the policy as a controller: `subflow run FILE --set flows.x.controller.policy=DIR/best.safetensors`, or
+    by its name after `subflow agents promote`.
     """
     from subflow_app.core.errors import InputError
     from subflow_app.core.learning.training_setup import check_torch

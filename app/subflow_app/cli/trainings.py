@@ -60,7 +60,7 @@ def trainings(
 
 @trainings_app.command()
 def show(context: typer.Context, training: Number, database: Database = None, as_json: Json = False) -> None:
-    """Show a training: what was asked for, how far it is, its last evaluation."""
+    """Show a training and its last evaluation."""
     from subflow_app.core.learning.training_folder import BEST_POLICY
     from subflow_app.core.learning.training_text import metric_rows, stored_evaluation_table
     from subflow_app.core.summary_text import duration_text
@@ -106,7 +106,10 @@ def pause(context: typer.Context, training: Number, database: Database = None) -
 
 @trainings_app.command()
 def resume(context: typer.Context, training: Number, database: Database = None) -> None:
-    """Let a training go on that was paused; one that has ended goes on with `subflow train --resume`."""
+    """Let a training go on that was paused.
+
+    One that has ended goes on with `subflow train --resume`.
+    """
     _tell(database or context.obj, training, "resume", "running")
 
 
@@ -124,7 +127,10 @@ def checkpoint(context: typer.Context, training: Number, database: Database = No
 
 @trainings_app.command()
 def evaluate(context: typer.Context, training: Number, database: Database = None) -> None:
-    """Have a training evaluate its policy now; `show` has the result when it is there."""
+    """Have a training evaluate its policy now.
+
+    `subflow trainings show` has the result when it is there.
+    """
     _tell(database or context.obj, training, "evaluate", "")
 
 

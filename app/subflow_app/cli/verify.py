@@ -16,7 +16,9 @@ def verify(
     bundle: Annotated[Path, typer.Argument(metavar="FILE", help="Made by `subflow export RUN --format bundle`.")],
     as_json: Json = False,
 ) -> None:
-    """Simulate a bundle's scenario again and compare signature, figures and samples with what it holds.
+    """Simulate a bundle's scenario again and compare.
+
+    Signature, figures and samples are compared with what the bundle holds.
 
     Exit code 1 if anything differs, 2 if the file is no bundle or was changed after it was made.
     """

@@ -11,8 +11,9 @@ from subflow_app.core.summary_text import count_text
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from subflow_app.core.replay.worked_rules import WorkedRule
     from subflow_sim.decisions import Explanation
     from subflow_store import EventExtent, Store
 
@@ -50,8 +51,8 @@ def decisions_around(
     return told[: current + 1], told[current + 1 :]
 
 
-def explanation_lines(told: Explanation) -> list[str]:
-    """A decision as lines of text."""
+def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
+    """A decision as lines of text, with what of it was computed again."""
     lines = [
         f"{told.owner} at {told.time_s:.9f} s, {told.cause_text}: {told.effect}",
         f"  rule     {told.rule.name}: {told.rule.formula}",
@@ -60,20 +61,26 @@ def explanation_lines(told: Explanation) -> list[str]:
         lines.append(f"  source   {told.rule.source}")
     if told.numbers:
         lines.append(f"  numbers  {', '.join(number.text for number in told.numbers)}")
+    lines += [f"  computed {rule.result} = {rule.filled} = {_amount(rule)}" for rule in worked]
     return lines
 
 
-def explanation_document(told: Explanation) -> dict[str, Any]:
-    """A decision for programs; what is not known or does not apply is null."""
+def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -> dict[str, Any]:
+    """A decision for programs, with what of it was computed again; what is not known or does not apply is null."""
     document: dict[str, Any] = {
         "time_s": told.time_s,
         "owner": told.owner,
         "scope": told.scope,
         "cause": told.cause,
+        "detection": told.detection or None,
         "rule": told.rule.name,
         "formula": told.rule.formula,
         "source": told.rule.source,
         "numbers": {name: _defined(number.value) for name, number in zip(told.rule.numbers, told.numbers, strict=True)},
+        "computed": [
+            {"result": rule.result, "expression": rule.filled, "value": rule.value, "recorded": _defined(rule.recorded)}
+            for rule in worked
+        ],
         "text": told.text,
     }
     if told.scope == "subflow":
@@ -111,6 +118,10 @@ def extents_document(extents: Mapping[str, EventExtent]) -> dict[str, Any]:
         }
         for owner, extent in extents.items()
     }
+
+
+def _amount(rule: WorkedRule) -> str:
+    return f"{rule.value / 1e6:.6g} Mbit/s" if rule.result == "rate" else f"{rule.value:.6g} pkt"
 
 
 def _defined(value: float) -> float | None:

@@ -19,6 +19,7 @@ from typing import Any
 from subflow_app import __version__
 from subflow_app.core.errors import ResourceError
 from subflow_app.core.own_program import bundle_folder
+from subflow_app.distribution import DISTRIBUTION
 
 INDEX = "index.json"
 # Of Subflow's extras, what works in the window when it is there.
@@ -132,8 +133,8 @@ def _installed() -> Iterator[Part]:
         "",
         (python,) if python.is_file() else (),
     )
-    seen = {"subflow"}
-    waiting = list(_requirements(metadata.distribution("subflow"), _EXTRAS))
+    seen = {DISTRIBUTION}
+    waiting = list(_requirements(metadata.distribution(DISTRIBUTION), _EXTRAS))
     while waiting:
         name = _normal(waiting.pop())
         if name in seen:

@@ -12,6 +12,7 @@ Source: Okabe, Ito 2008, "Color Universal Design".
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 OKABE_ITO: Mapping[str, str] = {
@@ -110,7 +111,12 @@ def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:
         A key per owner. A subflow has its own hue; a flow that has several is a total and neutral; a flow with one has
         the colour of that, and a flow without (cbr, onoff) has a hue like a subflow.
     """
-    listed = list(dict.fromkeys(owners))
+    return dict(_colour_keys(tuple(dict.fromkeys(owners))))
+
+
+# Every plot asks for them, of a run of a thousand flows at every picture.
+@lru_cache(maxsize=16)
+def _colour_keys(listed: tuple[str, ...]) -> Mapping[str, ColourKey]:
     subflows: dict[str, list[str]] = {}
     for owner in listed:
         if "/" in owner:

@@ -30,8 +30,8 @@ class SettingSpec:
         tip: what it does, in a sentence.
         kind: how it is edited.
         choices: value -> text, of a ``choice``.
-        bounds: lowest and highest value of a ``number`` or a ``whole``.
-        unit: of a number, as it is shown.
+        bounds: lowest and highest value of a ``time`` (s) or a ``whole``.
+        unit: of a ``whole``, as it is shown.
         is_for_next_start: whether it takes effect when the program starts next.
     """
 
@@ -39,7 +39,7 @@ class SettingSpec:
     section: str
     label: str
     tip: str
-    kind: Literal["choice", "switch", "number", "whole"]
+    kind: Literal["choice", "switch", "time", "whole"]
     choices: Mapping[str, str] = field(default_factory=dict)
     bounds: tuple[float, float] = (0, 0)
     unit: str = ""
@@ -68,7 +68,7 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "scale_percent",
         "Appearance",
         "Size",
-        "Size of everything in the window, of what the desktop says.",
+        "Size of everything in the window, in percent of the size that the desktop sets.",
         "whole",
         bounds=SCALE_RANGE_PERCENT,
         unit=" %",
@@ -79,9 +79,8 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "Runs",
         "Sample interval",
         "Simulated time between two samples of the traces of a new run; finer ones store more.",
-        "number",
+        "time",
         bounds=SAMPLE_INTERVAL_RANGE_S,
-        unit=" s",
     ),
     SettingSpec(
         "record_decisions",
@@ -94,7 +93,7 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "replay_budget_mb",
         "Runs",
         "Memory for going through a run",
-        "For states to jump to, of each run that is gone through; with less, jumps in very busy runs take longer.",
+        "Memory for each run that you replay; with less, jumps within very busy runs take longer.",
         "whole",
         bounds=REPLAY_BUDGET_RANGE_MB,
         unit=" MB",
@@ -103,9 +102,16 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "max_sweep_runs",
         "Runs",
         "Runs of a sweep at most",
-        "A larger sweep is refused with what it would take.",
+        "Larger sweeps are refused, with a message that says how much they would take.",
         "whole",
         bounds=SWEEP_RUNS_RANGE,
+    ),
+    SettingSpec(
+        "reopens_last",
+        "Files",
+        "Open the last scenario at the start",
+        "Begin with the scenario file that was opened or saved last, in place of the example.",
+        "switch",
     ),
     SettingSpec(
         "autosave",

@@ -49,6 +49,7 @@ class Settings:
         last_export_directory: where figures and data went last; empty before the first export.
         figure: how figures were exported last, see `figure_choice`.
         database: database in use; empty for the default one.
+        reopens_last: whether a start without a file opens the latest of the recent ones.
         autosave: whether unsaved changes are kept for the case of a crash.
         confirm_closing_run: whether closing the window during a run asks first.
         confirm_purge: whether removing deleted runs for good asks first.
@@ -68,6 +69,7 @@ class Settings:
     last_export_directory: str = ""
     figure: Mapping[str, Any] = field(default_factory=dict)
     database: str = ""
+    reopens_last: bool = False
     autosave: bool = True
     confirm_closing_run: bool = False
     confirm_purge: bool = True
@@ -191,6 +193,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "record_decisions": _is_switch,
         "replay_budget_mb": lambda value: _is_whole(value, *REPLAY_BUDGET_RANGE_MB),
         "max_sweep_runs": lambda value: _is_whole(value, *SWEEP_RUNS_RANGE),
+        "reopens_last": _is_switch,
         "autosave": _is_switch,
         "confirm_closing_run": _is_switch,
         "confirm_purge": _is_switch,

@@ -144,9 +144,7 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
                 fixed_text(flow.get("max_reorder_queue_bytes"), 1, 1e-3),
             )
         )
-        rows.extend(
-            (_path_cell(each), fixed_text(each.get("schedule_share"), 1, 100.0), *("",) * 4) for each in subflows
-        )
+        rows.extend((_path_cell(each), percent_text(each.get("schedule_share")), *("",) * 4) for each in subflows)
     return TextTable("Connections", columns, tuple(rows))
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
-from subflow_store.values import EventTable
+from subflow_store.values import EventTable, RunRow
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
@@ -76,6 +76,10 @@ class Traces(Protocol):
     @property
     def mss_bytes(self) -> int:
         """Payload of a full packet, bytes."""
+
+    @property
+    def row(self) -> RunRow | None:
+        """The run as the list of runs has it, with its documents; None while it goes on."""
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in the order of the scenario: the order does not change while the run goes on."""
@@ -178,6 +182,28 @@ class _RunTraces:
         self._made_by = made_by
         self.fork: RunFork | None = None
         self.origin: Traces | None = None
+        self._row: RunRow | None = None
+        self._by_column: dict[tuple[str, str | None], list[SeriesKey]] = {}
+
+    @property
+    def row(self) -> RunRow | None:
+        """The run as the list of runs has it; None while it goes on."""
+        return self._row
+
+    def column(self, scope: str, name: str | None) -> list[SeriesKey]:
+        """The traces of a scope, and of a column if one is named.
+
+        They are looked for once, because there may be tens of thousands.
+        """
+        found = self._by_column.get((scope, name))
+        if found is None:
+            found = [key for key in self.keys() if key.scope == scope and name in (None, key.name)]
+            self._by_column[scope, name] = found
+        return found
+
+    def keys(self) -> Sequence[SeriesKey]:
+        """All traces, in column order."""
+        raise NotImplementedError
 
     @property
     def title(self) -> str:
@@ -265,7 +291,12 @@ class LiveTraces(_RunTraces):
         scenario = self._made_by.scenario
         assert scenario is not None
         events = sorted([*scenario.events, event], key=lambda each: each.at_s)
-        self._made_by = self._made_by._replace(scenario=replace(scenario, events=tuple(events)))
+        changed = replace(scenario, events=tuple(events))
+        self._made_by = self._made_by._replace(scenario=changed, condition=scenario_condition(changed))
+
+    def close(self, row: RunRow) -> None:
+        """Takes what came out of the run, which is over; called by the run."""
+        self._row = row
 
     def events(self, stream: str) -> EventTable:
         """The latest rows; see `EventLog`."""
@@ -302,6 +333,7 @@ class StoredTraces(_RunTraces):
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
         super().__init__(run.name, float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
         self.fork = store.forks.origin_of(run_id)
+        self._row = run if self._is_over else None
 
     @property
     def run_id(self) -> int:
@@ -384,6 +416,8 @@ def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
 
 def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str | None = None) -> list[SeriesKey]:
     """The traces of a scope, in order; only those of that name, and of that owner, where given."""
+    if isinstance(traces, _RunTraces):
+        return [key for key in traces.column(scope, name) if owner in (None, key.owner)]
     return [
         key
         for key in traces.keys()  # noqa: SIM118 - a sequence of traces, not a mapping
@@ -427,16 +461,17 @@ def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable
         if not flow.sends_datagrams
         for instance in flow.instances
     }
-    return _MadeBy(labels, _condition(scenario), controllers, scenario)
+    return _MadeBy(labels, scenario_condition(scenario), controllers, scenario)
 
 
 def stored_condition(scenario_text: str | None, run_id: int) -> str:
     """What `Traces.condition` says of a stored run, of its scenario text alone."""
     scenario = _stored_scenario(scenario_text) if scenario_text else None
-    return (scenario_text or f"run {run_id}") if scenario is None else _condition(scenario)
+    return (scenario_text or f"run {run_id}") if scenario is None else scenario_condition(scenario)
 
 
-def _condition(scenario: Scenario) -> str:
+def scenario_condition(scenario: Scenario) -> str:
+    """The same for scenarios that differ in nothing but their seed and their name."""
     # Dataclasses print all they hold: equal text, equal experiment, also where one run was stored and one is going on.
     text = repr(replace(scenario, seed=0, name=""))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -63,6 +63,7 @@ class Given:
         self.condition = title
         self.controllers: Mapping[str, str] = {}
         self.mss_bytes = 1448
+        self.row = None
 
     def keys(self) -> Sequence[SeriesKey]:
         return tuple(self.series)

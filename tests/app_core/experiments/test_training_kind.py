@@ -102,7 +102,7 @@ def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
     recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing() -> None:
-        raise TrainingError("training needs torch, which is not installed: pip install 'subflow[train]'")
+        raise TrainingError("training needs torch, which is not installed: pip install 'subflow-workbench[train]'")
 
     monkeypatch.setattr(kept_trainings, "check_torch", missing)
     monkeypatch.setattr(training_kind, "check_torch", missing)

@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from tests.app_core.fairness.test_lens import FAIR, MadeTraces, shipped
@@ -28,6 +30,7 @@ from subflow_app.core.fairness.trade_offs import (
     write_points,
 )
 from subflow_app.core.traces import Traces
+from subflow_store.values import RunRow
 
 
 class RunOf(MadeTraces):
@@ -60,6 +63,12 @@ def test_delay_is_that_of_packets() -> None:
     }
     assert mean_delay_s(TableTraces(columns)) == pytest.approx(0.2)
     assert math.isnan(mean_delay_s(TableTraces({("flow", "a", "goodput_bps"): [1.0]})))
+
+
+def test_delay_is_the_mean_rtt_of_the_run_where_it_has_one() -> None:
+    run = RunOf("LIA", 3.0, 3.0, rtt_s=0.2)
+    run.row = cast("RunRow", SimpleNamespace(mean_rtt_s=0.0604))
+    assert mean_delay_s(run) == 0.0604
 
 
 def test_friendliness_is_what_rivals_have_of_their_fair_share() -> None:

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, column, recorded_column, sorted_runs
-from subflow_app.core.history.run_groups import GROUPINGS, grouped, mean_interval
+from subflow_app.core.history.run_groups import (
+    GROUPINGS,
+    SWEEP,
+    RunGroup,
+    grouped,
+    mean_interval,
+    shared_beginning,
+    with_sweeps,
+)
 from subflow_store import RunFork, RunRow
 
 
@@ -100,7 +108,42 @@ def test_runs_are_grouped_by_local_day() -> None:
     groups = grouped([run(40), run(16), run(15)], "day")
     assert sum(len(group.rows) for group in groups) == 3
     assert all(len(group.label) == len("2026-11-01") for group in groups)
-    assert set(GROUPINGS) == {"", "scenario", "controllers", "tag", "seed", "status", "day"}
+    assert set(GROUPINGS) == {"", SWEEP, "scenario", "controllers", "tag", "seed", "status", "day"}
+
+
+def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
+    rows = [
+        run(6),
+        run(5, name="rates: rate = 8Mbit/s", tags=("paper", "sweep 2")),
+        run(4),
+        run(3, name="rates: rate = 4Mbit/s", tags=("sweep 2",)),
+        run(2, name="alone: rate = 4Mbit/s", tags=("sweep 1",)),
+        run(1, tags=("sweeping 1", "sweep of mine")),
+    ]
+    found = with_sweeps(rows, {"sweep 2": "All rates"})
+    group = found[1]
+    assert isinstance(group, RunGroup)
+    assert (group.key, group.label, [row.id for row in group.rows]) == ("sweep 2", "All rates", [5, 3])
+    assert [each.id for each in found if isinstance(each, RunRow)] == [6, 4, 2, 1]
+    # A sweep that is deleted leaves its runs: their names tell what it was called.
+    group = with_sweeps(rows, {})[1]
+    assert isinstance(group, RunGroup)
+    assert group.label == "rates"
+
+
+@pytest.mark.parametrize(
+    ("name", "others", "shared"),
+    [
+        ("rates: rate = 4Mbit/s, seed 3", ["rates: rate = 4Mbit/s, seed 4"], "rates: rate = 4Mbit/s, seed "),
+        ("rates: rate = 14Mbit/s", ["rates: rate = 16Mbit/s"], "rates: rate = "),
+        ("rates: rate = 14Mbit/s", ["other", "rates: loss = 1%"], "rates: "),
+        ("rates: 4Mbit/s (fork)", ["rates: 4Mbit/s"], "rates: "),
+        ("same", ["same"], ""),
+        ("other", [], ""),
+    ],
+)
+def test_what_names_share_ends_where_a_word_begins(name: str, others: list[str], shared: str) -> None:
+    assert name[: shared_beginning(name, others)] == shared
 
 
 def test_mean_comes_with_its_interval() -> None:

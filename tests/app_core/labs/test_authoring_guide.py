@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from subflow_app.core.errors import LabError
 from subflow_app.core.labs.lab import Lab, Step
 from subflow_app.core.labs.lab_file import lab_names, load_lab, parse_lab
 from subflow_app.core.labs.runner import run_lab
@@ -23,6 +24,22 @@ def test_the_example_of_the_guide_can_be_done_from_first_to_last_step(tmp_path: 
     made = outcome.progress.steps["cubic"].prediction
     assert made is not None
     assert made.is_right
+
+
+def test_the_guide_shows_what_is_said_of_a_lab_with_mistakes(tmp_path: Path) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    example = text.partition("```markdown\n")[2].partition("\n```\n")[0]
+    mistakes = {
+        '"beginner"': '"beginer"',
+        """'finished(last()) and controller(last(), "reno") == "newreno"'""": "'goodput(last(), 3) > 5'",
+        '["run", "answer': '["runn", "answer',
+    }
+    for right, wrong in mistakes.items():
+        assert right in example
+        example = example.replace(right, wrong, 1)
+    with pytest.raises(LabError) as refused:
+        parse_lab(example, tmp_path / "50-long-path.md")
+    assert str(refused.value).replace(f"{tmp_path}/", "") == text.partition("```text\n")[2].partition("\n```\n")[0]
 
 
 @pytest.mark.parametrize("name", lab_names())

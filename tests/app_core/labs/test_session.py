@@ -11,6 +11,7 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.outcomes import missing_text
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import LabRunner, run_lab
 from subflow_app.core.labs.session import LabSession, StepState, quantity
@@ -100,13 +101,18 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
         assert runner._carry_out(step) == ""
     step = session.lab.steps[2]
     text = session.lab.scenario_text().replace('queue = "84pkt"', 'queue = "17pkt"')
+    # What was run in the steps before is not taken for a run that came too early.
+    assert missing_text(step, _judge(session, store, text)) == "First say below the text what you expect, then run."
     last = _run(store, text)
-    assert _judge(session, store, text).check is None  # the prediction comes first
+    judged = _judge(session, store, text)
+    assert judged.check is None  # the prediction comes first
+    assert missing_text(step, judged).startswith("You ran before you predicted: say what you expect")
     with pytest.raises(InputError, match='"It rises" is no answer'):
         session.predict(step, "It rises", last)
     session.predict(step, "It stays", last)
     judged = _judge(session, store, text)
     assert (judged.passes, judged.check.why) == (False, "no run has finished since your prediction")
+    assert missing_text(step, judged) == "You ran before you predicted: run again, now that your prediction stands."
     _run(store, text)
     assert session.take(_judge(session, store, text))
     predicted = session.step_progress(step).prediction

@@ -39,7 +39,7 @@ CARD: dict[str, Any] = {
 
 
 def test_a_line_says_what_it_learned_on_and_how_it_does() -> None:
-    assert card_line(CARD) == "Sc1, 50,000 decisions, 1.52 × olia"
+    assert card_line(CARD) == "Sc1, 50 000 decisions, 1.52 × olia"
 
 
 def test_the_text_has_the_note_first_and_the_figures_with_their_units() -> None:
@@ -47,7 +47,7 @@ def test_the_text_has_the_note_first_and_the_figures_with_their_units() -> None:
         "Good on lossy paths",
         "Agent: drl-cc",
         "Learned on: Sc1",
-        "Decisions: 50,000",
+        "Decisions: 50 000",
         "Minutes: 3.5",
         "Seed: 3",
         "Goodput of a flow on Sc1, 2 held-out seeds:",

@@ -23,7 +23,7 @@ def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> Non
     assert draft.agent.name == "drl-cc"
     assert draft.scenario == "drlcc-sc1"
     assert field(draft, "training.steps").placeholder == "50000"
-    assert field(draft, "training.minutes").placeholder == "no limit"
+    assert field(draft, "training.time").placeholder == "no limit"
     assert field(draft, "training.seed").placeholder == "3"
     assert field(draft, "options.gamma").placeholder == "0.8"
     assert field(draft, "options.batch").placeholder == "64"
@@ -37,7 +37,7 @@ def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> Non
 
 def test_what_is_typed_goes_before_the_recipe(draft: TrainingDraft) -> None:
     draft.set_value("training.seed", 9)
-    draft.set_value("training.minutes", 2)
+    draft.set_value("training.time", "2min")
     draft.set_value("options.gamma", 0.5)
     draft.set_value("options.encoder", "pool")
     draft.set_value("training.scenario", "t-2link")
@@ -56,7 +56,7 @@ def test_without_a_recipe_the_scenario_is_the_one_in_the_window_for_five_minutes
     order = draft.order()
 
     assert (order.recipe, order.scenario, order.minutes, order.steps) == ("", DOCUMENT, 5.0, None)
-    assert field(draft, "training.minutes").placeholder == "5"
+    assert field(draft, "training.time").placeholder == "5min"
     draft.set_value("training.steps", 1000)
     assert (draft.order().minutes, draft.order().steps) == (None, 1000)
 
@@ -80,7 +80,7 @@ def test_an_agent_that_does_not_exist_is_not_taken(draft: TrainingDraft) -> None
 @pytest.mark.parametrize(
     ("key", "value", "says"),
     [
-        ("training.minutes", 0, "minutes"),
+        ("training.time", 0, "time"),
         ("training.steps", "many", "steps"),
         ("training.seed", 1_000_000, "seed"),  # from there on seeds are those of evaluations
         ("training.num_envs", 0, "num_envs"),
@@ -113,3 +113,18 @@ def test_the_form_says_whether_episodes_differ(draft: TrainingDraft) -> None:
     hints = {draws: draft.form(draws=draws).groups[1].hint for draws in (False, True)}
     assert "another scenario" in hints[True]
     assert "another scenario" not in hints[False]
+
+
+@pytest.mark.parametrize(("typed", "minutes"), [("30s", 0.5), ("2min", 2.0), ("1.5min", 1.5)])
+def test_the_time_of_a_training_takes_units(draft: TrainingDraft, typed: str, minutes: float) -> None:
+    draft.set_value("training.time", typed)
+
+    assert draft.order().minutes == minutes
+
+
+def test_the_time_of_a_training_is_meant_in_minutes_where_no_unit_is_typed(draft: TrainingDraft) -> None:
+    assert (field(draft, "training.time").placeholder, field(draft, "training.time").unit) == ("no limit", "min")
+    draft.set_value("training.recipe", NO_RECIPE)
+    assert (field(draft, "training.time").placeholder, field(draft, "training.time").unit) == ("5min", "min")
+    draft.set_value("training.time", "30s")
+    assert field(draft, "training.time").unit == "s"

@@ -83,7 +83,7 @@ def test_an_order_becomes_a_training_that_is_followed(desk: Trainings, store: St
     training = desk.start(order(), HERE)
     assert desk.trainings() == [training]
     assert (training.name, training.controller) == ("fake on Two paths, seed 3", "drl-cc")
-    assert training.budget == "100,000 decisions"
+    assert training.budget == "100 000 decisions"
     assert training.folder is not None
     assert training.folder.parent == trainings_directory()
 

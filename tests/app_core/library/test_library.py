@@ -6,12 +6,14 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
 
+from subflow_app import __version__
 from subflow_app.core.errors import LibraryError
 from subflow_app.core.experiments.exhibits import read_exhibit
 from subflow_app.core.experiments.recipe import Recipe
@@ -26,6 +28,7 @@ from subflow_app.core.library.building import LibraryBuild
 from subflow_app.core.library.checking import check, sample
 from subflow_app.core.library.contents import entries_of, leaderboard_entry, versions
 from subflow_app.core.library.shipped import open_library
+from subflow_app.core.library.shipped_board import board_file, known_board, shipped_board
 from subflow_app.core.library.taking import SHIPPED_TAG, take_experiment, take_lab, take_leaderboard, take_to_go_on
 from subflow_store import Store, open_store
 from subflow_store.liveness import this_process
@@ -85,7 +88,10 @@ def test_it_has_what_figures_need_and_nothing_of_the_machine(
     assert this_process().boot.encode() not in content
     assert str(file.parent).encode() not in content
     assert content[18:20] == b"\x01\x01"  # no write-ahead log: nothing is made beside it
-    assert [path.name for path in file.parent.iterdir()] == ["experiments.db"]
+    # Beside it are the small pictures of its figures alone.
+    assert sorted(path.name for path in file.parent.iterdir()) == ["experiments.db", "gallery"]
+    (picture,) = (file.parent / "gallery").iterdir()
+    assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
 def test_its_results_are_shown_where_there_are_no_others(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:
@@ -242,7 +248,30 @@ def test_the_leaderboard_is_in_it_with_what_its_table_needs(
         assert board.stored_board(few, own).cells == board.stored_board(few, store).cells
     # Where nothing was run, it is shown, and said to be shipped.
     monkeypatch.setattr(shipped, "shipped_library", lambda: out)
-    told = shipped.shipped_board(few)
+    told = shipped_board(few)
     assert told is not None
-    assert told.is_shipped
-    assert shipped.shipped_board(replace(few, is_quick=False)) is None
+    assert told.shipped == board.Shipped(__version__, datetime.now(UTC).date().isoformat())
+    with open_store(":memory:") as empty:
+        # Full runs do not ship: the quick ones are shown, and said to be that.
+        for asked in (few, replace(few, is_quick=False, seeds=None)):
+            shown = known_board(asked, empty)
+            assert shown.cells == told.cells
+            assert (shown.entry.is_quick, shown.shipped is None) == (True, False)
+    assert known_board(few, own).shipped is None
+    board_file(out).write_text("{", encoding="utf-8")
+    assert shipped_board(few) is None
+
+
+def test_values_of_the_shipped_leaderboard_are_those_of_the_shipped_runs() -> None:
+    library = open_library()
+    if library is None:
+        pytest.skip("the library has not been made: subflow library build")
+    asked = board.entry(is_quick=True)
+    told = shipped_board(asked)
+    assert told is not None, "subflow library build makes it"
+    with library:
+        made = board.stored_board(asked, library)
+    assert {place: repr(cell) for place, cell in told.cells.items()} == {
+        place: repr(cell) for place, cell in made.cells.items()
+    }
+    assert (told.n_wanted, told.n_finished, told.note) == (made.n_wanted, made.n_finished, made.note)

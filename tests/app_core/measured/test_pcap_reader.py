@@ -99,7 +99,7 @@ def test_without_dpkt_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pyte
     path = tmp_path / "trace.pcap"
     capture(path)
     monkeypatch.setitem(sys.modules, "dpkt", None)
-    with pytest.raises(AppError, match=r"pip install 'subflow\[pcap\]'"):
+    with pytest.raises(AppError, match=r'pip install "subflow-workbench\[pcap\]"'):
         imported(path)
 
 

@@ -56,8 +56,7 @@ def test_a_point_says_what_it_computes_and_where_it_is_from(store: Store) -> Non
     point = walk(store).go_to("download/1", 1.0)
 
     assert point.is_resimulated
-    assert point.worked is not None
-    assert point.worked.is_same
+    assert [rule.is_same for rule in point.worked] == [True]
     assert (point.has_previous, point.has_next, point.agent, point.notice) == (True, True, None, "")
 
 

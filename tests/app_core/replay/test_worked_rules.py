@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from subflow_app.core.replay.worked_rules import WorkedRule, computable_rules, worked
+from subflow_app.core.replay.worked_rules import WorkedRule, all_worked, computable_rules, worked
 from subflow_sim import controllers
 from subflow_sim.decisions import DecisionLimits, Decisions, Explanation, rules
 from subflow_sim.params import Algorithm
@@ -142,3 +142,37 @@ def test_rules_that_need_more_than_what_was_recorded_are_left_alone(lia: Decisio
     assert worked(replace(told, rule=replace(told.rule, name="lowest_srtt")), MSS_BYTES) is None
     # As an older version may have recorded it.
     assert worked(replace(told, numbers=told.numbers[:1]), MSS_BYTES) is None
+
+
+REDUCTIONS = {
+    "newreno": "max({basis} / 2, 2)",
+    "cubic": "max({beta} · {cwnd}, 2)",
+    "lia": "max({basis} / 2, 2)",
+    "olia": "max({basis} / 2, 1)",
+    "balia": "max({cwnd} − {cwnd} / 2 · min({alpha}, 1.5), 1)",
+}
+
+
+@pytest.mark.parametrize("profile", ["textbook", "linux"])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_a_reduction_is_computed_where_the_window_falls(name: str, profile: str) -> None:
+    algorithm = next(each for each in controllers() if each.name == name)
+    decisions = decisions_of(algorithm, profile)
+    owner = decisions.owners[0]
+    told = [decisions.explain(int(row)) for row in decisions.rows(owner)]
+    falls = [
+        position
+        for position, each in enumerate(told)
+        if each.rule.name in ("sack_recovery", "proportional_rate_reduction") and not each.value("prr_out")
+    ]
+    assert falls
+
+    for position in falls:
+        rules = all_worked(told[position], told[:position], MSS_BYTES)
+
+        assert all(rule.is_same for rule in rules), rules
+        decided = told[position - 1]
+        numbers = {number.name: f"{number.value:.6g}" for number in decided.numbers}
+        filled = rules[0].filled.replace("whole(", "").replace("), 2)", ", 2)")  # as Linux rounds CUBIC's down
+        assert REDUCTIONS[name].format(**numbers) in filled
+        assert [rule.result for rule in rules] == (["cwnd"] if profile == "textbook" else ["ssthresh", "cwnd"])

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.policies import Plan, make_plan, write_random_policy
 
 from subflow_app.core.scenarios.form import Form, FormField, form_for
-from subflow_app.core.scenarios.form_text import check_text, read_text, text_of
+from subflow_app.core.scenarios.form_text import check_text, read_text, text_of, with_unit
 from subflow_app.core.scenarios.outline import outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_sim.catalog import catalog, catalog_with
@@ -380,7 +380,7 @@ def test_a_controller_that_learns_shows_the_card_of_its_policy(tmp_path: Path) -
 
     assert form is not None
     group = next(each for each in form.groups if each.title == "Controller: drl-cc")
-    assert group.hint == "mine: Sc1, 4,000 decisions"
+    assert group.hint == "mine: Sc1, 4 000 decisions"
     controller = next(each for each in form.fields() if each.key == "flows.download.controller")
     details = {option.value: option.details for option in controller.options}
     assert details["drl-cc"].startswith(drl_cc.summary)
@@ -404,7 +404,23 @@ def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioD
     assert found is not None
     policy = next(each for each in found.fields() if each.key == "flows.download.controller.policy")
     assert [(option.value, option.summary) for option in policy.options] == [
-        ("mine", "Sc1, 4,000 decisions"),
+        ("mine", "Sc1, 4 000 decisions"),
         ("neutral", "changes nothing"),
         ("random", "does anything"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("typed", "unit", "completed"),
+    [
+        ("5 Mbps", "Mbit/s", "5Mbit/s"),
+        ("5mbps", "Gbit/s", "5Mbit/s"),
+        ("640 kbps", "Mbit/s", "640kbit/s"),
+        ("1.5Gbps", "Mbit/s", "1.5Gbit/s"),
+        ("5MBps", "Mbit/s", "5MBps"),  # bytes, perhaps
+        ("5 Mbps", "", "5 Mbps"),  # a name, say
+        ("5 Mbps", "ms", "5 Mbps"),
+    ],
+)
+def test_rates_are_taken_as_people_write_them(typed: str, unit: str, completed: str) -> None:
+    assert with_unit(typed, unit) == completed

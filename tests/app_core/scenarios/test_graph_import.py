@@ -169,7 +169,7 @@ def test_too_much_is_refused(tmp_path: Path) -> None:
     with pytest.raises(GraphFileError, match="at most 8 MB"):
         read_graph(path)
     many = "graph [\n" + "\n".join(f"node [ id {i} ]" for i in range(5001)) + "\n]"
-    assert "at most 5,000 nodes" in refused(tmp_path, many)
+    assert "at most 5 000 nodes" in refused(tmp_path, many)
 
 
 def test_a_missing_file_is_explained(tmp_path: Path) -> None:

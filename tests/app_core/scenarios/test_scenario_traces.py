@@ -87,7 +87,7 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
     assert fields() == {
         "ends": ('["a", "b"]', ""),
         "rate": ('{ trace = "up.trace" }', ""),
-        "delay": ("", "0s"),
+        "delay": ("", "0ms"),
         "queue.limit": ("", "1000pkt"),
         "queue.discipline": ("codel", "droptail"),
         "queue.target": ("2ms", "5ms"),

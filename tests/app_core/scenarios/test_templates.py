@@ -40,3 +40,14 @@ def test_impossible_values_are_explained() -> None:
     assert "number with a unit" in check_value(doc, template.values[0], "fast")
     assert check_value(doc, template.values[0], "8Mbit/s") == ""
     assert check_value(doc, template.values[-1], "-3") != ""
+
+
+def test_a_bare_number_keeps_the_unit_of_the_value_that_it_replaces() -> None:
+    template = BY_NAME["t-10b"]
+    rate, delay = template.values[:2]
+    doc = template.document()
+
+    assert check_value(doc, rate, "30") == ""
+    filled = ScenarioDoc(filled_text(template, {rate: "30", delay: "40"}))
+
+    assert (shown_text(filled, rate), shown_text(filled, delay)) == ("30Mbit/s", "40ms")

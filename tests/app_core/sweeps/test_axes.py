@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.sweeps.axes import SweptValue, read_range, read_values, split_list, swept
+from subflow_app.core.sweeps.axes import SweptValue, read_range, read_values, split_list, swept, with_units
 from subflow_sim.errors import ParamError
 
 
@@ -76,3 +76,20 @@ def test_values_are_shown_with_their_number_in_si_units() -> None:
 def test_a_typed_list_is_cut_at_its_own_commas() -> None:
     typed = 'lia, { name = "a,b", alpha = 0.9 }, [1, 2]'
     assert list(split_list(typed)) == ["lia", '{ name = "a,b", alpha = 0.9 }', "[1, 2]"]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "completed"),
+    [
+        ("10, 20", "Mbit/s", "10Mbit/s, 20Mbit/s"),
+        ("10..50/5", "Mbit/s", "10Mbit/s..50Mbit/s/5"),
+        ("1..100/3 log", "ms", "1ms..100ms/3 log"),
+        ("1..5", "%", "1%..5%"),  # of a random sweep
+        ("10kbit/s, 20", "Mbit/s", "10kbit/s, 20Mbit/s"),
+        ("8e6", "Mbit/s", "8e6"),  # as files write it
+        ("lia,olia", "", "lia,olia"),
+        ("1,2 ,5", "", "1,2 ,5"),
+    ],
+)
+def test_bare_numbers_take_the_unit_of_the_parameter(text: str, unit: str, completed: str) -> None:
+    assert with_units(text, unit) == completed

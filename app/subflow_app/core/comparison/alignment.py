@@ -18,7 +18,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import recorded_column
 from subflow_app.core.summary_text import NOTHING
 from subflow_app.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
-from subflow_store.values import EventTable
+from subflow_store.values import EventTable, RunRow
 
 Method = Literal["correlation", "first data", "manual"]
 CORRELATION: Method = "correlation"
@@ -261,6 +261,11 @@ class AlignedTraces:
     def mss_bytes(self) -> int:
         """Payload of a full packet, bytes."""
         return self.traces.mss_bytes
+
+    @property
+    def row(self) -> RunRow | None:
+        """The run as the list of runs has it, at its own times."""
+        return self.traces.row
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in their order."""

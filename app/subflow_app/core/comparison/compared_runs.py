@@ -17,6 +17,7 @@ from subflow_app.core.comparison.alignment import (
 )
 from subflow_app.core.comparison.conditions import By, Grouping, group_runs
 from subflow_app.core.comparison.group_table import GroupTable, can_pair, compare_groups, is_main
+from subflow_app.core.history.run_comparison import ComparedSetting, compare_settings
 from subflow_app.core.traces import StoredTraces
 from subflow_store.values import RunRow
 
@@ -49,11 +50,13 @@ class ComparedRuns:
 
     Attributes:
         runs: with their documents.
+        settings: what they were told; what differs comes first.
         table: of the groups.
         can_pair: whether the groups have the same seeds.
     """
 
     runs: tuple[RunRow, ...]
+    settings: tuple[ComparedSetting, ...]
     table: GroupTable
     can_pair: bool
 
@@ -105,7 +108,7 @@ def compare(runs: Sequence[RunRow], choices: Choices) -> ComparedRuns:
             is_paired=choices.is_paired and pairs,
             is_corrected=True,
         )
-    return ComparedRuns(tuple(runs), table, pairs)
+    return ComparedRuns(tuple(runs), tuple(compare_settings(runs)), table, pairs)
 
 
 def compare_traces(

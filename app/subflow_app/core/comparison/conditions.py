@@ -61,7 +61,9 @@ class Grouping:
     notices: tuple[str, ...]
 
 
-def group_runs(runs: Sequence[RunRow], by: By = "condition") -> Grouping:
+def group_runs(
+    runs: Sequence[RunRow], by: By = "condition", *, conditions: Mapping[int, str] | None = None
+) -> Grouping:
     """The runs in groups.
 
     A run of the same scenario, seed and version as one before it has the very same figures: it is no further evidence
@@ -70,10 +72,12 @@ def group_runs(runs: Sequence[RunRow], by: By = "condition") -> Grouping:
     Args:
         runs: with their documents.
         by: what those of a group have in common; a run of several tags is in each one's group.
+        conditions: what `Traces.condition` says of each run, by number, where it is known; else their scenarios are
+            read for it.
     """
     keyed: dict[str, list[RunRow]] = {}
     for run in runs:
-        for key in _KEYS[by](run):
+        for key in [_condition_key(run, conditions)] if by == "condition" else _KEYS[by](run):
             keyed.setdefault(key, []).append(run)
     notices, kept = [], []
     for members in keyed.values():
@@ -88,7 +92,7 @@ def group_runs(runs: Sequence[RunRow], by: By = "condition") -> Grouping:
                     runs=", ".join(str(run.id) for run in copies),
                 )
             )
-        if by != "condition" and len({_condition_key(run) for run in distinct}) > 1:
+        if by not in ("condition", "run") and len({_condition_key(run) for run in distinct}) > 1:
             notices.append(
                 tr("A group has runs of several conditions: its spread is not of seeds alone. Group by condition.")
             )
@@ -108,13 +112,13 @@ def group_runs(runs: Sequence[RunRow], by: By = "condition") -> Grouping:
     return Grouping(groups, tuple(dict.fromkeys(notices)))
 
 
-def _condition_key(run: RunRow) -> str:
+def _condition_key(run: RunRow, conditions: Mapping[int, str] | None = None) -> str:
     outside = next((tag for tag in _OUTSIDE if tag in run.tags), "")
-    return f"{outside} {stored_condition(run.scenario_text, run.id)}"
+    condition = (conditions or {}).get(run.id) or stored_condition(run.scenario_text, run.id)
+    return f"{outside} {condition}"
 
 
 _KEYS: Mapping[By, Callable[[RunRow], Sequence[str]]] = {
-    "condition": lambda run: (_condition_key(run),),
     "controller": lambda run: (run.controllers,),
     "scenario": lambda run: (run.scenario_name,),
     "tag": lambda run: run.tags or ("",),
@@ -122,15 +126,26 @@ _KEYS: Mapping[By, Callable[[RunRow], Sequence[str]]] = {
 }
 
 
+def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
+    """Positions of the runs that repeat one before them bit for bit: no further evidence.
+
+    Args:
+        runs: None for one that goes on, of which this is not known yet.
+    """
+    seen: set[str] = set()
+    copies = set()
+    for place, run in enumerate(runs):
+        signature = "" if run is None else run.signature
+        if signature and signature in seen:
+            copies.add(place)
+        seen.add(signature)
+    return frozenset(copies)
+
+
 def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]:
     """The runs without those that have the samples of one before them, and these."""
-    seen: set[str] = set()
-    distinct: list[RunRow] = []
-    copies: list[RunRow] = []
-    for run in runs:
-        (copies if run.signature and run.signature in seen else distinct).append(run)
-        seen.add(run.signature)
-    return distinct, copies
+    copies = copies_among(runs)
+    return [run for place, run in enumerate(runs) if place not in copies], [runs[place] for place in sorted(copies)]
 
 
 def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> list[str]:

@@ -49,7 +49,7 @@ class Spread:
         if count == 1:
             return cls(1, mean, math.nan, math.nan)
         variance = math.fsum((value - mean) ** 2 for value in known) / (count - 1)
-        return cls(count, mean, _t_quantile(count - 1) * math.sqrt(variance / count), variance)
+        return cls(count, mean, half_width(variance, count), variance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,11 @@ class Difference:
     def is_tested(self) -> bool:
         """Whether there is a p."""
         return not math.isnan(self.p)
+
+
+def load() -> None:
+    """Loads what the tests are made of, which takes half a second: for a thread that has the time."""
+    import scipy.special  # noqa: F401
 
 
 def welch(values: Sequence[float], reference: Sequence[float]) -> Difference:
@@ -161,6 +166,11 @@ def _tested(method: Method, difference: float, error: float, freedom: float, eff
     p = min(1.0, 2.0 * float(stdtr(freedom, -abs(t))))
     half = _t_quantile(freedom) * error
     return Difference(method, difference, difference - half, difference + half, t, freedom, p, p, effect)
+
+
+def half_width(variance: float, count: int) -> float:
+    """Half the width of the 95 % interval of a mean of that many values of that variance, by Student's t."""
+    return _t_quantile(count - 1) * math.sqrt(variance / count)
 
 
 def _t_quantile(freedom: float) -> float:

@@ -34,6 +34,7 @@ class Exhibit:
         wanted: runs that there are to be.
         missing: why values are missing, a line each.
         is_shipped: whether the results are those of the library that ships with the program.
+        is_read: whether results were looked for.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Exhibit:
     wanted: int = 0
     missing: tuple[str, ...] = ()
     is_shipped: bool = False
+    is_read: bool = True
 
     @property
     def title(self) -> str:
@@ -57,6 +59,16 @@ class Exhibit:
     def is_begun(self) -> bool:
         """Whether some of its runs are there, but not all."""
         return self.results is not None and self.finished < self.wanted
+
+
+def announce_exhibit(name: str) -> Exhibit:
+    """An experiment with what its recipe says; results, which take longer, are not looked for."""
+    try:
+        return Exhibit(name, load_recipe(name), is_read=False)
+    except Exception as error:
+        if not is_told(error):
+            raise
+        return Exhibit(name, problem=str(error))
 
 
 def read_exhibit(

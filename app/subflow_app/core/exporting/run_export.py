@@ -76,6 +76,8 @@ def export_stored_run(
         StoreError: if there is no such run or the database cannot be read.
     """
     row, traces = store.run(run_id), StoredTraces(store, run_id)
+    if wanted == RunExport(run_data=False):
+        return ExportedRun(())  # an empty folder would only ask what is missing in it
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     files: list[Path] = []

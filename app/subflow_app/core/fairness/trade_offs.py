@@ -104,7 +104,12 @@ def total_goodput_bps(traces: Traces) -> float:
 
 
 def mean_delay_s(traces: Traces) -> float:
-    """Mean round-trip time of a packet after the warm-up, s: smoothed RTTs, weighed by the throughput at the time."""
+    """Mean round-trip time after the warm-up, s: the mean RTT that the list of runs and comparisons have of the run.
+
+    Of a run without such a figure: smoothed RTTs, weighed by the throughput at the time.
+    """
+    if traces.row is not None and traces.row.mean_rtt_s is not None:
+        return traces.row.mean_rtt_s
     weighed, weights = 0.0, 0.0
     for key in select_keys(traces, SUBFLOW, "srtt_s"):
         rates = select_keys(traces, SUBFLOW, "throughput_bps", key.owner)

@@ -21,7 +21,7 @@ class RunColumn:
 
     Attributes:
         key: names it in settings; of recorded values their key.
-        title: English, without the unit; of recorded values the key.
+        title: without the unit; English, but of recorded values translated already.
         unit: of all its cells; empty for none.
         scale: what SI values are multiplied by.
         decimals: of its numbers; None for up to six digits.
@@ -150,6 +150,34 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
 _BY_KEY: Mapping[str, RunColumn] = {column.key: column for column in (*COLUMNS, *MORE_COLUMNS)}
 
 
+# Figures of flows, subflows and links, as people call them.
+_FIGURE_WORDS: Mapping[str, str] = {
+    "goodput_bps": translatable("Goodput"),
+    "active_goodput_bps": translatable("Goodput while active"),
+    "throughput_bps": translatable("Throughput"),
+    "mean_rtt_s": translatable("Mean RTT"),
+    "p95_rtt_s": translatable("95th percentile of the RTT"),
+    "mean_cwnd_pkts": translatable("Mean congestion window"),
+    "loss_ratio": translatable("Loss"),
+    "retransmits": translatable("Retransmissions"),
+    "completion_s": translatable("Completion time"),
+    "utilisation": translatable("Utilisation"),
+    "drops_queue": translatable("Drops of the queue"),
+    "drops_random": translatable("Random losses"),
+    "mean_queue_pkts": translatable("Mean queue"),
+    "max_queue_pkts": translatable("Longest queue"),
+}
+
+
+def figure_title(key: str) -> str:
+    """What a recorded figure is called, e.g. ``download: Mean RTT``; the key of any other value."""
+    kind, _, rest = key.partition(".")
+    owner, _, name = rest.rpartition(".")
+    if kind not in ("flows", "links") or name not in _FIGURE_WORDS:
+        return key
+    return f"{owner}: {tr(_FIGURE_WORDS[name])}"
+
+
 def column(key: str) -> RunColumn:
     """The column of this key: a known one, or one of recorded values."""
     return _BY_KEY.get(key) or recorded_column(key)
@@ -157,6 +185,7 @@ def column(key: str) -> RunColumn:
 
 def recorded_column(key: str) -> RunColumn:
     """A column of recorded values, with the unit that the key tells."""
+    shown: tuple[str, float, int | None]
     match dimension_of(key):
         case Dimension.RATE:
             shown = ("Mbit/s", 1e-6, 3)
@@ -171,8 +200,10 @@ def recorded_column(key: str) -> RunColumn:
         case Dimension.RATIO if not key.endswith("jain"):
             shown = ("%", 100.0, 2)
         case _:
-            return RunColumn(key, key, is_number=True, is_figure=True, widest=key)
-    return RunColumn(key, key, *shown, is_number=True, is_figure=True, widest=key)
+            shown = "", 1.0, None
+    title = figure_title(key)
+    unit, scale, decimals = shown
+    return RunColumn(key, title, unit, scale, decimals, True, True, title, key if title != key else "")
 
 
 def sort_key(value: Value) -> tuple[int, float, str]:

@@ -1,23 +1,19 @@
-"""Stored runs side by side: what differed in what they were told, and by how much in what came out."""
+"""What stored runs were told and what came out of them, by key; and where they were told something else."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from subflow_app.core.history.run_columns import RunColumn, Value, column
+from subflow_app.core.summary_text import NOTHING
 from subflow_store.run_values import figure_values, parameter_values
 from subflow_store.values import RunRow
 
-Kind = Literal["parameter", "figure"]
-PARAMETER: Kind = "parameter"
-FIGURE: Kind = "figure"
-
 DIFFERENT = "\N{NOT EQUAL TO} "
-"""Stands before a parameter that is not that of the first run, so that colour is not needed to see it."""
+"""Stands before a setting that is not that of the first run, so that colour is not needed to see it."""
 
 # Differences of the last digits are of the arithmetic, not of the runs.
 _CLOSE = 1e-9
@@ -50,16 +46,14 @@ _LEFT_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedValue:
-    """One line of a comparison.
+class ComparedSetting:
+    """What several runs were told of one thing.
 
     Attributes:
-        kind: "parameter" or "figure".
         column: how its values are shown, and its key.
         values: of each run; None where it has none.
     """
 
-    kind: Kind
     column: RunColumn
     values: tuple[Value, ...]
 
@@ -73,38 +67,26 @@ class ComparedValue:
         """Whether any run has another value than the first."""
         return any(self.is_different)
 
-    def relative(self, number: int) -> float | None:
-        """How much a figure of a run exceeds that of the first, as a ratio of that; None where there is no telling."""
-        first, value = self.values[0], self.values[number]
-        if self.kind == PARAMETER or isinstance(first, str) or isinstance(value, str) or not first or value is None:
-            return None
-        return (value - first) / abs(first)
-
     def text(self, number: int) -> str:
-        """What the cell of a run says: the value, marked where it differs; of figures with the difference in %."""
-        text = self.column.text(self.values[number]) or "–"
-        if number == 0 or not self.is_different[number]:
-            return text
-        relative = self.relative(number)
-        return f"{DIFFERENT}{text}" if relative is None else f"{text}  ({relative * 100:+.1f} %)"
+        """What the cell of a run says: the value, marked where it differs."""
+        text = self.column.text(self.values[number]) or NOTHING
+        return f"{DIFFERENT}{text}" if self.is_different[number] else text
 
 
-def compare_runs(runs: Sequence[RunRow]) -> list[ComparedValue]:
-    """All that is known of the runs, one line each: parameters that differ, figures, then what is equal.
+def compare_settings(runs: Sequence[RunRow]) -> list[ComparedSetting]:
+    """All that the runs were told, one line each: what differs first.
 
     Args:
         runs: with their documents; the others are compared with the first.
     """
-    lines = [
-        *_lines(PARAMETER, [_listed(run, _LISTED) | _parameters(run) for run in runs]),
-        *_lines(FIGURE, [run_figures(run) for run in runs]),
-    ]
-    order = {(PARAMETER, True): 0, (FIGURE, True): 1, (FIGURE, False): 2, (PARAMETER, False): 3}
-    return sorted(lines, key=lambda line: order[line.kind, line.differs])
+    told = [_listed(run, _LISTED) | _parameters(run) for run in runs]
+    keys = dict.fromkeys(key for each in told for key in each)
+    lines = [ComparedSetting(column(key), tuple(each.get(key) for each in told)) for key in keys]
+    return sorted(lines, key=lambda line: not line.differs)
 
 
-def comparison_text(lines: Sequence[ComparedValue], runs: Sequence[RunRow], separator: str) -> str:
-    """The table as text: a line each with its unit, a column per run, and of figures the difference to the first in %.
+def settings_text(lines: Sequence[ComparedSetting], runs: Sequence[RunRow], separator: str) -> str:
+    """The table as text: a line each with its unit, a column per run.
 
     Args:
         lines: of the comparison.
@@ -113,14 +95,9 @@ def comparison_text(lines: Sequence[ComparedValue], runs: Sequence[RunRow], sepa
     """
     out = io.StringIO()
     writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    titles = [f"run {run.id}: {run.name}" for run in runs]
-    differences = [f"run {run.id}: difference, %" for run in runs[1:]]
-    writer.writerow(["kind", "name", "unit", *titles, *differences])
+    writer.writerow(["setting", "unit", *(f"run {run.id}: {run.name}" for run in runs)])
     for line in lines:
-        relative = [line.relative(number) for number in range(1, len(runs))]
-        values = [line.column.text(value) for value in line.values]
-        shown = ["" if each is None else f"{each * 100:.2f}" for each in relative]
-        writer.writerow([line.kind, line.column.title, line.column.unit, *values, *shown])
+        writer.writerow([line.column.key, line.column.unit, *map(line.column.text, line.values)])
     return out.getvalue()
 
 
@@ -140,11 +117,6 @@ def run_parameters(run: RunRow) -> dict[str, Value]:
         run: with its documents.
     """
     return _parameters(run)
-
-
-def _lines(kind: Kind, values: Sequence[Mapping[str, Value]]) -> list[ComparedValue]:
-    keys = dict.fromkeys(key for each in values for key in each)
-    return [ComparedValue(kind, column(key), tuple(each.get(key) for each in values)) for key in keys]
 
 
 def _listed(run: RunRow, keys: Sequence[str]) -> dict[str, Value]:

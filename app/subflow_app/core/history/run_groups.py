@@ -1,4 +1,4 @@
-"""Runs in groups: of one scenario, controller, tag, seed, status or day, with the mean of what each has measured."""
+"""Runs in groups: of one sweep, scenario, controller, tag, seed, status or day, with the mean of what they measured."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import NamedTuple
 
 from subflow_app.core.history.run_columns import Value, local_day
 from subflow_app.core.language import translatable
+from subflow_store.sweep_values import is_sweep_tag
 from subflow_store.values import RunRow
 
+SWEEP = "sweep"
 GROUPINGS: Mapping[str, str] = {
+    SWEEP: translatable("Sweeps folded"),
     "": translatable("No groups"),
     "scenario": translatable("By scenario"),
     "controllers": translatable("By controller"),
@@ -37,10 +40,12 @@ class RunGroup:
     """Runs that have something in common.
 
     Attributes:
+        key: tells it from the others.
         label: what they have in common; empty for runs that lack it.
         rows: in the order of the list.
     """
 
+    key: str
     label: str
     rows: list[RunRow]
 
@@ -57,16 +62,59 @@ def grouped(rows: Iterable[RunRow], by: str) -> list[RunGroup]:
 
     Args:
         rows: in the order in which they are listed.
-        by: one of GROUPINGS but the empty one.
+        by: one of GROUPINGS but the empty one and that of sweeps.
     """
     groups: dict[str, RunGroup] = {}
     labels = _LABELS[by]
     for row in rows:
         for label in labels(row):
             if label not in groups:
-                groups[label] = RunGroup(label, [])
+                groups[label] = RunGroup(label, label, [])
             groups[label].rows.append(row)
     return list(groups.values())
+
+
+def with_sweeps(rows: Iterable[RunRow], names: Mapping[str, str]) -> list[RunRow | RunGroup]:
+    """The runs in their order, those that one sweep made as a group in the place of the first of them.
+
+    Experiments and contests are sweeps too. The tag that a sweep gives to its runs tells; a single run stays one.
+
+    Args:
+        rows: in the order in which they are listed.
+        names: of the sweeps by tag; of one that was deleted, the runs' names tell it.
+    """
+    listed: list[RunRow | RunGroup] = []
+    groups: dict[str, RunGroup] = {}
+    for row in rows:
+        tag = sweep_of(row)
+        if not tag:
+            listed.append(row)
+        elif tag in groups:
+            groups[tag].rows.append(row)
+        else:
+            groups[tag] = RunGroup(tag, names.get(tag) or row.name.partition(": ")[0], [row])
+            listed.append(groups[tag])
+    return [each.rows[0] if isinstance(each, RunGroup) and len(each.rows) == 1 else each for each in listed]
+
+
+def sweep_of(row: RunRow) -> str:
+    """The tag of the sweep that made a run; empty for others."""
+    return next(filter(is_sweep_tag, row.tags), "") if row.tags else ""
+
+
+def shared_beginning(name: str, others: Iterable[str]) -> int:
+    """How many characters of a name begin one of the others too, up to the end of a word."""
+    shared = 0
+    for other in others:
+        if other == name:
+            continue
+        least = min(len(name), len(other))
+        length = next((n for n in range(least) if name[n] != other[n]), least)
+        # Back to where the word begins in which they differ: half a number is none.
+        while length > 0 and not name[length - 1].isspace():
+            length -= 1
+        shared = max(shared, length)
+    return shared
 
 
 def mean_interval(values: Iterable[Value]) -> Interval | None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from subflow_app.core.traces import Traces
 
+_PART_END = ": "
+
 
 def run_names(runs: Sequence[Traces]) -> list[str]:
     """A name for each run that tells it from the others, which a legend, a dash or a bar has to do.
@@ -24,6 +26,20 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
         differing = _controllers_of_their_own(traces, alike) if titles[traces.title] > 1 else []
         names.append(f"{traces.title}: {', '.join(differing)}" if differing else traces.title)
     return _numbered(names)
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
+    """What names have in common at their beginning, and what is left of each: short names for where room is scarce.
+
+    Names are cut after a colon. Where nothing is in common, or nothing would be left of one, they stay as they are.
+    """
+    if len(names) < 2:
+        return "", list(names)
+    first, last = min(names), max(names)
+    common = first[: next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
+    common, colon, _ = common.rpartition(_PART_END)
+    rests = [name.removeprefix(common + colon).strip() for name in names]
+    return (common, rests) if colon and all(rests) else ("", list(names))
 
 
 def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:

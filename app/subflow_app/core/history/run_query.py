@@ -97,6 +97,7 @@ _SUFFIXES = {
     "_pkts": Dimension.QUEUE,
     "_ratio": Dimension.RATIO,
     "utilisation": Dimension.RATIO,
+    "_share": Dimension.RATIO,
     "jain": Dimension.RATIO,
     # Parameters of scenario files, which have no units in their names.
     ".rate": Dimension.RATE,

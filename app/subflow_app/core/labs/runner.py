@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.claims import unit_worth
-from subflow_app.core.errors import AppError, InputError, LabError
+from subflow_app.core.errors import AppError, LabError
 from subflow_app.core.labs.evidence import EvidenceReader
-from subflow_app.core.labs.lab import SKETCH, Lab, Step
-from subflow_app.core.labs.progress import PredictionValue, Progress
-from subflow_app.core.labs.session import Judgement, LabSession, quantity
-from subflow_app.core.labs.solution import Order, SolutionError, curve_points, parse_order
+from subflow_app.core.labs.lab import Lab, Step
+from subflow_app.core.labs.progress import Progress
+from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
+from subflow_app.core.labs.solution import Order, SolutionError, parse_order
 from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.runs import RunJob, RunState
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
@@ -158,7 +157,7 @@ class LabRunner:
                 for seed in _seeds(order.values):
                     self._simulate(seed)
             case "predict":
-                self.session.predict(step, _prediction(step, order.words[0]), self._last_run)
+                self.session.predict(step, read_prediction(step, order.words[0]), self._last_run)
             case "answer":
                 self._answer(step, *order.words)
             case "sweep":
@@ -315,15 +314,3 @@ def _seeds(values: Mapping[str, str]) -> list[int | None]:
     if "seed" in values:
         return list(parse_seeds(values["seed"]))
     return [None]
-
-
-def _prediction(step: Step, text: str) -> PredictionValue:
-    prediction = step.prediction
-    if prediction is None:
-        raise InputError("the step asks for no prediction")
-    if prediction.options:
-        return text
-    if prediction.kind == SKETCH:
-        worth = unit_worth(prediction.unit) or 1.0
-        return tuple((time_s, height * worth) for time_s, height in curve_points(text))
-    return quantity(text, prediction.unit)

@@ -26,6 +26,7 @@ from subflow_app.core.labs.progress import (
     StepProgress,
     now,
 )
+from subflow_app.core.labs.solution import SolutionError, curve_points
 from subflow_app.core.language import tr
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Judgement:
         last_run: number of the last run; 0: there is none.
         came: what came of its prediction; None: not known yet.
         evidence: that it was judged by.
+        ran_early: a run does what the step asks, but was made before the prediction, so that it does not count.
     """
 
     step: str
@@ -70,6 +72,7 @@ class Judgement:
     last_run: int
     came: Came | None
     evidence: Evidence
+    ran_early: bool = False
 
 
 class LabSession:
@@ -170,7 +173,7 @@ class LabSession:
         made = self._progress.step(step.id)
         last_run = evidence.runs[-1].id if evidence.runs else 0
         if step.prediction is not None and made.prediction is None:
-            return Judgement(step.id, None, False, last_run, None, evidence)
+            return Judgement(step.id, None, False, last_run, None, evidence, _ran_early(step, evidence))
         told = checks.check(step.check, evidence) if step.check else None
         is_done = told is None or told.holds
         came: Came | None = None
@@ -180,8 +183,9 @@ class LabSession:
                 told, is_done = checks.Told(False, found.reason), False
             else:
                 came = found
+        ran_early = not is_done and made.prediction is not None and not evidence.counted and _ran_early(step, evidence)
         is_done = is_done and all(self.is_answered(step, question) for question in step.questions)
-        return Judgement(step.id, told, is_done and not step.is_read_only, last_run, came, evidence)
+        return Judgement(step.id, told, is_done and not step.is_read_only, last_run, came, evidence, ran_early)
 
     def evidence(self, reader: EvidenceReader, text: str, step: Step) -> Evidence:
         """What counts in a step."""
@@ -324,6 +328,26 @@ def quantity(said: str, unit: str) -> float:
     return number if expression.unit else number * (unit_worth(unit) or 1.0)
 
 
+def read_prediction(step: Step, said: str) -> PredictionValue:
+    """What a person predicts in words: an option, a number, or the points of a curve, "0s:1, 20s:80".
+
+    Raises:
+        InputError: if nothing is asked, or this is no number and no curve.
+    """
+    prediction = step.prediction
+    if prediction is None:
+        raise InputError(tr('in the step "{title}" there is nothing to predict now', title=step.title))
+    if prediction.kind == CHOICE:
+        return said
+    if prediction.kind == NUMBER:
+        return quantity(said, prediction.unit)
+    worth = unit_worth(prediction.unit) or 1.0
+    try:
+        return tuple((time_s, height * worth) for time_s, height in curve_points(said))
+    except SolutionError as error:
+        raise InputError(str(error)) from error
+
+
 def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: object) -> float:
     """How far a curve that was drawn is off on average, in its unit.
 
@@ -357,6 +381,12 @@ def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence)
         return Missing(tr("no run has {column} of {owner} yet", column=prediction.sketch, owner=prediction.owner))
     gap = sketch_gap(value, *curve)
     return Missing(tr("the run has no samples where you drew")) if math.isnan(gap) else Came(gap)
+
+
+def _ran_early(step: Step, evidence: Evidence) -> bool:
+    """Whether the check holds for what was run in the step before its prediction."""
+    within = evidence.after(max(evidence.step_runs.values(), default=0))
+    return bool(step.check and within.counted) and checks.check(step.check, within).holds
 
 
 def _holds(text: str, evidence: Evidence) -> bool:

@@ -77,6 +77,19 @@ def entry(
 
 
 @dataclass(frozen=True, slots=True)
+class Shipped:
+    """Where a leaderboard that ships comes from.
+
+    Attributes:
+        version: of the Subflow that made its runs.
+        date: of the last of them, as 2026-11-23.
+    """
+
+    version: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """What is known.
 
@@ -86,7 +99,7 @@ class Board:
         n_wanted: runs that it takes, cost left out.
         n_finished: those of them that are there.
         note: on which machine CPU time was measured; may be empty.
-        is_shipped: whether it is that of the library that ships with the program.
+        shipped: where it comes from, if it ships with the program; None: it was run here.
     """
 
     entry: Entry
@@ -94,7 +107,7 @@ class Board:
     n_wanted: int
     n_finished: int
     note: str = ""
-    is_shipped: bool = False
+    shipped: Shipped | None = None
 
     @property
     def is_empty(self) -> bool:

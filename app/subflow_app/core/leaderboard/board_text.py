@@ -125,6 +125,7 @@ def board_document(board: Board, rows: Sequence[Standing], weights: Mapping[str,
         "weights": dict(weights),
         "runs": board.n_wanted,
         "finished": board.n_finished,
+        "shipped": None if board.shipped is None else {"version": board.shipped.version, "made": board.shipped.date},
         "note": board.note,
         "left_out": {each.name: each.problem for each in board.entry.competitors if each.problem},
         "standings": [

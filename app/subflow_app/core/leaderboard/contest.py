@@ -43,14 +43,14 @@ from typing import Any
 from subflow_app.core.errors import InputError, LeaderboardError, RecipeError
 from subflow_app.core.experiments.axis import read_set
 from subflow_app.core.experiments.recipe import PAPERS, read_text
+from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.resources import find_scenario, resource_path
-from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.parameter import Param, did_you_mean, either, kind_name
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario
+from subflow_sim.scenario import Scenario, load_scenario
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_lines import Path as Place
 from subflow_sim.toml_lines import toml_lines
@@ -302,7 +302,9 @@ def _cost_values(cost_s: float) -> dict[str, TomlValue]:
 
 
 def _scenario_of(path: Path, values: Mapping[str, TomlValue]) -> Scenario:
-    return open_scenario(str(path), overrides=[f"{key}={render(value)}" for key, value in values.items()]).scenario
+    # Not `open_scenario`, which writes the text with these values, too: four times as long, for text that nobody reads.
+    overrides = [f"{key}={render(value)}" for key, value in values.items()]
+    return load_scenario(find_scenario(str(path)), overrides=overrides, algorithms=app_catalog())
 
 
 def _names(report: Report, place: Place, written: object) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from subflow_app.core.json_document import number
-from subflow_app.core.summary_text import mbit_text
+from subflow_app.core.summary_text import count_text, mbit_text
 
 CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "evaluation")
 """What `card_text` tells of a card."""
@@ -16,7 +16,7 @@ _MOST_LINES = 24
 
 
 def card_line(card: Mapping[str, Any]) -> str:
-    """What it learned on and how it does, e.g. "drlcc-sc1, 50,000 decisions, 1.52 × olia". Empty if nobody says.
+    """What it learned on and how it does, e.g. "drlcc-sc1, 50 000 decisions, 1.52 × olia". Empty if nobody says.
 
     Cards are free in form: what is not there, or is something else than expected, is left out.
     """
@@ -25,7 +25,7 @@ def card_line(card: Mapping[str, Any]) -> str:
         parts.append(card["scenario"])
     steps = number(card.get("steps"))
     if math.isfinite(steps):
-        parts.append(f"{steps:,.0f} decisions")
+        parts.append(f"{count_text(steps)} decisions")
     evaluation = card.get("evaluation")
     if isinstance(evaluation, Mapping):
         ratio = number(_own(evaluation).get("ratio_to_best_baseline"))
@@ -47,7 +47,7 @@ def card_text(card: Mapping[str, Any]) -> str:
     for key, label in (("steps", "Decisions"), ("minutes", "Minutes"), ("seed", "Seed")):
         value = number(card.get(key))
         if math.isfinite(value):
-            lines.append(f"{label}: {value:,.10g}")
+            lines.append(f"{label}: {count_text(value) if value == round(value) else f'{value:.10g}'}")
     evaluation = card.get("evaluation")
     if isinstance(evaluation, Mapping):
         lines += _evaluation_lines(evaluation)

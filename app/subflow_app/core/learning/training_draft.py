@@ -45,13 +45,12 @@ _SCENARIO = Param(
 )
 _BUDGET = (
     Param(
-        "minutes",
-        Dimension.NUMBER,
+        "time",
+        Dimension.TIME,
         "Ends the training after so much time; pauses do not count.",
         minimum=0.0,
         exclusive_minimum=True,
-        maximum=1e6,
-        symbol="min",
+        maximum=6e7,
     ),
     Param("steps", Dimension.COUNT, "Ends the training after so many decisions.", minimum=1, maximum=10**12),
 )
@@ -84,7 +83,6 @@ _RUN = (
 _LABELS = {
     "num_envs": "Simulations",
     "evaluation_every": "Evaluate every",
-    "minutes": "Time",
     "steps": "Decisions",
 }
 
@@ -289,12 +287,12 @@ class TrainingDraft:
             for option in self.agent.options
             if _PREFIX + option.key in self._values
         }
-        minutes, steps = self._applying("minutes"), self._applying("steps")
+        time_s, steps = self._applying("time"), self._applying("steps")
         return TrainingOrder(
             agent=self.agent.name,
             recipe=self.recipe.name if self.recipe else "",
             scenario=self.scenario,
-            minutes=None if minutes is None else float(minutes),
+            minutes=None if time_s is None else float(time_s) / 60,
             steps=None if steps is None else int(steps),
             seed=int(self._applying("seed")),
             num_envs=int(self._applying("num_envs")),
@@ -321,12 +319,12 @@ class TrainingDraft:
     def _default(self, param: Param, key: str) -> Any:
         """What applies to a field that nobody filled in."""
         given = self._recipe_values()
-        if key in given:
-            return given[key]
-        if key == "minutes":
-            # Something has to end the training.
-            return None if self._values.get("steps") is not None or "steps" in given else _DEFAULT_MINUTES
-        return param.default
+        if key == "time":
+            minutes = given.get("minutes")
+            if minutes is None and self._values.get("steps") is None and "steps" not in given:
+                minutes = _DEFAULT_MINUTES  # something has to end the training
+            return None if minutes is None else minutes * 60
+        return given.get(key, param.default)
 
     def _applying(self, key: str) -> Any:
         param = next(each for each in (*_BUDGET, *_RUN) if each.key == key)
@@ -344,6 +342,8 @@ class TrainingDraft:
             placeholder = tr("no limit") if param in _BUDGET else default_text(param)
         elif isinstance(default, float) and not math.isfinite(default):
             placeholder = str(default)
+        elif param.key == "time":
+            placeholder = f"{default / 60:g}min"  # people plan a training in minutes
         else:
             placeholder = param.format(default)
         problems: tuple[Problem, ...] = ()
@@ -354,7 +354,10 @@ class TrainingDraft:
                 problems = (Problem("", None, shown_key, text_of(value), error.message, error.allowed),)
         label = tr(training_label(param.key))
         options = tuple(FieldOption(each, each) for each in param.choices)
-        return FormField(shown_key, label, param, text_of(value), value is not None, placeholder, options, problems)
+        # People plan a training in minutes, also where nothing says so.
+        applies = "1min" if param.key == "time" and default is None else ""
+        is_set = value is not None
+        return FormField(shown_key, label, param, text_of(value), is_set, placeholder, options, problems, applies)
 
     def _choice(self, param: Param, options: tuple[FieldOption, ...]) -> FormField:
         text = str(self._values[param.key])

@@ -82,7 +82,7 @@ class Training:
         scenario: title of the scenario or distribution.
         scenario_text: its TOML text, which a race starts from.
         seed: from which all its luck is derived.
-        budget: in words, "20 min" or "50,000 steps".
+        budget: in words, "20 min" or "50 000 decisions".
         folder: where checkpoints and policies are written; None before it has one.
         state: where it stands.
         fraction: share of the budget that is used, 0 to 1; NaN while unknown.

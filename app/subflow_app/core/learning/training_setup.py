@@ -14,6 +14,7 @@ from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.learning.recipes import Recipe, with_training
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
+from subflow_app.distribution import install_command
 from subflow_sim.scenario import load_scenario, parse_scenario
 
 OPTION_PREFIX = "options."
@@ -148,7 +149,7 @@ def check_torch() -> None:
     if missing:
         raise TrainingError(
             f"training needs {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed: "
-            "pip install 'subflow[train]', or python3 dev.py setup in a checkout"
+            f"{install_command('train')}, or python3 dev.py setup in a checkout"
         )
 
 

@@ -30,6 +30,7 @@ from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.resources import find_scenario, scenario_names
 from subflow_app.core.scenarios.scenario_source import with_traces
+from subflow_app.core.summary_text import count_text
 from subflow_sim.params import Dimension, Param
 from subflow_sim.scenario import parse_scenario
 from subflow_store import StoreError
@@ -413,7 +414,7 @@ def _param(option: OptionSpec) -> Param:
 def _budget(config: TrainingConfig) -> str:
     parts = []
     if config.steps is not None:
-        parts.append(f"{config.steps:,} decisions")
+        parts.append(f"{count_text(config.steps)} decisions")
     if config.minutes is not None:
         parts.append(f"{config.minutes:g} min")
     return " or ".join(parts)

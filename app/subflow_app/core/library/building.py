@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +24,8 @@ from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, of_leaderboard, sweeps_of
 from subflow_app.core.library.reading import ReadLog, read_all, read_board
 from subflow_app.core.library.taking import as_shipped
+from subflow_app.core.library.thumbnails import write_thumbnails
+from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.sweeps.run_key import simulator_version
 
 if TYPE_CHECKING:
@@ -268,7 +271,31 @@ class LibraryBuild:
                 raise LibraryError(f"the library would have {size} bytes; allowed are {MOST_BYTES}")
             with open_store(small, read_only=True) as made:
                 made.save_copy(self.out, overwrite=True)
+                if self._has_leaderboard:
+                    write_shipped_board(made, self.out)
+                self._doing = "pictures"
+                with closing(FigureProcess()) as process:
+                    write_thumbnails(made, self._recipes, self.out, process.draw)
         return n_runs
+
+
+def write_shipped_board(library: Store, out: Path) -> Path:
+    """Write what the runs of the leaderboard come to into a file beside the library.
+
+    Args:
+        library: that has the runs.
+        out: its file.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    from subflow_app.core.leaderboard.board import Shipped, entry, stored_board
+    from subflow_app.core.library.shipped_board import write_board_file
+
+    numbers = set(of_leaderboard(library).runs)
+    last = max((row for row in library.runs() if row.id in numbers), key=lambda row: row.started_at)
+    board = stored_board(entry(is_quick=True), library)
+    return write_board_file(board, out, Shipped(last.version, last.started_at.date().isoformat()))
 
 
 def make_lab(work: Store, lab: Lab) -> list[str]:

@@ -7,10 +7,8 @@ brought up to date; it stays there for the next time.
 from __future__ import annotations
 
 import hashlib
-import logging
 import shutil
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +17,7 @@ from subflow_app.core.paths import library_cache
 from subflow_app.core.resources import resource_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from subflow_app.core.leaderboard.board import Board, Entry
     from subflow_store import Store
-
-_log = logging.getLogger(__name__)
 
 LIBRARY = "experiments.db"
 """Name of the file among the assets."""
@@ -71,32 +64,6 @@ def open_library(path: Path | None = None) -> Store | None:
         ) from error
     except StoreError as error:
         raise LibraryError(f"the library of results cannot be used: {error}") from error
-
-
-def shipped_board(asked: Entry, is_cancelled: Callable[[], bool] = lambda: False) -> Board | None:
-    """The leaderboard of the library; None if it has none, or cannot be used.
-
-    Args:
-        asked: which contests and controllers; the library has quick ones alone.
-        is_cancelled: whether nobody wants it any more.
-
-    Raises:
-        InterruptedError: if it was cancelled.
-        LeaderboardError: if a contest is not usable.
-        StoreError: if the library cannot be read.
-    """
-    from subflow_app.core.leaderboard.board import stored_board
-
-    try:
-        library = open_library() if asked.is_quick else None
-    except LibraryError as error:
-        _log.warning("%s", error)
-        return None
-    if library is None:
-        return None
-    with library:
-        board = stored_board(asked, library, is_cancelled)
-    return None if board.is_empty else replace(board, is_shipped=True)
 
 
 def schema_version(path: Path) -> int:

@@ -33,6 +33,7 @@ from subflow_app.core.measured.quantities import (
     read_heading,
     unit_named,
 )
+from subflow_app.core.summary_text import count_text
 
 _SEPARATORS = (";", "\t", ",", "|", " ")
 _NOTHING = frozenset({"", "-", "–", "nan", "na", "n/a", "null", "none", "inf", "-inf", "?"})
@@ -392,6 +393,6 @@ def _refuse_too_long(path: Path, columns: int) -> None:
         most = MOST_CELLS // columns
         every = math.ceil(estimate / most)
         raise InputError(
-            f"{path.name} has about {estimate:.3g} lines; at most {most:,} of {columns} columns are read: take a part"
-            f" (head -n {most}), or every {every}th line (awk 'NR % {every} == 1')"
+            f"{path.name} has about {estimate:.3g} lines; at most {count_text(most)} of {columns} columns are read: "
+            f"take a part (head -n {most}), or every {every}th line (awk 'NR % {every} == 1')"
         )

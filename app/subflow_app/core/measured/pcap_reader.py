@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
 from subflow_app.core.traces import SUBFLOW
+from subflow_app.distribution import install_command
 
 INTERVAL_S = 0.1
 """Figures are of so long, as the samples of simulated runs; `ReadingOptions.interval_s` changes it."""
@@ -63,7 +64,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
     try:
         import dpkt
     except ImportError:
-        raise AppError("reading captures takes the package dpkt: pip install 'subflow[pcap]'") from None
+        raise AppError(f"reading captures takes the package dpkt: {install_command('pcap')}") from None
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} is empty")
     interval_s = options.interval_s or INTERVAL_S

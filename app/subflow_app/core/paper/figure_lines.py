@@ -14,12 +14,11 @@ import numpy as np
 from subflow_app.core import palette
 from subflow_app.core.paper.figure_plan import PlotData
 from subflow_app.core.traces import LINK
-from subflow_app.plots import TIME, Curve, averaged, samples_to_average
+from subflow_app.plots import TIME, Curve
+from subflow_app.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
 
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
 _MOST_SINGLE_CURVES = 12
-# More points of a rate than this are no line but a band of noise: 200 s are drawn as means of 1 s.
-_MOST_RATE_POINTS = 250
 # A queue that never holds more than this share of the longest one is left out.
 _IDLE_QUEUE = 0.05
 
@@ -51,24 +50,20 @@ def lines_of(plot: PlotData, time_range: tuple[float, float]) -> tuple[list[Line
 
 def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
     """Rates averaged so far that they are lines and not noise, and the words that say so on the axis."""
-    intervals = [float(curve.time_s[1] - curve.time_s[0]) for curve in plot.curves if len(curve.time_s) > 1]
-    if not plot.is_rate or not intervals:
-        return list(plot.curves), ""
-    # All curves over the same time, also when the runs of an overlay were sampled differently.
-    mean_s = min(intervals) * samples_to_average(min(intervals), span_s, _MOST_RATE_POINTS)
-    drawn = [averaged(curve, max(1, round(mean_s / _interval(curve, mean_s)))) for curve in plot.curves]
-    return drawn, f", mean of {mean_s:g} s" if mean_s > 1.001 * min(intervals) else ""
-
-
-def _interval(curve: Curve, default_s: float) -> float:
-    return float(curve.time_s[1] - curve.time_s[0]) if len(curve.time_s) > 1 else default_s
+    curves, bin_s = list(plot.curves), plot.bin_s
+    if bin_s is None:
+        intervals_s = sample_intervals_s(curves)
+        bin_s = bin_width_s(intervals_s, span_s, chosen_s=None, is_rate=True) if plot.is_rate else RAW_S
+        curves = [in_bins(curve, bin_s) for curve in curves]
+    return curves, f", mean of {bin_s:g} s" if bin_s != RAW_S else ""
 
 
 def _within(curve: Curve, time_range: tuple[float, float]) -> Curve:
     """The samples in view and one on either side: what nobody sees costs no bytes in the file."""
     first = max(0, int(np.searchsorted(curve.time_s, time_range[0])) - 1)
     last = int(np.searchsorted(curve.time_s, time_range[1], side="right")) + 1
-    return replace(curve, time_s=curve.time_s[first:last], values=curve.values[first:last])
+    bands = [replace(band, low=band.low[first:last], high=band.high[first:last]) for band in curve.bands]
+    return replace(curve, time_s=curve.time_s[first:last], values=curve.values[first:last], bands=tuple(bands))
 
 
 def _without_idle_links(curves: Sequence[Curve]) -> list[Curve]:

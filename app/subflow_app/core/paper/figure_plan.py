@@ -75,6 +75,8 @@ class PlotData:
         curves: those to be drawn.
         bars: those to be drawn.
         value_range: first and last value of the axis in its unit; None: it fits the curves.
+        bin_s: length of the bins whose means the samples of the curves are, s, zero for the samples of the runs; None:
+            rates are to be averaged as far as the figure asks for.
     """
 
     id: str
@@ -90,6 +92,7 @@ class PlotData:
     curves: tuple[Curve, ...]
     bars: tuple[Bar, ...] = ()
     value_range: tuple[float, float] | None = None
+    bin_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +167,7 @@ def plot_data(
     bars: Iterable[Bar] = (),
     *,
     value_range: tuple[float, float] | None = None,
+    bin_s: float | None = None,
 ) -> PlotData:
     """A plot of these curves or bars; live curves are cut to whole samples."""
     return PlotData(
@@ -180,6 +184,7 @@ def plot_data(
         bars=tuple(bars),
         curves=tuple(_whole(curve) for curve in curves),
         value_range=value_range,
+        bin_s=bin_s,
     )
 
 
@@ -227,6 +232,7 @@ def _whole(curve: Curve) -> Curve:
     count = min(len(curve.positions), len(curve.values))
     return replace(
         curve,
+        bands=tuple(replace(band, low=band.low[:count], high=band.high[:count]) for band in curve.bands),
         time_s=np.ascontiguousarray(curve.time_s[:count]),
         values=np.ascontiguousarray(curve.values[:count]),
         x=None if curve.x is None else np.ascontiguousarray(curve.x[:count]),

@@ -44,6 +44,7 @@ _HEADING_ROW = 2.2
 # By hue, so that the same subflow has the same shape in every plot.
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _MARKERS_PER_CURVE = 8
+_BAND_OPACITY = 0.2
 _MOST_POINTS_TO_AVOID = 20_000
 
 # matplotlib's settings are global; figures are drawn one at a time.
@@ -211,11 +212,21 @@ def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number
     curve = line.curve
     every = max(1, len(curve.values) // _MARKERS_PER_CURVE)
     marker = _marker(curve, style) if line.entry else None
+    for band in curve.bands:
+        axes.fill_between(
+            curve.positions * plot.x_scale,
+            band.low * plot.scale,
+            band.high * plot.scale,
+            color=palette.hex_colour(curve.colour),
+            alpha=_BAND_OPACITY,
+            linewidth=0.0,
+            zorder=1.5,
+        )
     axes.plot(
         curve.positions * plot.x_scale,
         curve.values * plot.scale,
         color=palette.hex_colour(curve.colour),
-        linestyle=_line_style(curve.run),
+        linestyle=_line_style(curve.dash),
         linewidth=line.width * style.line_pt,
         alpha=line.alpha,
         # When one subflow is all there is, its colour shows, not the total's.
@@ -247,22 +258,30 @@ def _legend(plan: FigurePlan, groups: Sequence[Sequence[Line]]) -> tuple[list[Ar
     """Legend handles, each with its text as group id, and the number of columns that fit.
 
     Several runs have the colours once and then the dashes: three curves of four runs are seven entries, not twelve.
+    Where colours tell the runs apart, each line has an entry with its run.
     """
     from matplotlib.lines import Line2D
 
     style = plan.style
     entries: dict[tuple[str, str], Artist] = {}
     runs: dict[int, Artist] = {}
+    dashes = {(line.curve.run, line.curve.dash) for lines in groups for line in lines}
+    # One pattern for each run, and one run for each pattern.
+    are_dashed = len(dashes) == len({run for run, _ in dashes}) == len({dash for _, dash in dashes})
     for line in (line for lines in groups for line in lines):
         curve, colour = line.curve, palette.hex_colour(line.curve.colour)
+        title = curve.run_title or f"run {curve.run + 1}"
         if line.entry:
             look = _marker_look(_marker(curve, style), style)
-            handle = Line2D([], [], color=colour, linewidth=line.width * style.line_pt, gid=line.entry, **look)
-            entries.setdefault((line.entry, colour), handle)
-        title = curve.run_title or f"run {curve.run + 1}"
-        dashes = _line_style(curve.run)
-        dashed = Line2D([], [], color="#555555", linewidth=style.line_pt, linestyle=dashes, gid=title)
-        runs.setdefault(curve.run, dashed)
+            entry = line.entry if are_dashed else f"{title}: {line.entry}"
+            if not are_dashed:
+                look["linestyle"] = _line_style(curve.dash)
+            handle = Line2D([], [], color=colour, linewidth=line.width * style.line_pt, gid=entry, **look)
+            entries.setdefault((entry, colour), handle)
+        if are_dashed:
+            pattern = _line_style(curve.dash)
+            dashed = Line2D([], [], color="#555555", linewidth=style.line_pt, linestyle=pattern, gid=title)
+            runs.setdefault(curve.run, dashed)
     handles: list[Artist] = list(entries.values())
     experiments = experiment_handles([plot for plot in plan.plots if plot.kind == BARS])
     if len(handles) > _MOST_LEGEND_ENTRIES:
@@ -298,6 +317,6 @@ def _shortened(text: str, letters: int) -> str:
     return text if len(text) <= letters else f"{text[: max(1, letters - 1)]}…"
 
 
-def _line_style(run: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
-    pattern = palette.dash(run)
+def _line_style(dash: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
+    pattern = palette.dash(dash)
     return (0.0, pattern) if pattern else "-"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.explanations import decisions_around
-from subflow_app.core.replay.origin import recorded_by
+from subflow_app.core.replay.origin import readable_scenario, recorded_by
 from subflow_app.core.replay.replay import DEFAULT_BUDGET_BYTES, Replay
 from subflow_app.core.replay.told_decisions import ToldDecisions, recorded_decisions
+from subflow_app.core.replay.worked_rules import all_worked
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -44,20 +46,34 @@ def explained(
         SimError: if the simulation fails.
         StoreError: if there is no such run or the database cannot be read.
     """
-    recorded = recorded_by(store, run_id, owner, at_s, before, after)
-    told = None if recorded is None else recorded_decisions(recorded, owner, at_s, before, after)
+    row = store.run(run_id)
+
+    def with_worked(told: ToldDecisions) -> ToldDecisions:
+        """As many as were asked for: one more was fetched, because a loss is told to the controller and the sender."""
+        everything = (*told.before, *told.after)
+        worked = [all_worked(each, everything[:position], row.mss_bytes) for position, each in enumerate(everything)]
+        first = max(0, len(told.before) - before)
+        return replace(told, before=told.before[first:], worked=tuple(worked[first:]))
+
+    recorded = recorded_by(store, run_id, owner, at_s, before + 1, after)
+    told = None
+    if recorded is not None:
+        counts = (before + 1, before)  # of a run that kept the end of its decisions there may be no more than asked for
+        found = (recorded_decisions(recorded, owner, at_s, count, after) for count in counts)
+        told = next((each for each in found if each is not None), None)
     # Of a time beyond the run, its last decision is not the answer.
-    if told is not None and at_s <= max(store.run(run_id).simulated_s, told.current.time_s):
-        return told, ""
+    if told is not None and at_s <= max(row.simulated_s, told.current.time_s):
+        scenario = readable_scenario(row)
+        return with_worked(told if scenario is None else told.of_run(scenario)), ""
     try:
         replay = Replay.stored(store, run_id, budget_bytes=budget_bytes)
     except InputError:
         if recorded is None:
             raise
         earlier, later = decisions_around(store, run_id, owner, at_s, before=before, after=after)
-        return ToldDecisions(tuple(earlier), tuple(later), is_resimulated=False), ""
+        return with_worked(ToldDecisions(tuple(earlier), tuple(later), is_resimulated=False)), ""
     replay.check_time(at_s)
-    told = replay.explain(owner, at_s, before=before, after=after)
+    told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))
     if not told.is_resimulated:
         return told, ""
     # Whether it is the same run is known at its end alone.

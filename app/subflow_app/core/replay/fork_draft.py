@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
@@ -22,9 +24,11 @@ from subflow_app.core.replay.fork_plan import (
     values_before,
 )
 from subflow_app.core.replay.fork_words import fork_text
+from subflow_app.core.scenarios.form_text import shown_unit, with_unit
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_sim.errors import ParamError, ScenarioError
+from subflow_sim.params import params_by_key
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
 BOTH = "both"
 LINKS = "links"
 FLOWS = "flows"
+_SHOWN_DIGITS = 4  # of a time that nobody typed, of the length of the run
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +85,21 @@ class ForkDraft:
         """A draft of no changes, at that time or the nearest possible one; None: in the middle of what is known."""
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
-        return cls(origin, round(min(max(wanted, 0.0), latest_s), 9))
+        at_s = round(min(max(wanted, 0.0), latest_s), 9)
+        # The playhead stands on a pixel, which is no time to the nanosecond. Never later than it stands: what one looks
+        # at would have happened already.
+        digits = _SHOWN_DIGITS - math.ceil(math.log10(max(latest_s, 1e-9)))
+        return cls(origin, float(Decimal(repr(at_s)).quantize(Decimal(1).scaleb(-max(digits, 3)), ROUND_FLOOR)))
 
     @property
     def time_text(self) -> str:
         """The time as one would type it."""
-        return f"{self.at_s:.10g} s"
+        return f"{self.at_s:.9f}".rstrip("0").rstrip(".") + " s"
+
+    @staticmethod
+    def completed_time(text: str) -> str:
+        """A time that is typed; a bare number is in seconds, as the time that it replaces."""
+        return with_unit(text, "s")
 
     def changeable(self) -> list[str]:
         """What can be changed, as dotted keys: "links.wifi", "flows.download"."""
@@ -96,7 +110,7 @@ class ForkDraft:
     def set_time(self, text: str) -> None:
         """Take the time that is typed."""
         try:
-            at_s = parse_quantity(text, Dimension.TIME)
+            at_s = parse_quantity(self.completed_time(text), Dimension.TIME)
             check_time(self.origin, at_s)
         except ParamError as error:
             self.time_problem = _problem(error.message, error.allowed)
@@ -132,7 +146,7 @@ class ForkDraft:
     def set(self, target: Target, key: str, value: TomlValue) -> None:
         """Have the fork another value; the present one, or none, takes the change back."""
         if isinstance(value, str):
-            value = value.strip()
+            value = self.completed(target, key, value).strip()
         place = (target, key)
         self._problems.pop(place, None)
         self._edits.pop(place, None)
@@ -143,6 +157,11 @@ class ForkDraft:
             read_fork_change(self.origin, self.at_s, {**target.values, key: value})
         except ScenarioError as error:
             self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
+
+    def completed(self, target: Target, key: str, text: str) -> str:
+        """What is typed for a value of a link; a bare number has the unit of the present value."""
+        param = params_by_key("event").get(key)
+        return text if param is None else with_unit(text, shown_unit(param, str(self.present(target).get(key, ""))))
 
     def set_controller(self, target: Target, name: str, options: str) -> None:
         """Have the flow another controller.

@@ -184,6 +184,14 @@ def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int,
     return decisions_of(store.decisions_around(run_id, owner, at_s, before=before, after=after))
 
 
+def readable_scenario(row: RunRow) -> Scenario | None:
+    """The scenario of a stored run; None if it has none, or one that this version cannot read."""
+    try:
+        return _scenario(row, row.name)
+    except InputError:
+        return None
+
+
 def _scenario(row: RunRow, title: str) -> Scenario:
     """The stored scenario.
 

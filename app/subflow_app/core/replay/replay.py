@@ -265,7 +265,7 @@ class Replay:
         if recorded is not None:
             told = recorded_decisions(recorded, owner, time_ns / NANOSECONDS, before, after)
             if told is not None:
-                return told
+                return told.of_run(self.scenario)
         if self._states.last.now_ns < time_ns:
             # Without records, which take longer and from which no state may be kept: later jumps are short then.
             first_ns = self._states.last.now_ns
@@ -276,7 +276,7 @@ class Replay:
 
             self._go_to(time_ns, gives_up)
             progress(1.0)
-        return self._explain_again(owner, time_ns, before, after, is_cancelled)
+        return self._explain_again(owner, time_ns, before, after, is_cancelled).of_run(self.scenario)
 
     def decisions(
         self, owner: str, t_s: float, before: int = 1, after: int = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
@@ -11,7 +11,9 @@ from subflow_app.core.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from subflow_app.core.replay.worked_rules import WorkedRule
     from subflow_sim.decisions import Decisions, Explanation
+    from subflow_sim.scenario_model import Scenario
 
 _MOST_NAMES = 12
 
@@ -24,11 +26,23 @@ class ToldDecisions:
         before: at or before it; at least one.
         after: after it.
         is_resimulated: whether the run kept no such records, so that it was simulated again with records on.
+        worked: of each of them, earlier ones first, the rules that can be computed again; empty: nobody asked.
     """
 
     before: tuple[Explanation, ...]
     after: tuple[Explanation, ...]
     is_resimulated: bool
+    worked: tuple[tuple[WorkedRule, ...], ...] = ()
+
+    def of_run(self, scenario: Scenario) -> ToldDecisions:
+        """The same, with how the run with that scenario finds losses."""
+        from subflow_sim.decisions import detected
+        from subflow_sim.transport_params import effective_transport
+
+        way = str(effective_transport(scenario.profile, scenario.transport)["loss_detection"])
+        told = detected([*self.before, *self.after], way)
+        count = len(self.before)
+        return replace(self, before=told[:count], after=told[count:])
 
     @property
     def current(self) -> Explanation:

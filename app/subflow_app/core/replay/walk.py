@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.replay.deciding import deciding_algorithm
 from subflow_app.core.replay.replay import Replay, never
-from subflow_app.core.replay.worked_rules import WorkedRule, worked
+from subflow_app.core.replay.worked_rules import WorkedRule, all_worked, reduction_behind
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentDecision
@@ -24,7 +24,8 @@ class ExplainedPoint:
 
     Attributes:
         told: the decision.
-        worked: its rule with the numbers filled in; None: it cannot be computed from them.
+        worked: its rule with the numbers filled in, after that of `reduced_by`; empty: none can be computed from them.
+        reduced_by: the controller's decision on ssthresh that it carries out, if it carries out one.
         agent: what a learning agent saw and did, if it was one that decided.
         is_resimulated: whether the run kept no such records.
         has_previous: whether there is a decision before it.
@@ -34,13 +35,14 @@ class ExplainedPoint:
     """
 
     told: Explanation
-    worked: WorkedRule | None
+    worked: tuple[WorkedRule, ...]
     agent: AgentDecision | None
     is_resimulated: bool
     has_previous: bool
     has_next: bool
     notice: str
     topic: str
+    reduced_by: Explanation | None
 
 
 class DecisionWalk:
@@ -120,9 +122,11 @@ class DecisionWalk:
 
     def _point(self) -> ExplainedPoint:
         told = self._told[self._position]
+        earlier = self._told[: self._position]
         return ExplainedPoint(
             told=told,
-            worked=worked(told, self._mss_bytes),
+            worked=all_worked(told, earlier, self._mss_bytes),
+            reduced_by=reduction_behind(told, earlier),
             agent=self._replay.agent_behind(told),
             is_resimulated=self._is_resimulated,
             has_previous=self._position > 0,

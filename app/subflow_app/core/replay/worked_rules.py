@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -79,6 +79,9 @@ _EXPRESSIONS: Mapping[str, tuple[Result, str]] = {
     "agent_keeps_rate": ("rate", "rate"),
 }
 
+# Rules of the sender that take the window to the ssthresh of the controller, of which they record nothing.
+_TO_SSTHRESH = ("sack_recovery", "probe_repaired", "recovery_exit")
+
 _OPERATIONS: Mapping[type[ast.operator], tuple[str, Callable[[float, float], float]]] = {
     ast.Add: ("+", lambda a, b: a + b),
     ast.Sub: ("−", lambda a, b: a - b),
@@ -124,13 +127,34 @@ def computable_rules() -> Mapping[str, str]:
     return {name: expression for name, (_result, expression) in _EXPRESSIONS.items()}
 
 
-def worked(told: Explanation, mss_bytes: int) -> WorkedRule | None:
+def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
+    """The controller's decision on ssthresh that a decision of the sender carries out; None: there is none.
+
+    On a loss or timeout the controller says how low the window shall be, and the sender takes it there by rules of its
+    own: at once, with what is delivered, or when the recovery ends.
+
+    Args:
+        told: the sender's decision.
+        earlier: decisions of the same owner before it, in order of time.
+    """
+    if told.cause in ("loss", "rto"):
+        # At the same instant: the acknowledgements of a recovery that goes on reduce nothing anew.
+        candidates = [each for each in earlier[-1:] if each.time_s == told.time_s]
+    else:
+        candidates = list(reversed(earlier)) if told.rule.name in _TO_SSTHRESH else []
+    return next((each for each in candidates if _EXPRESSIONS.get(each.rule.name, ("",))[0] == "ssthresh"), None)
+
+
+def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
     """The rule of a decision with its numbers filled in; None: it depends on more than what was recorded.
 
     Args:
         told: the decision.
         mss_bytes: payload of a packet, for what is counted in packets and shown in bits.
+        reduction: how ssthresh came about, for a decision that takes the window there.
     """
+    if told.rule.name in _TO_SSTHRESH and reduction is not None:
+        return WorkedRule("cwnd", f"ssthresh = {reduction.filled}", reduction.value, told.cwnd_pkts[1])
     entry = _EXPRESSIONS.get(told.rule.name)
     if entry is None:
         return None
@@ -153,6 +177,21 @@ def worked(told: Explanation, mss_bytes: int) -> WorkedRule | None:
     elif result == "ssthresh":
         recorded = values.get("ssthresh", math.nan)
     return WorkedRule(result, term.text, value, recorded) if math.isfinite(value) else None
+
+
+def all_worked(told: Explanation, earlier: Sequence[Explanation], mss_bytes: int) -> tuple[WorkedRule, ...]:
+    """The rule of a decision after that of the reduction which it carries out, as far as they can be computed.
+
+    Args:
+        told: the decision.
+        earlier: decisions of the same owner before it, in order of time.
+        mss_bytes: payload of a packet.
+    """
+    reduced_by = reduction_behind(told, earlier)
+    reduction = worked(reduced_by, mss_bytes) if reduced_by is not None else None
+    own = worked(told, mss_bytes, reduction)
+    is_in_own = own is not None and reduction is not None and reduction.filled in own.filled
+    return tuple(each for each in (None if is_in_own else reduction, own) if each is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ import subflow_app
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.traces import NANOSECONDS, LiveTraces, TraceMark, Traces
 from subflow_store.errors import StoreError
+from subflow_store.headline import headline
 from subflow_store.streams import StreamSpec
-from subflow_store.values import ColumnSpec, EventTable, RunFork, RunStart
+from subflow_store.values import ColumnSpec, EventTable, RunFork, RunRow, RunStart
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunnableSimulation
@@ -242,6 +243,43 @@ def run_start(
         version=subflow_app.__version__,
         started_at_utc=datetime.now(UTC),
         fork=fork,
+    )
+
+
+def finished_row(
+    start: RunStart, *, run_id: int | None, status: str, summary: Mapping[str, Any], signature: str
+) -> RunRow:
+    """The run that began so, as the list of runs has it once it is over; 0 is the number of one that is not stored."""
+    figures = headline(summary)
+    assert start.started_at_utc is not None
+    return RunRow(
+        id=run_id or 0,
+        name=start.name,
+        scenario_name=start.scenario_name,
+        controllers=start.controllers,
+        seed=start.seed,
+        duration_s=start.duration_s,
+        warmup_s=start.warmup_s,
+        sample_interval_s=start.sample_interval_s,
+        mss_bytes=start.mss_bytes,
+        profile=start.profile,
+        version=start.version,
+        status=status,
+        signature=signature,
+        started_at=start.started_at_utc,
+        ended_at=datetime.now(UTC),
+        wall_s=figures.wall_s,
+        simulated_s=float(summary.get("simulated_s", 0.0)),
+        packets=figures.packets,
+        goodput_bps=figures.goodput_bps,
+        mean_rtt_s=figures.mean_rtt_s,
+        jain=figures.jain,
+        note="",
+        deleted=False,
+        tags=(),
+        fork=start.fork,
+        scenario_text=start.scenario_text,
+        summary=summary,
     )
 
 

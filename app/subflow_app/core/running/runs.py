@@ -15,7 +15,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.running.live_changes import LiveChange, Wanted, with_change
-from subflow_app.core.running.run_recorder import RunPast, RunRecorder
+from subflow_app.core.running.run_recorder import RunPast, RunRecorder, finished_row, run_start
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS, ColumnLike, LiveTraces
 
@@ -278,6 +279,7 @@ class RunJob:
         self._live_changes: tuple[LiveChange, ...] = ()
         self._stop = threading.Event()
         self._started = False
+        self._started_at = datetime.now(UTC)
         self._result: RunResult | None = None
         self._speed_limit = speed_limit
         # Ends the wait of a paced run early: stop, pause and a new limit act at once.
@@ -394,6 +396,7 @@ class RunJob:
         if self._started:
             raise RuntimeError("a RunJob runs once")
         self._started = True
+        self._started_at = datetime.now(UTC)
         recorder = self._recorder(self._store, is_over=False)
         self._traces.run_id = recorder.run_id
         error: Exception | None = None
@@ -558,6 +561,22 @@ class RunJob:
         recorder.finish(status.value, summary, signature)
         # A run that the store lost on the way has no number there that anyone could use.
         summary["run_id"] = recorder.run_id
+        start = run_start(
+            self.scenario,
+            self.scenario_text,
+            name=self.name,
+            seed=self.seed,
+            sample_interval_s=self.sample_interval_s,
+            fork=self._past.fork if self._past is not None else None,
+        )
+        row = finished_row(
+            replace(start, started_at_utc=self._started_at),
+            run_id=recorder.run_id,
+            status=status.value,
+            summary=summary,
+            signature=signature,
+        )
+        self._traces.close(row)
         return RunResult(status, summary, recorder.run_id, recorder.error, error, signature)
 
     def _measure(self, state: RunState) -> RunProgress:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from subflow_app.core.language import tr, trn
 from subflow_app.core.learning.policies import card_of, policy_records
 from subflow_app.core.learning.policy_cards import card_line, card_text
-from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.core.scenarios.form_text import shown_unit, text_of
 from subflow_app.core.scenarios.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
@@ -42,6 +42,7 @@ _LABELS: Mapping[str, str] = {
     "warmup": "Warm-up",
 }
 _MOST_LISTED_COPIES = 20
+_LONGEST_DELAY_S = 1000.0  # What can be at most as long is told in ms, also where it is nothing.
 # What the simulator assumes for a controller that is left out; the help of the key says the same.
 _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
@@ -69,6 +70,7 @@ class FormField:
         placeholder: what applies while it says nothing.
         options: what can be chosen; empty for a value that is typed.
         problems: what is wrong with it.
+        applies: the value that the placeholder speaks of, where that is more than the value.
     """
 
     key: str
@@ -79,6 +81,12 @@ class FormField:
     placeholder: str
     options: tuple[FieldOption, ...]
     problems: tuple[Problem, ...]
+    applies: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The unit of a bare number that is typed here; empty where it stays bare."""
+        return shown_unit(self.param, self.text, self.applies or self.placeholder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,9 +210,10 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     reverse = []
     for each in both:
         as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
-        reverse.append(
-            _field(doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward))
+        field = _field(
+            doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward)
         )
+        reverse.append(replace(field, applies=as_forward))
     title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
     groups = (*forward, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")))
     return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
@@ -269,6 +278,10 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
                 if kinds and field.param.key not in kinds:
                     continue
                 field = _with_names(field, _link_names(doc) if field.param.key == "link" else _flow_names(doc))
+            elif kinds == ["link"] and not field.is_set:
+                now = text_of(doc.value(f"links.{text_of(doc.value(f'{key}.link'))}.{field.param.key}"))
+                of_link = next((each for each in SECTIONS["link"] if each.key == field.param.key), field.param)
+                field = replace(field, applies=now or default_text(of_link))
             elif field.param.key == "controller":
                 field = _later_controller(doc, field, text_of(doc.value(f"{key}.flow")), catalog)
             fields.append(field)
@@ -469,6 +482,13 @@ def _with_names(field: FormField, names: Sequence[str]) -> FormField:
 def default_text(param: Param, profile: str = "linux") -> str:
     """Return what applies while a key is left out, as one would type it; empty if nothing general can be said."""
     default = param.default_in(profile)
+    if (
+        default == 0
+        and param.dimension is Dimension.TIME
+        and param.maximum is not None
+        and param.maximum <= _LONGEST_DELAY_S
+    ):
+        return "0ms"
     return "" if default is None else param.format(default)
 
 

@@ -11,9 +11,22 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, render
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
+from subflow_sim.units import UNITS, split_quantity
 
 # What is a string in the file whatever it looks like: a node may be called 7.
 _ALWAYS_TEXT = (Dimension.TEXT, Dimension.NAME, Dimension.CHOICE, Dimension.POLICY)
+# What people write with a unit.
+_WITH_UNITS = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.QUEUE, Dimension.RATIO)
+# Rates as other tools write them. Not MBps, which may be meant as bytes.
+_RATES_OF_OTHERS = {
+    "bps": "bit/s",
+    "kbps": "kbit/s",
+    "Kbps": "kbit/s",
+    "Mbps": "Mbit/s",
+    "mbps": "Mbit/s",
+    "Gbps": "Gbit/s",
+    "gbps": "Gbit/s",
+}
 
 
 class Previewer(Protocol):
@@ -64,6 +77,43 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
     if problems:
         return TextCheck(value, problems[0].message, problems[0].allowed)
     return TextCheck(value)
+
+
+def shown_unit(param: Param, *shown: str) -> str:
+    """Return the unit that a bare number in a field is taken to have; empty where it has to stay bare.
+
+    Args:
+        param: what the field holds.
+        shown: what the field shows, and what it shows while it is empty: the first that is a quantity counts.
+    """
+    if param.dimension not in _WITH_UNITS:
+        return ""
+    for text in shown:
+        unit = unit_of(text, param.dimension)
+        if unit is not None:
+            return unit
+    return "%" if param.dimension is Dimension.RATIO else param.unit
+
+
+def unit_of(text: str, dimension: Dimension) -> str | None:
+    """Return the unit of a quantity as it is written, empty for a bare number; None if it is no such quantity."""
+    split = split_quantity(text)
+    units = {"", *UNITS[dimension], *(UNITS[Dimension.SIZE] if dimension is Dimension.QUEUE else ())}
+    return split[1] if split is not None and split[1] in units else None
+
+
+def with_unit(text: str, unit: str | None) -> str:
+    """Complete a bare number by the unit of the value that it replaces: "30" over "10Mbit/s" is "30Mbit/s".
+
+    People read the unit beside a value as part of the field. Whatever is more than a number is left as it is, and so is
+    every number where the present value has no unit: in scenario files a bare number is in SI units. One with an
+    exponent, 8e6, is how such files write a large one, and stays one. "5 Mbps" for a rate becomes "5Mbit/s".
+    """
+    split = split_quantity(text)
+    if split is not None and unit in UNITS[Dimension.RATE] and split[1] in _RATES_OF_OTHERS:
+        return f"{text.strip().removesuffix(split[1]).strip()}{_RATES_OF_OTHERS[split[1]]}"
+    is_bare = split is not None and not split[1] and "e" not in text.lower()
+    return f"{text.strip()}{unit}" if unit and is_bare else text
 
 
 def read_text(param: Param, text: str) -> TomlValue | None:

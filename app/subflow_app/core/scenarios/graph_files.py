@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from xml.parsers import expat
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.summary_text import count_text
 
 MAX_BYTES = 8_000_000
 MAX_NODES = 5_000
@@ -109,7 +110,7 @@ def _check(graph: RawGraph) -> None:
 
 def _check_count(graph: RawGraph, line: int) -> None:
     if len(graph.nodes) > MAX_NODES or len(graph.edges) > MAX_EDGES:
-        allowed = f"at most {MAX_NODES:,} nodes and {MAX_EDGES:,} edges"
+        allowed = f"at most {count_text(MAX_NODES)} nodes and {count_text(MAX_EDGES)} edges"
         raise GraphFileError(graph.file, line, "the graph is too large to draw and simulate", allowed)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import choice_text, text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.sketch import missing_part
 from subflow_sim.params import SECTIONS
 
 LISTS: Mapping[str, str] = {
@@ -43,7 +44,9 @@ def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
             )
             for name in part_names(doc, section)
         )
-        entries.append(OutlineEntry(section, tr(title), "", len(doc.problems_at(section)), children))
+        # Where a drawing is only begun, nothing is wrong with what it does not have yet.
+        count = 0 if missing_part(doc) else len(doc.problems_at(section))
+        entries.append(OutlineEntry(section, tr(title), "", count, children))
     return tuple(entries)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import AlgorithmCatalog
@@ -27,6 +28,15 @@ def missing_part(doc: ScenarioDoc) -> str:
     if len(lacking) < len(doc.problems) or not lacking:
         return ""
     return lacking[0]
+
+
+def next_step_text(part: str) -> str:
+    """What a drawing that lacks this part needs next: it is a beginning, and nothing is wrong with it."""
+    return {
+        "nodes": tr("Nothing to run yet: add two hosts and a link between them, then a flow."),
+        "links": tr("Nothing to run yet: connect the hosts by a link, then add a flow."),
+        "flows": tr("Nothing to run yet: add a flow from one host to another."),
+    }.get(part, "")
 
 
 def sketch_of(data: Mapping[str, Any], last_valid: Scenario | None, algorithms: AlgorithmCatalog) -> Scenario | None:

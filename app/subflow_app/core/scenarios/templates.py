@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path
-from subflow_app.core.scenarios.form_text import read_text, text_of
+from subflow_app.core.scenarios.form_text import read_text, shown_unit, text_of, with_unit
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_sim.params import Param, params_by_key
 
@@ -59,9 +59,14 @@ def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:
     return text_of(doc.value(value.keys[0])) or text_of(value.param.default)
 
 
+def completed_text(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
+    """Return typed text, a bare number with the unit of the value that it replaces."""
+    return with_unit(text, shown_unit(value.param, shown_text(doc, value)))
+
+
 def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
     """Say what is wrong with typed text, and what is allowed; empty if nothing is."""
-    wanted = read_text(value.param, text)
+    wanted = read_text(value.param, completed_text(doc, value, text))
     if wanted is None:
         return ""
     problems = doc.preview(value.keys[0], wanted)
@@ -76,8 +81,9 @@ def filled_text(template: Template, texts: Mapping[TemplateValue, str]) -> str:
     """
     doc = template.document()
     for value, text in texts.items():
-        wanted = read_text(value.param, text)
-        if wanted is None or text.strip() == shown_text(doc, value):
+        completed = completed_text(doc, value, text)
+        wanted = read_text(value.param, completed)
+        if wanted is None or completed.strip() == shown_text(doc, value):
             continue
         for key in value.keys:
             doc.set_value(key, wanted)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from typing import Any, NamedTuple, overload
 
+from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_sim.draws import Independent, luck
 from subflow_sim.errors import ParamError
@@ -25,8 +26,9 @@ RANGE_FORM = '"1%..5%/5" (five values) or "10ms..1s/5 log"'
 # Not above: a range is told in one line, and whoever writes more digits has slipped.
 _MOST_VALUES = 10**12
 _RANGE = re.compile(r"\s*(?P<start>.+?)\s*\.\.\s*(?P<stop>.+?)\s*(?:/\s*(?P<count>[0-9]{1,13})\s*(?P<log>log)?)?\s*\Z")
-# Of packets and bytes there are no parts.
-_WHOLE_UNITS = ("pkt", "B")
+WHOLE_UNITS = ("pkt", "B")
+"""Units without parts."""
+
 _DIGITS = 9
 
 
@@ -110,7 +112,7 @@ class Range(Values):
         return number.normalize() if not self.is_log else Decimal(f"{number:.6g}")
 
     def _written(self, number: Decimal) -> TomlValue:
-        if self.unit in _WHOLE_UNITS:
+        if self.unit in WHOLE_UNITS:
             number = Decimal(round(number))
         with localcontext(prec=_DIGITS):
             number = +number
@@ -230,6 +232,20 @@ def read_range(text: str) -> Range:
     if match["log"] and not (start > 0 and stop > 0):
         raise ParamError("a logarithmic range begins and ends above 0", '"10ms..1s/5 log"')
     return Range(start, stop, count, unit, is_log=bool(match["log"]))
+
+
+def with_units(text: str, unit: str) -> str:
+    """Typed values or a range of them, where each bare number has that unit: "10, 20" is "10Mbit/s, 20Mbit/s"."""
+    completed = []
+    for part in split_list(text):
+        match = _RANGE.match(part)
+        if match is None:
+            completed.append(with_unit(part, unit))
+            continue
+        start, stop = (with_unit(match[end], unit) for end in ("start", "stop"))
+        completed.append(f"{start}..{stop}{part[match.end('stop') :]}")
+    whole = ", ".join(completed)
+    return text if "".join(whole.split()) == "".join(text.split()) else whole
 
 
 def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:

@@ -15,8 +15,7 @@ from typing import Any
 from subflow_app.core.errors import ClusterError
 from subflow_app.core.sweeps.executors import Answer
 from subflow_app.core.sweeps.sweep_run import RunTask, make_run
-
-INSTALL = 'pip install "subflow[cluster]"'
+from subflow_app.distribution import install_command
 
 # A worker has the next run at hand when it ends one.
 _TASKS_EACH = 2
@@ -119,7 +118,9 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ClusterError(f"a sweep on a cluster needs Ray, which is not installed: {INSTALL}") from error
+        raise ClusterError(
+            f"a sweep on a cluster needs Ray, which is not installed: {install_command('cluster')}"
+        ) from error
     # It warns of being used in a thread, which is meant.
     logging.getLogger("ray").setLevel(logging.ERROR)
     return ray

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import label_of
-from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.core.scenarios.form_text import shown_unit, text_of
 from subflow_app.core.scenarios.outline import part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.sweeps.axes import WHOLE_UNITS
 from subflow_sim.params import SECTIONS, Dimension, Param
+from subflow_sim.units import split_quantity
 
 # What is no number of a network: names, drawings and what ties parts together. Seeds are asked for by themselves.
 _LEFT_OUT = {
@@ -36,6 +39,8 @@ class SweepParameter:
         present: what the file says, or in brackets what applies while it says nothing.
         allowed: what it can be, in English as the simulator says it.
         help: what it is, likewise.
+        unit: that a bare number has which is typed for it; empty where it stays bare.
+        examples: some values it could have, as one would type them.
     """
 
     key: str
@@ -44,6 +49,8 @@ class SweepParameter:
     present: str
     allowed: str
     help: str
+    unit: str = ""
+    examples: tuple[str, ...] = ()
 
     def matches(self, words: str) -> bool:
         """Whether all these words are found in its key, its name or its value."""
@@ -101,11 +108,31 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
     if isinstance(value, dict) and named is not None:
         # The table as a whole is replaced by what is swept; its present name says which one it is.
         value = value.get(named, value)
-    present = text_of(value)
+    present = applies = text_of(value)
     if not present:
         default = param.default_in(text_of(doc.value("profile")) or "linux")
-        present = tr("{value} (default)", value=param.format(default)) if default is not None else "–"
-    return SweepParameter(key, part, tr(label_of(param.key)), present, param.allowed_text(), param.help)
+        applies = "" if default is None else param.format(default)
+        present = tr("{value} (default)", value=applies) if applies else "–"
+    unit = shown_unit(param, applies)
+    examples = _examples(applies, unit, param)
+    return SweepParameter(key, part, tr(label_of(param.key)), present, param.allowed_text(), param.help, unit, examples)
+
+
+def _examples(present: str, unit: str, param: Param) -> tuple[str, ...]:
+    """Three values about the present one, or what can be chosen."""
+    if param.choices:
+        return param.choices[:3]
+    if param.dimension is Dimension.FLAG:
+        return ("true", "false")
+    split = split_quantity(present)
+    values = [Decimal(1), Decimal(2), Decimal(5)]
+    if split is not None and split[0] > 0:
+        values = [split[0] / 2, split[0], split[0] * 2]
+    if unit in WHOLE_UNITS or param.dimension is Dimension.COUNT:
+        values = [Decimal(max(1, round(value))) for value in values]
+    if param.dimension in (Dimension.COUNT, Dimension.NUMBER) and param.maximum is not None:
+        values = [value for value in values if value <= param.maximum]
+    return tuple(f"{value.normalize():f}{unit}" for value in dict.fromkeys(values))
 
 
 def _leaves(
@@ -117,4 +144,6 @@ def _leaves(
         if isinstance(value, dict):
             yield from _leaves(doc, part, f"{key}.{name}", value, None)
         elif not isinstance(value, list):
-            yield SweepParameter(f"{key}.{name}", part, tr(label_of(name)), text_of(value), "", "")
+            text = text_of(value)
+            split = split_quantity(text)
+            yield SweepParameter(f"{key}.{name}", part, tr(label_of(name)), text, "", "", split[1] if split else "")

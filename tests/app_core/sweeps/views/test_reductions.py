@@ -27,11 +27,20 @@ def test_map_has_a_cell_for_each_pair_of_levels():
     content = heat_map(small_study(), "goodput_bps", CONTROLLER, LOSS)
     # Rows: 1 %, 10 %; columns: lia, olia. The last point has no run.
     np.testing.assert_allclose(content.means(), [[5.0, 8.0], [1.0, np.nan]])
-    assert content.span() == (1.0, 8.0)
+    # Intervals of 2 * 12.706, 0 and 0 are 8.47 wide on average, the means lie 7 apart: colours reach over the wider.
+    assert content.span() == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), rel=1e-3)
+    assert content.is_within_noise
     assert [[cell.points for cell in row] for row in content.cells] == [[(0,), (2,)], [(1,), (3,)]]
     assert content.cells[0][0].runs == 2
     assert content.cells[0][0].ci95 == pytest.approx(12.706e6, rel=1e-3)
     assert content.averaged == ()
+
+
+def test_colours_reach_from_the_least_to_the_greatest_mean_where_intervals_are_narrower():
+    # Without intervals, and with means that lie further apart than intervals are wide.
+    assert heat_map(small_study(), "goodput_bps", CONTROLLER).span() == (3.0, 8.0)
+    assert heat_map(small_study(), "mean_rtt_s", LOSS, fixed={CONTROLLER: 0}).span() == (50.0, 80.0)
+    assert not heat_map(small_study(), "goodput_bps", CONTROLLER).is_within_noise
 
 
 def test_map_averages_over_what_is_not_held_and_says_so():

@@ -194,6 +194,11 @@ def _note(content: Content, classed: tuple[str, ...]) -> str:
         sentences.append(tr("Runs with all values of {keys} are in each box.", keys=averaged))
     elif averaged:
         sentences.append(tr("Averaged over {keys}; so there is no interval.", keys=averaged))
+    if isinstance(content, HeatMapContent) and content.is_within_noise:
+        width = content.figure.text(content.interval_width() / content.figure.scale)
+        sentences.append(
+            tr("The colours reach over {width}, the mean width of the intervals: the cells hardly differ.", width=width)
+        )
     if classed:
         sentences.append(tr("Values of {keys} are put into classes.", keys=", ".join(classed)))
     return " ".join(sentences)

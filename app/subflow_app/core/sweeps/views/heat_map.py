@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_agents.evaluation import Figure
 from subflow_app.core.sweeps.views.span import span_of
 from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure
 
@@ -27,6 +29,11 @@ class HeatCell(NamedTuple):
     ci95: float
     runs: int
     points: tuple[int, ...]
+
+    @property
+    def measured(self) -> Figure:
+        """Mean and interval."""
+        return Figure(self.mean, self.ci95, ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +59,25 @@ class HeatMapContent:
         return np.array([[cell.mean for cell in row] for row in self.cells], dtype=np.float64) * self.figure.scale
 
     def span(self) -> tuple[float, float]:
-        """Least and greatest mean, in the unit of the figure; 0 and 1 of an empty map, never twice the same."""
-        return span_of(self.means())
+        """What the colours reach over, in the unit of the figure: 0 and 1 of an empty map, never twice the same.
+
+        From the least to the greatest mean, but no less than an interval is wide on average: means that do not differ
+        have colours that do not differ.
+        """
+        low, high = span_of(self.means())
+        missing = max(0.0, self.interval_width() - (high - low))
+        return low - missing / 2, high + missing / 2
+
+    def interval_width(self) -> float:
+        """Mean width of the 95 % intervals of the cells, in the unit of the figure; 0 where there are none."""
+        halves = [cell.ci95 for row in self.cells for cell in row if math.isfinite(cell.ci95)]
+        return 2 * math.fsum(halves) / len(halves) * self.figure.scale if halves else 0.0
+
+    @property
+    def is_within_noise(self) -> bool:
+        """Whether all means lie within the width that an interval has on average."""
+        low, high = span_of(self.means())
+        return self.interval_width() > high - low
 
 
 def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> HeatMapContent:

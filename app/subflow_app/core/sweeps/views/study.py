@@ -132,10 +132,10 @@ class StudyFigure:
         number = f"{shown:.4g}" if self.decimals is None else f"{shown:.{self.decimals}f}"
         return f"{number} {self.unit}" if self.unit and with_unit else number
 
-    def interval_text(self, found: Figure) -> str:
+    def interval_text(self, found: Figure, *, with_unit: bool = True) -> str:
         """A mean with its interval in words, e.g. ``"7.81 ± 0.12 Mbit/s"``."""
         if not math.isfinite(found.ci95):
-            return self.text(found.mean)
+            return self.text(found.mean, with_unit=with_unit)
         half = found.ci95 * self.scale
         if half > 0:
             # Two digits of the interval; digits of the mean beyond them mean nothing. And nobody reads more than so
@@ -147,7 +147,7 @@ class StudyFigure:
             text = f"{mean:.{decimals}f} {told}"
         else:
             text = f"{self.text(found.mean, with_unit=False)} ± 0"
-        return f"{text} {self.unit}" if self.unit else text
+        return f"{text} {self.unit}" if self.unit and with_unit else text
 
 
 class StudyRun(NamedTuple):

@@ -1,0 +1,444 @@
+"""``subflow labs begin``, ``next``, ``predict``, ``answer`` and ``hint``: a lab that is done in the terminal.
+
+The progress is that of the window: what was begun in one goes on in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.terminal import print_json, print_line, print_note
+
+if TYPE_CHECKING:
+    from subflow_app.core.labs.evidence import EvidenceReader
+    from subflow_app.core.labs.lab import Lab, Prediction, Question, Step
+    from subflow_app.core.labs.progress import Progress
+    from subflow_app.core.labs.session import Judgement, LabSession
+    from subflow_store import Store
+
+LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
+
+# What a step points at in the window, and the command that does the same. {name} is what is pointed at.
+_COMMANDS: Mapping[str, str] = {
+    "action:run.toggle": "`subflow run {file}`",
+    "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
+    "panel:sweeps": "`subflow sweep {file} --axis KEY=VALUES`",
+    "panel:explain": "`subflow explain last FLOW/1 --at TIME`",
+    "panel:history": "`subflow runs`",
+    "panel:compare": "`subflow compare RUN RUN`",
+    "panel:fairness": "`subflow fairness last`",
+    "panel:train": "`subflow train AGENT --scenario {file}`",
+    "panel:agent": "`subflow explain last --agent --at TIME`",
+    "plot": "`subflow export last --format svg --figure {name}`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A lab that was begun, with the store of its runs.
+
+    Attributes:
+        called: what the user calls the lab.
+        session: the way through it.
+        store: where its runs are.
+        reader: of that store.
+        text: what stands for the document that the window has: the scenario of the last run, or that of the beginning.
+    """
+
+    called: str
+    session: LabSession
+    store: Store
+    reader: EvidenceReader
+    text: str
+
+    def judge(self) -> Judgement | None:
+        """Looks at the active step, and passes it if all is there."""
+        judgement = self.session.judge(self.reader, self.text)
+        if judgement is not None:
+            self.session.take(judgement)
+        self.session.keep_document(self.text)
+        return judgement
+
+
+def begin(
+    lab: LabName,
+    is_anew: Annotated[
+        bool, typer.Option("--anew", help="Begin again; what was done before is kept in a file beside.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="The scenario; left out: NAME.toml here.")
+    ] = None,
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Begin a lab: write its scenario, and show its first step.
+
+    Run the scenario with `subflow run`, changed by --set or in the file: the lab looks at the runs that are made from
+    now on. `subflow labs predict` and `subflow labs answer` say what you think, `subflow labs next` goes on.
+    """
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.core.labs.session import LabSession
+    from subflow_sim.whole_file import write_whole
+
+    found = load_lab(lab)
+    folder = _folder()
+    kept = folder.read(found.name)
+    if kept.notice:
+        print_note(kept.notice)
+    if kept.progress is not None and not is_anew:
+        raise InputError(
+            f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` goes on with it, "
+            "--anew begins again"
+        )
+    text = found.scenario_text()
+    target = out or Path(f"{found.name}.toml")
+    if target.exists() and target.read_text(encoding="utf-8") != text:
+        raise InputError(f"{target} exists and is another scenario: name another file with --out")
+    write_whole(target, text.encode())
+    if is_anew:
+        folder.forget(found.name)
+    with opened_store(database) as store:
+        session = LabSession.begin(found, store, text, folder, str(store.path or ""))
+        if as_json:
+            print_json(_state(session) | {"file": str(target)})
+            return
+        print_line(f"wrote {target}, the scenario of the lab")
+        if database is not None:
+            print_line(f"Runs of the lab go to {database}: say --db {database} with each of them.")
+        print_line()
+        print_introduction(found)
+        print_line()
+        _print_active(lab, session, str(target))
+
+
+def go_on(lab: LabName, database: Database = None, as_json: Json = False) -> None:
+    """Look whether the step is done; go on if it is.
+
+    Exit code: 0 when it is, 1 when something is missing, which is told.
+    """
+    with _begun(lab, database) as work:
+        session = work.session
+        step = session.active
+        if step is None:
+            _tell(work, None, [], as_json=as_json)
+            return
+        if step.is_read_only:
+            session.go_on(step)
+            _tell(work, step, [], as_json=as_json)
+            return
+        judgement = work.judge()
+        missing = [] if session.step_progress(step).is_passed else _missing(work, step, judgement)
+        _tell(work, step, missing, as_json=as_json)
+    raise typer.Exit(1 if missing else 0)
+
+
+def predict(
+    lab: LabName,
+    value: Annotated[
+        str,
+        typer.Argument(help="An option or its number; a number with its unit; or a curve: 0s:10, 20s:80, 21s:40."),
+    ],
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Say what you expect, before the run that shows it.
+
+    From then on only new runs count in the step.
+    """
+    from subflow_app.core.labs.evidence import Begin
+    from subflow_app.core.labs.session import read_prediction
+
+    with _begun(lab, database) as work:
+        step = _active(work)
+        said = value if step.prediction is None else _chosen(value, step.prediction.options)
+        work.session.predict(step, read_prediction(step, said), Begin.of(work.store).run)
+        work.judge()
+        _tell(work, step, [], as_json=as_json)
+
+
+def answer(
+    lab: LabName,
+    question: Annotated[str, typer.Argument(help="Name of the question.")],
+    value: Annotated[str, typer.Argument(help="An option or its number, or a number with its unit.")],
+    database: Database = None,
+    as_json: Json = False,
+) -> None:
+    """Answer a question of the step.
+
+    A question has two tries; then the right answer is told.
+    """
+    from subflow_app.core.errors import InputError
+
+    with _begun(lab, database) as work:
+        session = work.session
+        step = _active(work)
+        asked = next((each for each in step.questions if each.id == question), None)
+        if asked is None:
+            allowed = ", ".join(each.id for each in step.questions) or "none, it asks nothing"
+            raise InputError(f'the step "{step.title}" has no question {question}; allowed: {allowed}')
+        if step.prediction is not None and session.step_progress(step).prediction is None:
+            raise InputError(f"the step asks for a prediction first: `subflow labs predict {lab} VALUE`")
+        said = _chosen(value, asked.options)
+        session.answer(step, asked, session.judge_answer(work.reader, work.text, step, asked, said))
+        work.judge()
+        _tell(work, step, [], as_json=as_json, answered=asked)
+
+
+def hint(lab: LabName, database: Database = None, as_json: Json = False) -> None:
+    """Show another hint for the step."""
+    with _begun(lab, database) as work:
+        step = _active(work)
+        told = work.session.hint(step)
+        if as_json:
+            print_json(_state(work.session) | {"hint": told, "left": len(step.hints) - len(work.session.hints(step))})
+        elif told is None:
+            print_line("There are no more hints for this step." if step.hints else "There are no hints for this step.")
+        else:
+            print_line(told)
+
+
+def print_introduction(lab: Lab) -> None:
+    """The head of a lab: what it is, what is learned, and what it begins with."""
+    print_line(f"Lab {lab.number}: {lab.title} ({lab.minutes} minutes, {lab.level})")
+    for goal in lab.goals:
+        print_line(f"- {goal}")
+    if lab.introduction:
+        print_line()
+        print_line(lab.introduction)
+
+
+def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
+    """A step with what it asks, and what was said to it; never what is right before that was found out."""
+    state = "" if session is None else {"passed": " (done)", "active": " (you are here)"}.get(session.state(step), "")
+    print_line(f"{lab.steps.index(step) + 1}. {step.title}{state}")
+    print_line(step.text)
+    if step.prediction is not None:
+        print_line()
+        print_line(f"Predict: {step.prediction.ask} ({_kind_text(step.prediction)})")
+        _print_options(step.prediction.options)
+    for question in step.questions:
+        print_line()
+        print_line(f"Question {question.id}: {question.ask}{_unit_text(question)}")
+        _print_options(question.options)
+    if session is not None:
+        _print_said(session, step)
+
+
+def step_document(step: Step) -> dict[str, Any]:
+    """A step as JSON has it, without its answers."""
+    prediction = step.prediction
+    return {
+        "id": step.id,
+        "title": step.title,
+        "check": step.check,
+        "text": step.text,
+        "prediction": None
+        if prediction is None
+        else {
+            "ask": prediction.ask,
+            "kind": prediction.kind,
+            "options": list(prediction.options),
+            "unit": prediction.unit,
+        },
+        "questions": [
+            {"id": each.id, "ask": each.ask, "options": list(each.options), "unit": each.unit}
+            for each in step.questions
+        ],
+        "hints": len(step.hints),
+    }
+
+
+def begun_session(lab: Lab) -> LabSession | None:
+    """The way through a lab that was begun; None: it was not."""
+    from subflow_app.core.labs.session import LabSession
+
+    progress = _folder().peek(lab.name)
+    return None if progress is None else LabSession(lab, progress, None)
+
+
+# ---- inside ----
+
+
+def _folder() -> Any:
+    from subflow_app.core.labs.progress import ProgressFolder
+    from subflow_app.core.paths import labs_directory
+
+    return ProgressFolder(labs_directory())
+
+
+@contextmanager
+def _begun(called: str, database: Path | None) -> Iterator[_Work]:
+    from subflow_app.core.errors import InputError
+    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.core.labs.session import LabSession
+
+    found = load_lab(called)
+    folder = _folder()
+    kept = folder.read(found.name)
+    if kept.notice:
+        print_note(kept.notice)
+    if kept.progress is None:
+        raise InputError(f"the lab {found.name} was not begun here: `subflow labs begin {called}` begins it")
+    with opened_store(runs_of(kept.progress, database), read_only=True) as store:
+        session = LabSession(found, kept.progress, folder)
+        reader = session.reader(store)
+        evidence = reader.read(kept.progress.document, kept.progress.step_runs())
+        # A sweep changes no document, in the window neither.
+        own = [run for run in evidence.runs if run.id not in (evidence.sweep or ())]
+        text = (own[-1].row.scenario_text if own else None) or kept.progress.document
+        yield _Work(called, session, store, reader, text)
+
+
+def runs_of(progress: Progress, database: Path | None) -> Path | None:
+    """The database that a lab was begun with, unless another one is named; None: the default one."""
+    return database or (Path(progress.database) if progress.database else None)
+
+
+def _active(work: _Work) -> Step:
+    from subflow_app.core.errors import InputError
+
+    step = work.session.active
+    if step is None:
+        raise InputError(f"all steps of the lab {work.session.lab.name} are done")
+    return step
+
+
+def _chosen(said: str, options: tuple[str, ...]) -> str:
+    """The option that is meant by its text or its number."""
+    from subflow_app.core.errors import InputError
+
+    if not options or said in options:
+        return said
+    if said.isdecimal() and 1 <= int(said) <= len(options):
+        return options[int(said) - 1]
+    allowed = ", ".join(f'{number} ("{option}")' for number, option in enumerate(options, start=1))
+    raise InputError(f'"{said}" is none of the options; allowed: {allowed}')
+
+
+def _missing(work: _Work, step: Step, judgement: Judgement | None) -> list[str]:
+    from subflow_app.core.labs.outcomes import missing_text
+
+    session, called = work.session, work.called
+    if step.prediction is not None and session.step_progress(step).prediction is None:
+        early = [missing_text(step, judgement)] if judgement is not None and judgement.ran_early else []
+        return [*early, f"a prediction: `subflow labs predict {called} VALUE`"]
+    missing = "" if judgement is None else missing_text(step, judgement)
+    found = [missing] if missing else []
+    open_ones = [each for each in step.questions if not session.is_answered(step, each)]
+    return [*found, *(f"an answer: `subflow labs answer {called} {each.id} VALUE`" for each in open_ones)]
+
+
+def _tell(
+    work: _Work, step: Step | None, missing: list[str], *, as_json: bool, answered: Question | None = None
+) -> None:
+    """What came of a step, and the next one if it is done."""
+    session = work.session
+    told = [] if missing else _told(session, step, answered)
+    is_passed = step is not None and session.step_progress(step).is_passed
+    if as_json:
+        print_json(_state(session) | {"is_passed": is_passed, "told": told, "missing": missing})
+        return
+    for line in told:
+        print_line(line)
+    for line in missing:
+        print_line(f"Not yet: {line}")
+    if is_passed or step is None:
+        if step is not None:
+            print_line(f"Done: {step.title}")
+            print_line()
+        _print_active(work.called, session, f"{session.lab.name}.toml")
+
+
+def _told(session: LabSession, step: Step | None, answered: Question | None) -> list[str]:
+    from subflow_app.core.labs.outcomes import answer_text, prediction_text
+
+    if step is None:
+        return []
+    made = session.step_progress(step)
+    told = []
+    if answered is not None:
+        is_done = session.is_answered(step, answered)
+        told.append(answer_text(answered, made.answers[answered.id], is_done=is_done))
+    if step.prediction is not None and made.prediction is not None and (made.is_passed or answered is None):
+        told.append(prediction_text(step.prediction, made.prediction))
+    return told
+
+
+def _state(session: LabSession) -> dict[str, Any]:
+    step = session.active
+    return {
+        "lab": session.lab.name,
+        "passed": session.progress.passed(session.lab),
+        "of": len(session.lab.steps),
+        "step": None if step is None else step_document(step),
+    }
+
+
+def _print_active(called: str, session: LabSession, file: str) -> None:
+    step = session.active
+    if step is None:
+        print_line("The lab is done.")
+        print_line(f"`subflow labs result {called} --student NAME` writes what you hand in.")
+        return
+    print_step(session.lab, step, session)
+    if ways := _ways(step, file):
+        print_line()
+        print_line(f"In the terminal: {', '.join(ways)}")
+    print_line()
+    if left := len(step.hints) - len(session.hints(step)):
+        print_line(f"`subflow labs hint {called}` has {left} {'hint' if left == 1 else 'hints'}.")
+    print_line(f"`subflow labs next {called}` goes on when this step is done.")
+
+
+def _ways(step: Step, file: str) -> list[str]:
+    """The commands that do what the step points at in the window."""
+    fields = [target.name for target in step.shows if target.kind == "field"]
+    ways = [f"`subflow run {file} {' '.join(f'--set {key}=VALUE' for key in fields)}`"] if fields else []
+    for target in step.shows:
+        form = _COMMANDS.get(f"{target.kind}:{target.name}") or _COMMANDS.get(target.kind, "")
+        ways.append(form.format(file=file, name=target.name))
+    return list(dict.fromkeys(filter(None, ways)))
+
+
+def _print_said(session: LabSession, step: Step) -> None:
+    from subflow_app.core.labs.outcomes import answer_text, prediction_text
+
+    made = session.step_progress(step)
+    if step.prediction is not None and made.prediction is not None:
+        print_line()
+        print_line(f"Predicted. {prediction_text(step.prediction, made.prediction)}")
+    for question in step.questions:
+        if given := made.answers.get(question.id):
+            done = session.is_answered(step, question)
+            print_line(f"Answered {question.id}. {answer_text(question, given, is_done=done)}")
+    for shown in session.hints(step):
+        print_line(f"Hint: {shown}")
+
+
+def _print_options(options: tuple[str, ...]) -> None:
+    for number, option in enumerate(options, start=1):
+        print_line(f"  {number}. {option}")
+
+
+def _kind_text(prediction: Prediction) -> str:
+    if prediction.options:
+        return "one of these"
+    if not prediction.sketch:
+        return f"a number, in {prediction.unit}" if prediction.unit else "a number"
+    until = "" if prediction.until_s is None else f" up to {prediction.until_s:g} s"
+    unit = f", values in {prediction.unit}" if prediction.unit else ""
+    return f"{prediction.sketch} of {prediction.owner}{until} as points TIME:VALUE, e.g. 0s:10, 20s:80, 21s:40{unit}"
+
+
+def _unit_text(question: Question) -> str:
+    if question.options:
+        return ""
+    return f" (a number, in {question.unit})" if question.unit else " (a number)"

@@ -1,0 +1,64 @@
+"""What a student is told of predictions, answers and gaps: the same words in window and terminal."""
+
+from __future__ import annotations
+
+from subflow_app.core.claims import numbers_text
+from subflow_app.core.labs.lab import Prediction, Question, Step
+from subflow_app.core.labs.progress import Answered, Predicted
+from subflow_app.core.labs.session import ATTEMPTS, Judgement
+from subflow_app.core.language import tr
+
+
+def prediction_text(prediction: Prediction, made: Predicted) -> str:
+    """What came of a prediction, and why; before anything came of it, that it is kept."""
+    if made.came is None:
+        return tr("Kept. Now run it, and see.")
+    return f"{_gap_text(prediction, made, made.came)} {prediction.why}".strip()
+
+
+def missing_text(step: Step, judgement: Judgement) -> str:
+    """What is missing in a step before its check holds; empty if nothing is."""
+    told = judgement.check
+    if told is None and step.prediction is not None:
+        if judgement.ran_early:
+            return tr("You ran before you predicted: say what you expect now, and run again then.")
+        return tr("First say below the text what you expect, then run.")
+    if told is None or told.holds:
+        return ""
+    if judgement.ran_early:
+        return tr("You ran before you predicted: run again, now that your prediction stands.")
+    return step.not_yet or told.why
+
+
+def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: bool) -> str:
+    """What is said to the last of the answers that were given.
+
+    Args:
+        question: that was asked.
+        given: at least one answer.
+        is_done: whether the question needs no further one.
+    """
+    last = given[-1]
+    if not is_done:
+        return tr("Not right. Tries left: {count}.", count=ATTEMPTS - len(given))
+    right = tr("Right.") if last.is_right else tr("Right is: {answer}.", answer=_text(last.right, question.unit))
+    return f"{right} {question.why}".strip()
+
+
+def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str:
+    if made.is_right is not None:
+        return tr("So it came.") if made.is_right else tr("It came otherwise: {what}.", what=came)
+    assert isinstance(came, float)
+    came_text = numbers_text(came, prediction.unit)
+    if isinstance(made.value, tuple):
+        return tr("On average your curve is {gap} off.", gap=came_text)
+    assert isinstance(made.value, float)
+    said = numbers_text(made.value, prediction.unit)
+    if not came:
+        return tr("You said {said}; it was {came}.", said=said, came=came_text)
+    share = f"{(made.value - came) / came:+.0%}".replace("%", " %")
+    return tr("You said {said}; it was {came}: you were off by {share}.", said=said, came=came_text, share=share)
+
+
+def _text(value: str | float, unit: str) -> str:
+    return value if isinstance(value, str) else numbers_text(value, unit)
