@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_app.core.traces import SeriesKey, TraceMark, sample_times
-from subflow_store.values import EventTable
+from subflow_store.values import EventTable, RunRow
 
 
 class TableTraces:
@@ -44,6 +44,7 @@ class TableTraces:
         self.condition = condition
         self.controllers = controllers or {owner: "newreno" for scope, owner, _ in columns if scope == "flow"}
         self.mss_bytes = 1448
+        self.row: RunRow | None = None  # it goes on
 
     def keys(self) -> Sequence[SeriesKey]:
         return tuple(self._columns)

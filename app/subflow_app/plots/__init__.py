@@ -36,7 +36,7 @@ from subflow_app.plots import (
     utility,
 )
 from subflow_app.plots.bars import Bar, interval_text
-from subflow_app.plots.spec import BARS, GROUPS, TIME, XY, Curve, PlotSpec, averaged, samples_to_average
+from subflow_app.plots.spec import BARS, GROUPS, TIME, XY, Band, Curve, PlotSpec, averaged, samples_to_average
 
 __all__ = [
     "BARS",
@@ -45,6 +45,7 @@ __all__ = [
     "PLOTS_BY_ID",
     "TIME",
     "XY",
+    "Band",
     "Bar",
     "Curve",
     "PlotSpec",

@@ -45,13 +45,29 @@ class Bar:
 
 
 class Group:
-    """Runs of one experiment: they differ in their seed alone."""
+    """Runs of one experiment: they differ in their seed alone.
 
-    def __init__(self, title: str, first: int, runs: Sequence[Traces]) -> None:
-        """``title`` tells it from the others; ``first`` is the position of its first run in the overlay."""
+    Attributes:
+        title: tells it from the others.
+        positions: of all its runs in the overlay.
+        runs: that count: without those that repeat another one bit for bit.
+        sample_positions: of those that count.
+    """
+
+    def __init__(self, title: str, positions: Sequence[int], runs: Sequence[Traces]) -> None:
+        """Of these runs at these positions of the overlay."""
+        from subflow_app.core.comparison.conditions import copies_among  # late: a start has no runs to compare
+
+        copies = copies_among([run.row for run in runs])
         self.title = title
-        self.first = first
-        self.runs = tuple(runs)
+        self.positions = tuple(positions)
+        self.runs = tuple(run for place, run in enumerate(runs) if place not in copies)
+        self.sample_positions = tuple(place for k, place in enumerate(positions) if k not in copies)
+
+    @property
+    def first(self) -> int:
+        """Position of its first run in the overlay."""
+        return self.positions[0]
 
 
 BarsOf = Callable[[Sequence[Traces]], list[Bar]]
@@ -64,7 +80,7 @@ def repetitions(runs: Sequence[Traces]) -> list[Group]:
         members.setdefault(traces.condition, []).append(index)
     titles = run_names([runs[indices[0]] for indices in members.values()])
     return [
-        Group(title, indices[0], [runs[index] for index in indices])
+        Group(title, indices, [runs[index] for index in indices])
         for title, indices in zip(titles, members.values(), strict=True)
     ]
 

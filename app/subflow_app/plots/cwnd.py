@@ -21,5 +21,6 @@ PLOT = PlotSpec(
     scale=1.0,
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
+    figures=((SUBFLOW, "mean_cwnd_pkts"),),
     needs="a tcp or mptcp flow",
 )

@@ -21,5 +21,6 @@ PLOT = PlotSpec(
     scale=1e-6,
     columns=((FLOW, _COLUMN),),
     curves=curves,
+    figures=((FLOW, _COLUMN),),
     is_rate=True,
 )

@@ -21,6 +21,7 @@ PLOT = PlotSpec(
     scale=1e3,
     columns=((FLOW, _COLUMN),),
     curves=curves,
+    figures=((FLOW, "mean_hol_blocking_s"),),
     group=CONNECTION,
     needs="an mptcp flow with several paths",
 )

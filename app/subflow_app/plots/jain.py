@@ -90,6 +90,7 @@ PLOT = PlotSpec(
     scale=1.0,
     columns=((FLOW, _COLUMN),),
     curves=curves,
+    figures=(("all", "jain"),),
     ceiling=1.0,
     least_flows=2,
     needs="two tcp or mptcp flows or more, because one flow shares with nobody",

@@ -45,5 +45,6 @@ PLOT = PlotSpec(
     scale=100.0,
     columns=((SUBFLOW, _LOSSES), (SUBFLOW, _RATE)),
     curves=curves,
+    figures=((SUBFLOW, "loss_ratio"),),
     needs="a tcp or mptcp flow",
 )

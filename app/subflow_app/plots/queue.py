@@ -21,4 +21,5 @@ PLOT = PlotSpec(
     scale=1.0,
     columns=((LINK, _COLUMN),),
     curves=curves,
+    figures=((LINK, "mean_queue_pkts"),),
 )

@@ -21,6 +21,7 @@ PLOT = PlotSpec(
     scale=1e3,
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
+    figures=((SUBFLOW, "mean_rtt_s"),),
     from_zero=False,
     needs="a tcp or mptcp flow",
 )

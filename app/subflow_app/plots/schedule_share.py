@@ -21,6 +21,7 @@ PLOT = PlotSpec(
     scale=100.0,
     columns=((SUBFLOW, _COLUMN),),
     curves=curves,
+    figures=((SUBFLOW, _COLUMN),),
     group=CONNECTION,
     needs="an mptcp flow with several paths",
 )

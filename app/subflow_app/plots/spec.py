@@ -18,6 +18,21 @@ from subflow_app.plots.bars import Bar, BarsOf
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """An area around a curve, drawn behind it.
+
+    Attributes:
+        share: of what it holds, 0.95 of a confidence interval, 0.8 between the 10th and the 90th percentile.
+        low: float32 [n], SI, at the times of the curve; NaN where nothing is known.
+        high: float32 [n], likewise.
+    """
+
+    share: float
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Curve:
     """One line of a plot, in SI units; the axis of the plot says how to scale it.
 
@@ -31,9 +46,12 @@ class Curve:
         x: float64 [n], SI, of a plot over another quantity than time; the curve is drawn from point to point in this
             order. None: the samples stand at `time_s`. A curve over another quantity need not have times: a
             distribution has none, a phase plot has that of each point.
-        run: position of the run in an overlay, from 0; turn it into a dash pattern with `palette.dash`.
+        run: position of the run in an overlay, from 0.
         run_title: name of that run, which no other run has that is shown with it.
         is_ghost: the run is shown behind another one that branched off it.
+        dash: number of its dash pattern, see `palette.dash`.
+        bands: around it, the widest first, of a curve that stands for several.
+        bin_s: length of the bins whose means its samples are, s; 0 where they are the samples of the run.
     """
 
     label: str
@@ -46,6 +64,9 @@ class Curve:
     run_title: str = ""
     x: NDArray[np.float64] | None = None
     is_ghost: bool = False
+    dash: int = 0
+    bands: tuple[Band, ...] = ()
+    bin_s: float = 0.0
 
     @property
     def positions(self) -> NDArray[np.float64]:
@@ -114,6 +135,8 @@ class PlotSpec:
         is_signed: whether values may be negative.
         ceiling: what the axis reaches whatever the values are, SI: 1 for shares and indices; None: it fits itself.
         least_flows: how many tcp and mptcp flows a run must have to have this plot: what compares flows needs two.
+        figures: the (kind, figure) pairs of curves whose mean over the measured interval the summary of a run has, e.g.
+            ``("subflow", "mean_cwnd_pkts")``; see `measured_means`.
         needs: what a run must have for this plot, as a person would say it: ``"a flow with several subflows"``.
         group: one of `GROUPS`, or empty.
         numbers: whose numbers it shows, of plots of what agents saw or did.
@@ -134,6 +157,7 @@ class PlotSpec:
     is_signed: bool = False
     ceiling: float | None = None
     least_flows: int = 1
+    figures: tuple[tuple[str, str], ...] = ()
     needs: str = ""
     group: str = ""
     numbers: Numbers | None = None
@@ -178,9 +202,9 @@ class PlotSpec:
         )
 
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
-        """Curves of several runs in one plot: run k carries `run` = k, and with it dash pattern k."""
+        """Curves of several runs in one plot: run k carries `run` = k, and dash pattern k."""
         return [
-            replace(curve, run=index, run_title=name)
+            replace(curve, run=index, run_title=name, dash=index)
             for index, (name, traces) in enumerate(zip(run_names(runs), runs, strict=True))
             for curve in self.curves(traces)
         ]
@@ -221,14 +245,24 @@ def transport_flows(traces: Traces) -> list[str]:
 
 def mean_rates(traces: Traces, name: str) -> dict[str, float]:
     """By flow, the mean of a rate from the end of the warm-up to now; NaN before its first sample."""
-    means = {}
-    for curve in column_curves(traces, FLOW, name):
-        count = min(len(curve.time_s), len(curve.values))
-        # A sample is the mean over the interval that ends at its time: the one that ends with the warm-up is of it.
-        counted = curve.values[:count][curve.time_s[:count] > traces.warmup_s * (1 + 1e-9)]
-        known = counted[np.isfinite(counted)]
-        means[curve.owner] = float(known.mean(dtype=np.float64)) if len(known) else float("nan")
-    return means
+    return {curve.owner: measured_mean(curve, traces.warmup_s) for curve in column_curves(traces, FLOW, name)}
+
+
+def measured_mean(curve: Curve, warmup_s: float) -> float:
+    """The mean of a curve over time from the end of the warm-up on, SI; NaN where nothing is known.
+
+    A sample counts for the time since the one before it: of decisions, which come as they please, some last longer. The
+    one at the end of the warm-up is of the warm-up.
+    """
+    count = min(len(curve.time_s), len(curve.values))
+    time_s, values = curve.time_s[:count], curve.values[:count].astype(np.float64)
+    is_counted = (time_s > warmup_s * (1 + 1e-9)) & np.isfinite(values)
+    if not is_counted.any():
+        return float("nan")
+    before_s = np.concatenate([2 * time_s[:1] - time_s[1:2] if count > 1 else [0.0], time_s[:-1]])
+    weights = (time_s - np.maximum(before_s, warmup_s))[is_counted]
+    # Several at one instant, and nothing else: then all count alike.
+    return float(np.average(values[is_counted], weights=weights if weights.sum() > 0 else None))
 
 
 def distribution(curve: Curve, warmup_s: float) -> Curve:
@@ -332,10 +366,25 @@ def averaged(curve: Curve, samples: int) -> Curve:
     if samples <= 1 or len(curve.values) == 0:
         return curve
     count = min(len(curve.time_s), len(curve.values))
-    starts = np.arange(0, count, samples)
-    known = ~np.isnan(curve.values[:count])
-    sums = np.add.reduceat(np.where(known, curve.values[:count], 0.0).astype(np.float64), starts)
-    how_many = np.add.reduceat(known.astype(np.int64), starts)
-    means = np.where(how_many > 0, sums / np.maximum(how_many, 1), np.nan)
-    ends = np.minimum(starts + samples, count) - 1
-    return replace(curve, time_s=curve.time_s[ends], values=means.astype(np.float32))
+    ends = np.minimum(np.arange(0, count, samples) + samples, count) - 1
+    return replace(curve, time_s=curve.time_s[ends], values=bin_means(curve.values[:count], samples))
+
+
+def bin_means(values: NDArray[np.float32], samples: int) -> NDArray[np.float32]:
+    """Means of so many values each along the last axis; NaN does not count, and gives NaN where there is nothing else.
+
+    Args:
+        values: float32 [..., n].
+        samples: in each bin, at least 1; the last may have fewer.
+
+    Returns:
+        float32 [..., number of bins].
+    """
+    if samples <= 1 or values.shape[-1] == 0:
+        return values
+    starts = np.arange(0, values.shape[-1], samples)
+    known = ~np.isnan(values)
+    sums = np.add.reduceat(np.where(known, values, 0.0).astype(np.float64), starts, axis=-1)
+    how_many = np.add.reduceat(known.astype(np.int64), starts, axis=-1)
+    means: NDArray[np.float64] = np.where(how_many > 0, sums / np.maximum(how_many, 1), np.nan)
+    return means.astype(np.float32)

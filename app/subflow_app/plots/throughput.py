@@ -17,11 +17,13 @@ def curves(traces: Traces) -> list[Curve]:
     A cbr or onoff flow has no subflows; its curve is what arrives.
     """
     colours = transport_colours(traces)
-    subflows = column_curves(traces, SUBFLOW, _COLUMN)
+    subflows: dict[str, list[Curve]] = {}
+    for curve in column_curves(traces, SUBFLOW, _COLUMN):
+        subflows.setdefault(curve.owner.partition("/")[0], []).append(curve)
     arrivals = {curve.owner: curve for curve in column_curves(traces, FLOW, _ARRIVALS_COLUMN)}
     drawn: list[Curve] = []
     for flow, arrival in arrivals.items():
-        parts = [curve for curve in subflows if curve.owner.partition("/")[0] == flow]
+        parts = subflows.get(flow, [])
         drawn.extend(parts)
         if not parts:
             drawn.append(arrival)
@@ -42,5 +44,6 @@ PLOT = PlotSpec(
     scale=1e-6,
     columns=((SUBFLOW, _COLUMN), (FLOW, _ARRIVALS_COLUMN)),
     curves=curves,
+    figures=((SUBFLOW, _COLUMN), (FLOW, _ARRIVALS_COLUMN)),
     is_rate=True,
 )

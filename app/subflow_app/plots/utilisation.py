@@ -21,6 +21,7 @@ PLOT = PlotSpec(
     scale=100.0,
     columns=((LINK, _COLUMN),),
     curves=curves,
+    figures=((LINK, _COLUMN),),
     is_rate=True,
     ceiling=1.0,
 )
