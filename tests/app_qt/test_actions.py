@@ -9,16 +9,18 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
+from subflow_app.core.language import tr
 from subflow_app.core.paths import crash_directory, log_path
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.actions.choices import PANELS, WORKSPACES
 from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR
+from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 
 # ecosystem conventions that a person brings along from other programs.
 CONVENTIONS = {
@@ -110,8 +112,10 @@ def test_actions_of_the_window_carry_what_the_table_says(window: MainWindow) -> 
     for spec in ACTIONS:
         action = window.bar[spec.id]
         assert action.objectName() == spec.id
-        assert action.statusTip() == spec.tip
+        refusal = spec.refusal(window.bar.state)
+        assert action.statusTip() == (f"Not now: {refusal}." if refusal else spec.tip)
         assert spec.tip in action.toolTip()
+        assert refusal in action.toolTip()
         assert not action.icon().isNull()
         assert action.shortcut() == QKeySequence(*spec.shortcuts[:1])
         assert action.isCheckable() == spec.checkable
@@ -126,6 +130,66 @@ def test_menus_hold_what_the_table_says(window: MainWindow) -> None:
         shown = [action.objectName() for action in menu.actions() if action.objectName()]
         wanted = [entry for entry in (MENUS | SUBMENUS)[title] if entry != "-" and not entry.startswith(">")]
         assert [name for name in shown if not name.startswith("menu_")] == wanted
+
+
+@pytest.mark.parametrize("spec", [spec for spec in ACTIONS if spec.needs], ids=lambda spec: spec.id)
+def test_what_cannot_be_done_says_why(spec: ActionSpec) -> None:
+    for need in spec.needs:
+        assert need.otherwise[0].islower()
+        assert not need.otherwise.endswith(".")
+    for state in (WindowState(), WindowState(is_valid=True, is_running=True, is_training=True, runs_shown=1)):
+        assert bool(spec.refusal(state)) != spec.enabled_when(state)
+
+
+def test_reason_comes_and_goes_with_the_state(window: MainWindow) -> None:
+    export = window.bar["file.export_figure"]
+    assert "Not now: the plots show no run." in export.toolTip()
+    window.bar.update_state(WindowState(runs_shown=1))
+    assert export.isEnabled()
+    assert "Not now" not in export.toolTip() + export.statusTip()
+    menus = [menu for menu in window.findChildren(QMenu) if menu.title() in MENUS | SUBMENUS]
+    assert all(menu.toolTipsVisible() for menu in menus)
+
+
+def test_what_belongs_to_something_that_goes_on_is_in_menus_only_then(window: MainWindow) -> None:
+    stop = window.bar["study.stop_kernel"]
+    assert not stop.isVisible()
+    window.bar.update_state(WindowState(features=frozenset({"study.stop_kernel"})))
+    assert stop.isVisible()
+
+
+# Under the title bar and the menu bar of a screen of 1366x768.
+HIGHEST_MENU = 700
+
+
+def test_every_menu_fits_a_small_screen(window: MainWindow) -> None:
+    for menu in window.findChildren(QMenu):
+        # Its own rows: offscreen a screen is large enough for any.
+        rows = [menu.actionGeometry(action).height() for action in menu.actions()]
+        assert max(sum(rows), menu.sizeHint().height()) <= HIGHEST_MENU, (menu.title(), len(rows))
+
+
+def test_toolbar_says_what_people_look_for_and_fits(window: MainWindow) -> None:
+    words = {}
+    for action_id in ("run.toggle", "fork.new", "study.compare", "sweep.new", "study.labs"):
+        button = window.toolbar.widgetForAction(window.bar[action_id])
+        assert isinstance(button, QToolButton)
+        assert button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        words[action_id] = button.text()
+    assert list(words.values()) == ["Run", "What if", "Compare", "Sweep", "Labs"]
+    assert window.toolbar.sizeHint().width() <= 1280
+
+
+def named_like_commands() -> set[str]:
+    """Titles of workspaces that something else in menus and toolbar has too, in the language in force."""
+    titles = {tr(title) for title, *_more in WORKSPACES.values()}
+    panels = [title for title, *_more in PANELS.values()]
+    others = (*(spec.text for spec in ACTIONS), *panels, *MENUS, *SUBMENUS, *TOOLBAR_WORDS.values())
+    return titles & {tr(each).replace("&", "").rstrip("…") for each in others}
+
+
+def test_no_workspace_is_called_like_a_command() -> None:
+    assert named_like_commands() == set()
 
 
 IDLE = WindowState(is_valid=True)

@@ -37,6 +37,33 @@ def test_every_action_is_offered_with_its_menu_and_shortcut(window: MainWindow) 
             assert entry.keys or not window.bar[spec.id].shortcut().toString(native)
 
 
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("run", "Run"),
+        ("what if", "What if"),
+        ("compare", "Compare runs"),
+        ("sweep", "New sweep"),
+        ("labs", "Labs"),
+        ("tra", "Trade-offs of the runs"),
+        ("trade", "Trade-offs of the runs"),
+        ("legend", "Legend"),
+        ("dark", "Dark theme"),
+        ("undo", "Undo"),
+        ("export", "Export run"),
+        ("analysis", "Analysis workspace"),
+    ],
+)
+def test_commands_are_found_by_the_words_that_people_try(window: MainWindow, query: str, title: str) -> None:
+    palette = open_palette(window)
+    QTest.keyClicks(palette.search, query)
+
+    first = [entry.title for entry in shown(palette)[:8]]
+
+    assert title in first, first
+    palette.reject()
+
+
 def test_typing_and_enter_do_it(window: MainWindow) -> None:
     palette = open_palette(window)
     QTest.keyClicks(palette.search, "dark theme")

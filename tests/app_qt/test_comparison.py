@@ -61,9 +61,9 @@ def test_groups_are_compared_with_the_first_and_with_any_other(qtbot: QtBot, com
     view = compared.view
     QAbstractItemModelTester(view.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     # The oldest run's group is the reference at first.
-    assert headings(compared) == ["Figure", "Unit", "A: lia", "B: olia", "B − A", "B: significance"]
-    name, unit, lia, olia, difference, significance = cells(compared)
-    assert (name, unit) == ("Goodput", "Mbit/s")
+    assert headings(compared) == ["Figure", "A: lia", "B: olia", "B − A", "B: significance"]
+    name, lia, olia, difference, significance = cells(compared)
+    assert name == "Goodput, Mbit/s"
     assert "±" in olia
     assert "±" in lia
     assert difference.endswith("%)")
@@ -73,8 +73,8 @@ def test_groups_are_compared_with_the_first_and_with_any_other(qtbot: QtBot, com
     view.reference.setCurrentIndex(1)
     with qtbot.waitSignal(view.model.modelReset, timeout=20_000):
         view.reference.activated.emit(1)
-    assert headings(compared)[2:] == ["A: lia", "A − B", "A: significance", "B: olia"]
-    turned = cells(compared)[3]
+    assert headings(compared)[1:] == ["A: lia", "A − B", "A: significance", "B: olia"]
+    turned = cells(compared)[2]
     assert float(turned.split()[0]) == pytest.approx(-float(difference.split()[0]))
 
 
@@ -98,7 +98,7 @@ def test_figures_are_filtered_sorted_copied_and_saved(
     assert 0 < view.sorted.rowCount() < view.model.rowCount()
     view.table.sortByColumn(0, Qt.SortOrder.DescendingOrder)
     first, last = cells(compared)[0], cells(compared, view.sorted.rowCount() - 1)[0]
-    assert (first, last) == ("Mean RTT", "flows.download.mean_rtt_s")
+    assert (first, last) == ("Mean RTT, ms", "download: Mean RTT, ms")
     view.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("mean_rtt_s\t2\t")
     dialogs.answer("save_path", tmp_path / "table.csv", tmp_path / "no" / "table.csv")
@@ -135,7 +135,53 @@ def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, window: MainWindow, 
 def test_without_runs_the_panel_says_what_to_do(window: MainWindow) -> None:
     window.docks.go_to("compare")
     assert window.features[CompareFeature].pages.currentIndex() == 0
-    assert not window.bar["study.compare"].isEnabled()
+    window.docks.set_open("compare", False)
+    window.bar.trigger("study.compare")
+    assert window.docks.is_open("compare")
+    assert window.features[CompareFeature].pages.currentIndex() == 0
+
+
+def test_the_oldest_run_is_the_reference_however_the_list_is_sorted(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    older = run_once()
+    commands.set_value(window.document_stack, window.documents.doc, "flows.download.controller", "olia")
+    newer = run_once()
+    window.document_stack.setClean()
+    feature = window.features[CompareFeature]
+    # Newest first, as the list is.
+    window.history.select([newer, older])
+    window.bar.trigger("history.open")
+    qtbot.waitUntil(lambda: window.shown.count == 2, timeout=20_000)
+    assert [window.shown.id_of(0), window.shown.id_of(1)] == [older, newer]
+
+    window.bar.trigger("study.compare")
+
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
+    assert [run.id for run in feature.view.settings.runs] == [older, newer]
+    view = feature.view
+    settings = {view.settings.index(row, 0).data(): view.settings.index(row, 2).data() for row in range(3)}
+    assert settings["flows.download.controller"] == "≠ olia"
+    few = view.settings.rowCount()
+    view.equal.click()
+    assert view.settings.rowCount() > few
+    view.copy_settings()
+    assert "links.wifi.rate" in QGuiApplication.clipboard().text()
+    QAbstractItemModelTester(view.settings, QAbstractItemModelTester.FailureReportingMode.Fatal)
+
+
+def test_one_selected_run_is_compared_with_the_one_that_is_shown(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    first, second = run_once(), run_once()
+    assert [window.shown.id_of(0), window.shown.count] == [second, 1]
+    window.history.select([first])
+
+    window.bar.trigger("study.compare")
+
+    feature = window.features[CompareFeature]
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
+    assert [run.id for run in feature.view.settings.runs] == [second, first]
 
 
 @pytest.fixture

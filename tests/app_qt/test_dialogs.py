@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from subflow_app.qt.dialogs import CSV_FILTER, SCENARIO_FILTER, Dialogs
@@ -84,7 +84,6 @@ def test_confirmation_says_what_the_button_does(
     [
         ("getText", lambda d: d.line("Rename", "Name:", "old"), ("  new ", True), "new"),
         ("getText", lambda d: d.line("Rename", "Name:", "old"), ("new", False), None),
-        ("getMultiLineText", lambda d: d.paragraph("Note", "Note:", ""), ("a\nb\n", True), "a\nb"),
     ],
 )
 def test_typed_answers(
@@ -98,3 +97,22 @@ def test_typed_answers(
     monkeypatch.setattr(QInputDialog, function, lambda *_arguments: typed)
 
     assert ask(dialogs) == answer
+
+
+@pytest.mark.parametrize("is_accepted", [True, False])
+def test_a_paragraph_is_typed_into_a_field_with_a_name(
+    dialogs: Dialogs, monkeypatch: pytest.MonkeyPatch, is_accepted: bool
+) -> None:
+    named = []
+
+    def answer(dialog: QInputDialog) -> int:
+        field = dialog.findChild(QPlainTextEdit)
+        assert isinstance(field, QPlainTextEdit)
+        named.append((field.accessibleName(), field.toPlainText()))
+        field.setPlainText("a\nb\n")
+        return int(is_accepted)
+
+    monkeypatch.setattr(QInputDialog, "exec", answer)
+
+    assert dialogs.paragraph("Note", "Note:", "old") == ("a\nb" if is_accepted else None)
+    assert named == [("Note:", "old")]

@@ -292,3 +292,18 @@ def test_recent_files_that_are_gone_are_grey_and_the_list_can_be_cleared(window:
     menu.actions()[-1].trigger()
 
     assert window.preferences.settings.recent_files == ()
+
+
+def test_the_last_scenario_is_opened_again_or_told_to_be_gone(window: MainWindow, tmp_path: Path) -> None:
+    assert not window.preferences.settings.reopens_last  # nobody is surprised by it
+    assert not window.documents.reopen_last()
+    mine = tmp_path / "mine.toml"
+    mine.write_text(TWO_PATHS, encoding="utf-8")
+    assert window.documents.open(mine)
+    window.documents.open_example("demo")
+    assert window.documents.reopen_last()
+    assert window.documents.doc.path == mine
+    mine.unlink()
+    assert not window.documents.reopen_last()
+    assert "mine.toml" in window.banners.text("file")
+    assert window.preferences.settings.recent_files == ()

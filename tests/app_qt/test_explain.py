@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QDesktopServices
@@ -10,11 +13,14 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.replay.replay import Replay
+from subflow_app.core.replay.worked_rules import WorkedRule
+from subflow_app.core.resources import resource_path
 from subflow_app.core.running.runs import RunJob
-from subflow_app.core.traces import LiveTraces, StoredTraces
-from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner
-from subflow_app.qt.explain.panel import ExplainPanel
+from subflow_app.core.traces import LiveTraces, StoredTraces, TraceMark
+from subflow_app.qt.explain.feature import ExplainFeature, deciding_owner, nearest_mark_s
+from subflow_app.qt.explain.panel import ExplainPanel, prr_text
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
@@ -75,8 +81,7 @@ def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(windo
     assert point is not None
     (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.5)
     assert repr(point.told) == repr(expected)
-    assert point.worked is not None
-    assert point.worked.is_same
+    assert [rule.is_same for rule in point.worked] == [True]
     assert "✓" in panel.worked.text()
     assert f"{expected.time_s:.6f} s" in panel.where.text()
     assert "cwnd" in panel.change.text()
@@ -204,15 +209,15 @@ def test_a_closed_panel_says_how_to_explain_the_point(
     store = window.database.store
     assert isinstance(store, Store)
     window.docks.set_open("explain", False)
-    click(window, "download/1", "subflow", 1.5)
+    click(window, "download/1", "subflow", 1.43)
     feature = window.features[ExplainFeature]
     assert feature.content.point is None
-    assert "1.500 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
+    assert "1.430 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
     window.bar["explain.here"].trigger()
     assert window.docks.is_open("explain")
     point = explained(window, qtbot).content.point
     assert point is not None
-    (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.5)
+    (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.43)
     assert repr(point.told) == repr(expected)
 
     # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.
@@ -251,7 +256,7 @@ def test_the_way_to_a_decision_is_told_in_per_cent(window: MainWindow, qtbot: Qt
 
 def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot) -> None:
     show_run(window, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
-    click(window, "download/1", "subflow", 1.5)
+    window.features[ExplainFeature].explain(0, "download/1", 1.5)
     feature = explained(window, qtbot)
     point = feature.content.point
     assert point is not None
@@ -267,6 +272,18 @@ def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot
     assert replay.decision == point.agent
 
 
+def test_a_reduction_by_prr_says_where_the_window_goes() -> None:
+    def point(rule: str) -> Any:
+        halving = WorkedRule("ssthresh", "max(194 / 2, 2)", 97.0, 97.0)
+        told = SimpleNamespace(rule=SimpleNamespace(name=rule))
+        return SimpleNamespace(told=told, reduced_by=object(), worked=(halving,))
+
+    assert prr_text(point("proportional_rate_reduction")) == (
+        "With PRR the window goes down to ssthresh, 97 pkt, over the acknowledgements that follow."
+    )
+    assert prr_text(point("sack_recovery")) == ""
+
+
 def test_the_panel_is_filled_when_it_is_first_shown(window: MainWindow) -> None:
     feature = window.features[ExplainFeature]
     assert window.findChild(ExplainPanel) is None
@@ -274,3 +291,42 @@ def test_the_panel_is_filled_when_it_is_first_shown(window: MainWindow) -> None:
     window.docks.go_to("explain")
     assert feature.content.isVisible()
     assert window.docks.content("explain").isAncestorOf(feature.content)
+
+
+def test_a_click_within_six_pixels_of_a_loss_is_meant_for_it(window: MainWindow, qtbot: QtBot) -> None:
+    text = resource_path("scenarios/reno-sawtooth.toml").read_text(encoding="utf-8")
+    show_run(window, qtbot, text=text)
+    traces = window.plots.runs[0]
+    loss_s = [mark.time_s for mark in traces.marks() if mark.kind == "loss"][-1]
+    px_s = float(window.plots.stack.time_plots[0].view.viewPixelSize()[0])
+    assert px_s > 0
+
+    playhead = window.features[PlayheadFeature].playhead
+    playhead.seek(1.0)
+    for distance_px in (-5, 5):
+        click(window, "reno/1", "subflow", loss_s + distance_px * px_s)
+        panel = explained(window, qtbot).content
+        assert panel.point is not None
+        assert panel.point.told.time_s == pytest.approx(loss_s)
+        assert playhead.time_s == pytest.approx(loss_s)
+        assert "Third duplicate ACK" in panel.where.text()
+        # 169 packets, the pipe and the queue, and half of them.
+        assert "ssthresh = max(168.992 / 2, 2) = 84.4959 pkt" in panel.worked.text()
+        assert "halving" in panel.rule.text()
+        assert "sack recovery" in panel.rule.text()
+
+    click(window, "reno/1", "subflow", loss_s + 8 * px_s)
+    point = explained(window, qtbot).content.point
+    assert point is not None
+    assert point.told.time_s > loss_s
+
+
+def test_the_nearest_of_several_losses_is_taken() -> None:
+    marks = ((1.0, "a/1", "loss"), (1.1, "a/2", "loss"), (1.11, "a/1", "recovered"), (1.2, "a/1", "rto"))
+    traces = RunJob(parse_scenario(TWO_PATHS), TWO_PATHS).traces
+    traces.add_marks(TraceMark(time_s, owner, kind, 0.0) for time_s, owner, kind in marks)
+
+    assert nearest_mark_s(traces, "a/1", 1.09, 0.2) == 1.0
+    assert nearest_mark_s(traces, "a/1", 1.12, 0.2) == 1.2
+    assert nearest_mark_s(traces, "a/1", 1.1, 0.05) == 1.1
+    assert nearest_mark_s(traces, "b/1", 1.0, 0.2) == 1.0

@@ -111,7 +111,7 @@ def test_runs_of_the_same_name_are_numbered(plots: PlotView, tmp_path: Path) -> 
     found = texts(tmp_path / "figure.svg")
     assert {"LIA (1): download · wifi", "LIA (2): download · wifi"} <= set(found)
     titles = [plots.legend_model.index(row, 0).data() for row in range(2)]
-    assert titles == ["LIA (1): download", "LIA (2): download"]
+    assert titles == ["LIA (1)", "LIA (2)"]
 
 
 def test_pdf_has_the_size_that_was_asked_for(plots: PlotView, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
 ) -> None:
     original = run_once()
     window.topology.select("links.wifi")
-    window.plots.stack.set_cursor(1.2)
+    window.plots.stack.set_cursor(1.2003456789)
 
     dialog = dialog_of(qtbot, window)
     assert (dialog.time.text(), dialog.thing.currentData(), dialog.field("loss").text()) == (
@@ -75,7 +75,13 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
         "1%",
     )
     assert not dialog.start.isEnabled()
-    type_into(dialog.field("loss"), "20 %")
+    # A bare number has the unit that stood there, and shows it; a pixel is no time to the nanosecond.
+    type_into(dialog.field("loss"), "20")
+    dialog.field("loss").editingFinished.emit()  # the focus goes on
+    assert dialog.field("loss").text() == "20%"
+    type_into(dialog.time, "1.2")
+    dialog.time.editingFinished.emit()
+    assert dialog.time.text() == "1.2s"
     assert dialog.summary == "from 1.2 s: wifi loss 1 % → 20 %"
     with qtbot.waitSignal(window.runs.ended):
         dialog.start.click()
@@ -190,9 +196,14 @@ def test_what_is_not_possible_is_said_beside_its_field(
     qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
 ) -> None:
     run_once()
+    # It begins with what the chosen curve is of.
+    window.plots.stack.curve_clicked.emit(CurveId(0, WIFI, "subflow"))
     dialog = dialog_of(qtbot, window)
+    assert dialog.thing.currentData() == "flows.download"
+    assert dialog.options.width() > dialog.width() / 2
+    assert "Controllers that learned" in text_of(dialog, "fork_learned")
     dialog.thing.setCurrentIndex(dialog.thing.findData("links.lte"))
-    type_into(dialog.field("rate"), "2Mbps")
+    type_into(dialog.field("rate"), "2Mbits/s")
     assert "did you mean" in text_of(dialog, "fork_rate_problem")
     assert not dialog.start.isEnabled()
     type_into(dialog.field("rate"), "2Mbit/s")

@@ -45,14 +45,17 @@ def test_other_units() -> None:
     assert fmt.packets(math.inf) == "unlimited"
     assert fmt.ratio(0.02) == "2 %"
     assert fmt.ratio(0.0005) == "0.05 %"
-    assert fmt.count(123456) == "123,456"
+    assert fmt.count(123456) == "123\u202f456"
     assert fmt.index(0.98765) == "0.988"
-    assert fmt.number(1234567.8) == "1,234,568"
+    assert fmt.number(1234567.8) == "1\u202f234\u202f568"
+    assert fmt.number(-12345.6) == "-12\u202f346"
+    assert fmt.packets(1000) == "1000 pkt"  # which can be typed
+    assert fmt.number(-1234.5, 5) == "-1234.5"
 
 
 def test_speeds() -> None:
     assert fmt.speed(10) == "10× real time"
-    assert fmt.speed(1234.5) == "1,234× real time"
+    assert fmt.speed(1234.5) == "1234× real time"
     assert fmt.speed(math.inf) == "as fast as possible"
 
 

@@ -12,13 +12,15 @@ from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.experiments import recipe
+from subflow_app.core.experiments.exhibits import Exhibit
 from subflow_app.core.experiments.recipe import experiments_folder, rulings
-from subflow_app.core.experiments.reproduction_queue import ReproductionQueue
+from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import VerdictKind
 from subflow_app.core.library import shipped
 from subflow_app.core.library.building import LibraryBuild
+from subflow_app.qt.gallery.experiment_page import ExperimentPage
 from subflow_app.qt.gallery.feature import GalleryFeature
-from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE
+from subflow_app.qt.gallery.list_model import COUNTS_ROLE, PICTURE_ROLE, ExperimentModel
 from subflow_app.qt.gallery.session import GallerySession
 from subflow_app.qt.main_window import MainWindow
 from subflow_store import open_store
@@ -234,3 +236,51 @@ def test_library_that_cannot_be_read_is_told_and_the_gallery_goes_on(
         "drl-cc-tiny"
     ]
     assert "the library of results cannot be used" in window.banners.text("action")
+
+
+def test_all_cards_stand_there_first_and_only_the_chosen_page_is_drawn(
+    folder: Path, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+):
+    names = [f"drl-cc-{number:02}" for number in range(20)]
+    for name in names:
+        tiny_recipe(folder, name=name)
+    pages: list[str] = []
+    show_exhibit = ExperimentPage.show_exhibit
+
+    def draw(page: ExperimentPage, exhibit: Exhibit, queued: QueuedState | None) -> None:
+        pages.append(exhibit.name)
+        show_exhibit(page, exhibit, queued)
+
+    monkeypatch.setattr(ExperimentPage, "show_exhibit", draw)
+    cards: list[int] = []
+    read: list[str] = []
+    replace = ExperimentModel.replace
+
+    def note(model: ExperimentModel, exhibit: Exhibit) -> None:
+        cards.append(len(model.exhibits()))
+        read.append(exhibit.name)
+        # Until it is read, a card does not say that there is nothing.
+        before = model.index_of(exhibit.name).data(Qt.ItemDataRole.AccessibleTextRole)
+        assert "not run yet" not in str(before)
+        replace(model, exhibit)
+
+    monkeypatch.setattr(ExperimentModel, "replace", note)
+    window.docks.set_open("gallery", True)
+    window.docks.raise_panel("gallery")
+    gallery = window.features[GalleryFeature].session
+    qtbot.waitUntil(lambda: bool(gallery.panel.model.exhibits()), timeout=10_000)
+    # Chosen and in sight while others are still to be read: they come first.
+    gallery.panel.choose(["drl-cc-19"])
+    in_sight = gallery.panel.in_sight()
+    settle(gallery, qtbot)
+    assert set(cards) == {len(names) + 1}
+    assert len(in_sight) < len(names)
+    assert "drl-cc-19" in in_sight
+    assert set(read[: len(in_sight) + 3]) >= set(in_sight)  # a few may have been read before
+    assert sorted(read) == sorted([*names, "drl-cc-tiny"])
+    assert pages in (["drl-cc-19"], ["drl-cc-00", "drl-cc-19"])
+    # What is chosen again is not drawn again; several that are chosen are one choice.
+    del pages[:]
+    gallery.panel.choose(["drl-cc-19"])
+    gallery.panel.choose(["drl-cc-03", "drl-cc-04"])
+    assert pages == ["drl-cc-03"]

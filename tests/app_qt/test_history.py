@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs
 
@@ -227,7 +228,7 @@ def test_undoing_all_restores_the_history(
     assert state() == before
 
 
-def test_undo_takes_back_what_was_done_where_the_person_works(
+def test_undo_takes_back_the_last_change_wherever_the_focus_is(
     window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
 ) -> None:
     from subflow_app.qt import commands
@@ -237,15 +238,22 @@ def test_undo_takes_back_what_was_done_where_the_person_works(
     window.bar.trigger("history.rename")
     commands.set_value(window.document_stack, window.documents.doc, "seed", 99)
     window.activateWindow()
-    window.history.table.setFocus()
+    QTest.mouseClick(window.history.table.viewport(), Qt.MouseButton.LeftButton)
+    assert window.bar["edit.undo"].isEnabled()
 
     window.bar.trigger("edit.undo")
 
-    assert cell(window, 1, "Name") == "Two paths"
+    assert window.documents.doc.value("seed") == 8
+    assert cell(window, 1, "Name") == "renamed"
+    window.bar.trigger("edit.redo")
     assert window.documents.doc.value("seed") == 99
+    while window.document_stack.canUndo():
+        window.bar.trigger("edit.undo")
+    assert cell(window, 1, "Name") == "renamed"
     window.topology.canvas.setFocus()
     window.bar.trigger("edit.undo")
-    assert window.documents.doc.value("seed") == 8
+    assert cell(window, 1, "Name") == "Two paths"
+    assert window.documents.doc.value("seed") == 7
 
 
 def test_changes_of_runs_do_not_make_the_scenario_modified(window: MainWindow, two_runs: tuple[int, int]) -> None:
@@ -278,6 +286,40 @@ def test_scenario_of_a_run_opens_in_the_editor(window: MainWindow, two_runs: tup
     assert window.documents.doc.value("seed") == 7
     assert window.windowTitle().startswith(f"Two paths (run {two_runs[0]})")
     assert window.documents.doc.path is None
+
+
+def test_chosen_runs_are_marked_while_another_scenario_is_open(window: MainWindow, two_runs: tuple[int, int]) -> None:
+    window.history.select([two_runs[0]])
+    window.bar.trigger("history.open")
+    assert window.shown.count == 1
+    line = window.plots.findChild(QLabel, "plots_foreign")
+    assert line is not None
+    window.documents.new()
+    assert window.shown.count == 1
+    name = window.plots.runs[0].title
+    assert line.text() == f"Run {two_runs[0]}, {name}: of another scenario than the one that is open"
+
+    window.bar.trigger("history.open_scenario")
+    assert line.text() == ""
+    window.shown.clear()
+    assert window.plots.runs == ()
+
+
+def test_runs_leave_with_their_scenario(window: MainWindow, run_once: Callable[[], int], tmp_path: Path) -> None:
+    text = window.documents.doc.text
+    path = tmp_path / "longer.toml"
+    path.write_text(text.replace("seed = 7", 'seed = 7\nwarmup = "1s"'))
+    run_once()
+    window.documents.open_text(text, "Two paths")
+    assert window.shown.count == 1
+    window.documents.new()
+    assert window.plots.runs == ()
+
+    window.documents.open_text(text, "Two paths")
+    run_once()
+    window.document_stack.setClean()
+    window.documents.open(path)
+    assert window.plots.runs == ()
 
 
 def test_other_database_brings_its_own_runs(

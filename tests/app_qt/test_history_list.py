@@ -8,19 +8,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import ScriptedDialogs, make_window
 
 from subflow_app.core.history.run_groups import RunGroup
-from subflow_app.qt.history_panel.comparison_dialog import ComparisonDialog
 from subflow_app.qt.history_panel.key_dialog import KeyDialog
+from subflow_app.qt.history_panel.run_view import shortened
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.widgets.tag_line import TagLine
 from subflow_store import RunRow, RunStart, Store, StoreError, open_store
 from subflow_store.database import Database
+from subflow_store.sweep_values import SweepRunPlace, SweepStart
 
 
 def fill(store: Store) -> list[int]:
@@ -54,7 +55,15 @@ def runs(window: MainWindow) -> list[int]:
 
 
 def names(window: MainWindow) -> list[str]:
-    return [run.name for run in window.history.runs()]
+    """The runs that are to be seen."""
+    return [run.name for run in window.history._model.listed]
+
+
+def click_arrow(window: MainWindow, row: int) -> None:
+    table = window.history.table
+    area = table.visualRect(table.model().index(row, 0))
+    place = QPoint(area.left() + table.iconSize().width() // 2 + 3, area.center().y())
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
 def search(window: MainWindow, query: str) -> list[str]:
@@ -143,7 +152,7 @@ def test_groups_have_counts_and_means_and_fold(window: MainWindow, runs: list[in
     # Runs 1, 3 and 5 of OLIA have 2, 4 and 6 Mbit/s; t of 2 degrees is 4.303, the standard error 2 / sqrt(3).
     assert cell(window, 0, "Goodput, Mbit/s") == "4.000 ± 4.968"
 
-    table.clicked.emit(table.model().index(0, 0))
+    click_arrow(window, 0)
     assert names(window) == ["run 4", "run 2", "run 0"]
     assert len(window.history._model.rows) == 6
     table.setCurrentIndex(table.model().index(0, 0))
@@ -153,14 +162,121 @@ def test_groups_have_counts_and_means_and_fold(window: MainWindow, runs: list[in
     assert len(names(window)) == 3
 
 
-def test_headings_of_groups_cannot_be_selected_or_opened(window: MainWindow, runs: list[int]) -> None:
-    window.history.set_grouping("seed")
+def test_headings_of_groups_stand_for_their_runs_and_are_not_opened(window: MainWindow, runs: list[int]) -> None:
+    window.history.set_grouping("controllers")
     table = window.history.table
     table.selectAll()
     assert len(window.history.selected()) == 6
+    table.selectRow(0)
+    assert {run.controllers for run in window.history.selected()} == {"olia"}
+    assert len(window.history.selected()) == 3
     table.clearSelection()
     table.doubleClicked.emit(table.model().index(0, 0))
     assert window.shown.count == 0
+    assert len(names(window)) == 3
+
+
+# ---- sweeps ----
+
+
+@pytest.fixture
+def sweep(window: MainWindow, runs: list[int]) -> list[int]:
+    """Three runs of a sweep, kept as a real one keeps them."""
+    store = window.database.store
+    assert store is not None
+    points = [{"links.wifi.rate": f"{rate}Mbit/s"} for rate in (4, 8, 16)]
+    places = [SweepRunPlace(point, 1, f"key {point}") for point in range(3)]
+    number = store.sweeps.add(SweepStart("rates", "", "0", points, places))
+    made: list[int] = []
+    for point in points:
+        label = f"rates: links.wifi.rate = {point['links.wifi.rate']}"
+        start = RunStart(
+            name=label, scenario_name="Demo", scenario_text="", seed=1, duration_s=1.0, controllers="lia", machine={}
+        )
+        run = store.start_run(start, [])
+        place = places[len(made)]
+        store.sweeps.attach_run(number, [(place.point, 1)], run.run_id, place.key, has_traces=False)
+        run.finish("finished", {"flows": [{"name": "download", "goodput_bps": 1e6 * (len(made) + 1)}]}, "0")
+        made.append(run.run_id)
+    window.history.reload()
+    return made
+
+
+def test_runs_of_a_sweep_are_one_row_until_it_is_opened(window: MainWindow, runs: list[int], sweep: list[int]) -> None:
+    table = window.history.table
+    assert window.history._model.rowCount() == 7
+    assert names(window) == [f"run {number}" for number in (5, 4, 3, 2, 1, 0)]
+    assert [cell(window, 0, column) for column in ("Name", "Scenario", "Goodput, Mbit/s")] == [
+        "Sweep 1: rates",
+        "3 runs",
+        "2.000",
+    ]
+
+    table.setCurrentIndex(table.model().index(0, 0))
+    # The row stands for the runs: it selects them, and they are what actions get.
+    assert {run.id for run in window.history.selected()} == set(sweep)
+    assert not window.bar["history.rename"].isEnabled()
+    QTest.keyClick(table, Qt.Key.Key_Right)
+
+    assert [cell(window, row, "Name") for row in range(1, 4)] == [
+        "…links.wifi.rate = 16Mbit/s",
+        "…links.wifi.rate = 8Mbit/s",
+        "…links.wifi.rate = 4Mbit/s",
+    ]
+    assert "rates: links.wifi.rate = 16Mbit/s" in str(table.model().index(1, 0).data(Qt.ItemDataRole.ToolTipRole))
+    assert {run.id for run in window.history.selected()} == set(sweep)
+    click_arrow(window, 0)
+    assert window.history._model.rowCount() == 7
+    assert {run.id for run in window.history.selected()} == set(sweep)
+
+
+def test_a_search_looks_into_sweeps(window: MainWindow, sweep: list[int]) -> None:
+    search(window, "16Mbit")
+    assert names(window) == ["rates: links.wifi.rate = 16Mbit/s"]
+    search(window, "rates")
+    assert len(names(window)) == 3
+    search(window, "")
+    assert window.history._model.rowCount() == 7
+
+
+def test_a_run_of_a_sweep_is_revealed(window: MainWindow, sweep: list[int]) -> None:
+    window.history.select([sweep[1]])
+    assert [run.id for run in window.history.selected()] == [sweep[1]]
+    assert window.history._model.rowCount() == 10
+
+
+def test_open_sweeps_are_remembered(window: MainWindow, sweep: list[int]) -> None:
+    window.history.select([sweep[1]])
+    state = window.history.state()
+    window.history._model.set_opened(())
+    assert window.history._model.rowCount() == 7
+    window.history.restore(state)
+    assert window.history._model.rowCount() == 10
+
+
+def test_a_folded_sweep_is_deleted_and_comes_back(window: MainWindow, runs: list[int], sweep: list[int]) -> None:
+    window.history.table.selectRow(0)
+    window.bar.trigger("history.delete")
+    assert window.history._model.rowCount() == 6
+    assert [run.id for run in window.history.selected()] == [runs[5]]
+    window.bar.trigger("edit.undo")
+    assert window.history._model.rowCount() == 7
+
+
+def test_long_names_are_cut_where_they_agree(qtbot: QtBot) -> None:
+    from PySide6.QtGui import QFont, QFontMetrics
+
+    metrics = QFontMetrics(QFont())
+    name = "experiment t-10b of two bottlenecks (quick): flows.download.rate = 4Mbit/s, seed 3"
+    shared = name.index("4Mbit")
+    for width in (150, 220, 300, 400):
+        text = shortened(name, shared, metrics, width)
+        assert metrics.horizontalAdvance(text) <= width
+        assert text.endswith("4Mbit/s, seed 3")
+        assert "…" in text
+    # Where even that is too long, something has to go; and what shares nothing is cut in its middle, as ever.
+    assert metrics.horizontalAdvance(shortened(name, shared, metrics, 60)) <= 60
+    assert shortened(name, 0, metrics, 200).startswith("exp")
 
 
 @pytest.mark.parametrize("by", ["scenario", "controllers", "tag", "seed", "status", "day"])
@@ -192,7 +308,7 @@ def test_any_recorded_value_becomes_a_column(window: MainWindow, dialogs: Script
     dialogs.answer("choose_keys", ["links.wifi.loss", "flows.download.goodput_bps"])
     window.history._bar._ask_keys()
 
-    assert headings(window)[-2:] == ["links.wifi.loss, %", "flows.download.goodput_bps, Mbit/s"]
+    assert headings(window)[-2:] == ["links.wifi.loss, %", "download: Goodput, Mbit/s"]
     assert cell(window, 0, "links.wifi.loss, %") == "5.00"
     loss = headings(window).index("links.wifi.loss, %")
     window.history.table.sortByColumn(loss, Qt.SortOrder.AscendingOrder)
@@ -226,6 +342,13 @@ def test_the_list_looks_the_next_time_as_it_did(
     assert window.history.table.columnWidth(1) == 77
     assert window.history._model.grouping == "seed"
     assert names(window) == before
+    # Of another language: titles have other widths there.
+    other = json.loads(state) | {"language": "de", "widths": {"jain": 99}}
+    window.history.restore(json.dumps(other))
+    assert window.history.table.columnWidth(1) == 77
+    window.history.restore(json.dumps(other | {"language": "en"}))
+    assert window.history.table.columnWidth(1) == 99
+    window.history.restore(state)
     window.history.restore('{"columns": 3}')
     window.history.restore("broken")
     assert json.loads(window.history.state()) == json.loads(state)
@@ -235,7 +358,7 @@ def test_a_run_is_revealed_wherever_it_hides(window: MainWindow, runs: list[int]
     told: list[str] = []
     window.history.told.connect(told.append)
     window.history.set_grouping("controllers")
-    window.history._model.fold_all(True)
+    window.history._model.fold({"lia", "olia"}, True)
     window.history.select([runs[3]])
     assert [run.id for run in window.history.selected()] == [runs[3]]
     assert told == []
@@ -282,36 +405,6 @@ def test_searches_are_saved_by_name_and_forgotten(
     assert window.preferences.settings.saved_searches == {}
     bar._show_help()
     assert "goodput" in window.dialogs.told[0][1]  # type: ignore[attr-defined] # scripted ones
-
-
-def test_runs_are_compared_side_by_side(
-    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int], tmp_path: Path
-) -> None:
-    window.history.select(runs[:1])
-    assert not window.bar["history.compare"].isEnabled()
-    window.history.select(runs[:2])
-    window.bar.trigger("history.compare")
-    qtbot.waitUntil(lambda: window.findChild(ComparisonDialog) is not None)
-    dialog = window.findChild(ComparisonDialog)
-    assert isinstance(dialog, ComparisonDialog)
-    model = dialog.model
-
-    shown = {str(model.index(row, 0).data()): str(model.index(row, 2).data()) for row in range(model.rowCount())}
-    # The newer run is listed first, and the others are compared with it.
-    assert shown["links.wifi.loss, %"] == "≠ 0.00"
-    assert shown["Goodput, Mbit/s"] == "1.000  (-50.0 %)"
-    assert "Scenario" not in shown
-    dialog.equal.setChecked(True)
-    assert model.rowCount() > len(shown)
-
-    dialog.copy()
-    assert "links.wifi.loss" in QApplication.clipboard().text()
-    dialogs.answer("save_path", tmp_path / "compared.csv", tmp_path)
-    dialog.export()
-    assert (tmp_path / "compared.csv").read_text().startswith("kind,name,unit")
-    dialog.export()
-    assert "Not written" in dialog.told.text()
-    dialog.close()
 
 
 def test_known_tags_are_offered_while_one_is_typed(qtbot: QtBot) -> None:
@@ -442,7 +535,7 @@ def test_runs_of_a_read_only_store_have_no_notes_to_write(
 def test_a_window_keeps_how_the_list_looks(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
     from tests.app_qt.conftest import close_window
 
-    for expected in ("", "day"):
+    for expected in ("sweep", "day"):
         made = make_window(qapp, tmp_path)
         made.show()
         assert made.history._model.grouping == expected

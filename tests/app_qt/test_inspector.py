@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_editor, type_text
 
@@ -268,3 +269,18 @@ def test_a_theme_reaches_the_form_that_is_shown(inspector: Inspector) -> None:
     inspector.apply_palette(DARK)
 
     assert DARK.muted_text in row(inspector, "links.wifi.rate").label.styleSheet()
+
+
+def test_an_empty_canvas_is_a_beginning_and_nothing_is_wrong_with_it(qtbot: QtBot, stack: QUndoStack) -> None:
+    inspector = show_inspector(qtbot, stack, 'format = 1\nduration = "60s"\n')
+    title = inspector.problem_list.findChild(QLabel, "problemCount")
+    assert title is not None
+    assert "add two hosts and a link" in title.text()
+    assert not inspector.problem_list.view.isVisible()
+
+    inspector.set_document(ScenarioDoc('format = 1\nduration = "60s"\n[nodes.a]\n[nodes.b]\n'))
+    assert "connect the hosts by a link" in title.text()
+
+    inspector.set_document(ScenarioDoc('format = 1\nduration = "soon"\n[nodes.a]\n[nodes.b]\n'))
+    assert title.text() == "3 problems"
+    assert inspector.problem_list.view.isVisible()

@@ -19,6 +19,46 @@ def inspector(qtbot: QtBot, stack: QUndoStack) -> Inspector:
     return show_inspector(qtbot, stack)
 
 
+# --- units ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "shown"),
+    [
+        ("links.wifi.rate", "30", "30Mbit/s"),  # over 8Mbit/s
+        ("links.wifi.rate", "8", "8Mbit/s"),  # what it was before
+        ("links.wifi.delay", "30", "30ms"),  # over nothing, where 0ms applies
+        ("links.wifi.loss", "2", "2%"),  # over nothing, where 0% applies
+        ("links.wifi.reverse.rate", "2", "2Mbit/s"),  # over nothing, where 8Mbit/s applies as forward
+        ("duration", "30", "30s"),
+        ("warmup", "5", "5s"),
+        ("mss", "1200", "1200B"),
+    ],
+)
+def test_a_bare_number_keeps_the_unit_of_what_it_replaces(
+    inspector: Inspector, key: str, text: str, shown: str
+) -> None:
+    editor = type_text(inspector, key, text)
+
+    assert editor.text() == shown
+    assert f'= "{shown}"' in doc_of(inspector).text
+
+
+def test_where_the_file_has_a_bare_number_another_one_is_in_si_units_too(inspector: Inspector) -> None:
+    type_text(inspector, "links.wifi.rate", "9e6")
+
+    editor = type_text(inspector, "links.wifi.rate", "30")
+
+    assert (editor.text(), editor.suffix) == ("30", "= 30 bit/s")
+    assert "rate = 30\n" in doc_of(inspector).text
+
+
+def test_the_unit_of_a_bare_number_is_seen_while_it_is_typed(inspector: Inspector) -> None:
+    editor = type_text(inspector, "links.wifi.rate", "30", enter=False)
+
+    assert editor.suffix == "Mbit/s"
+
+
 # --- values -----------------------------------------------------------------------------------------------------------
 
 

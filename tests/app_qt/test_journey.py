@@ -58,7 +58,7 @@ def test_a_person_draws_t_10b_runs_lia_and_olia_reads_fairness_and_exports(
     # What the plots say of fairness is what the summaries of the runs say.
     (bars,) = [plot for plot in window.plots.stack.plots if plot.spec.id == "fairness_bars"]
     shown = [bar.mean for bar in bars.shown_bars()]
-    assert shown == pytest.approx([row.jain for row in window.history.selected()], abs=1e-6)
+    assert shown == pytest.approx([store.run(run_id).jain for run_id in journey.run_ids.values()], abs=1e-6)
     # Two bottlenecks of 5 Mbit/s for three connections, coupled: 10/3 each (algorithms, T-10b).
     assert min(shown) > 0.95
 

@@ -26,8 +26,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.plots import PLOTS_BY_ID
 from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.labs.places import place_of, reveal
-from subflow_app.qt.labs.sketch import SketchCanvas
+from subflow_app.qt.labs.places import PREDICTION, place_of, reveal
+from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks
 from subflow_app.qt.labs.step_page import StepPage
 from subflow_app.qt.main_window import MainWindow
 
@@ -103,13 +103,21 @@ def test_a_lab_is_done_in_the_window(
     qtbot.waitUntil(lambda: _passed(labs) == 2)
     page.next.click()
 
-    # A prediction comes first, and only later runs count.
+    # A prediction comes first, is pointed at, and only later runs count.
     assert page.prediction is not None
+    spotlight = labs.spotlight
+    assert spotlight.targets == (PREDICTION,)
+    qtbot.waitUntil(lambda: "First say below the text" in page.verdict.text())
+    page.show_prediction_form()
+    corner = page.prediction.mapTo(window, QPoint(5, 5))
+    qtbot.waitUntil(lambda: any(place.contains(corner) for place in spotlight.places))
     page.prediction.button.click()
     assert "Choose an answer" in page.prediction.outcome.text()
     page.prediction.choices.buttons()[0].setChecked(True)
     page.prediction.button.click()
     qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
+    assert page.shown is not None
+    assert spotlight.targets == page.shown.shows
     window.documents.doc.set_value("links.bottleneck.queue", "17pkt")
     run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
@@ -177,6 +185,16 @@ def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: LabFeature, windo
     qtbot.waitUntil(lambda: labs.session is not None)
     assert _passed(labs) == 0
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
+
+
+def test_runs_leave_when_a_lab_begins(
+    labs: LabFeature, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
+) -> None:
+    run_once()
+    assert window.shown.count == 1
+    labs.begin(LAB)
+    qtbot.waitUntil(lambda: labs.session is not None)
+    assert window.plots.runs == ()
 
 
 def test_progress_that_is_damaged_is_told_and_the_lab_begins_anew(
@@ -286,3 +304,16 @@ def _documents(doc: ScenarioDoc, step: Step) -> list[str]:
             case "open":
                 doc.set_text(open_scenario(order.words[0]).text)
     return list(dict.fromkeys((before, doc.text)))
+
+
+@pytest.mark.parametrize(
+    ("top", "ticks"),
+    [
+        (338.0, [0, 100, 200, 300]),
+        (100.0, [0, 20, 40, 60, 80, 100]),
+        (60.0, [0, 20, 40, 60]),
+        (0.35, [0, 0.1, 0.2, 0.3]),
+    ],
+)
+def test_the_axes_of_a_sketch_have_round_ticks(top: float, ticks: list[float]) -> None:
+    assert round_ticks(top) == ticks

@@ -58,7 +58,7 @@ def test_a_field_of_the_live_panel_changes_the_run_and_not_the_scenario(qtbot: Q
     assert rate.text() == "8Mbit/s"
     with qtbot.waitSignal(window.runs.live_changed):
         rate.selectAll()
-        QTest.keyClicks(rate, "2Mbit/s")
+        QTest.keyClicks(rate, "2")  # in the unit that stands there
         QTest.keyClick(rate, Qt.Key.Key_Return)
     assert rate.text() == "2Mbit/s"
     assert window.documents.doc.text == LONG

@@ -325,6 +325,12 @@ def test_gauges_tell_windows_and_states(stage: Stage, qtbot: QtBot) -> None:
     settled(qtbot, stage)
     gauges = stage.canvas._gauges
     assert gauges.isVisible()
+    # Names and numbers are read whole in a narrow column, and leave a bar.
+    names, numbers = gauges._widths(284)
+    metrics = gauges.fontMetrics()
+    assert all(metrics.horizontalAdvance(each.label) < names for each in gauges.gauges)
+    assert metrics.horizontalAdvance("34.2 pkt") < numbers
+    assert names + numbers <= 244
     assert [(each.label, each.window.cwnd_pkts, each.window.ssthresh_pkts) for each in gauges.gauges] == [
         ("download · wifi", 10.0, 5.0),
         ("download · lte", 10.0, 5.0),
@@ -440,8 +446,14 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(window: MainW
         assert places is not None
         assert len(places) == len(known.packets)
     assert window.bar["playhead.leave"].isEnabled()
-    # Another scenario in the picture: said, with a way to the run's own.
+    # Another scenario in the picture, which a run leaves that is not asked for again: said, with a way to its own.
     window.documents.open_example("t-1link")
+    assert playhead.run is None
+    window.history.select([window.history.runs()[0].id])
+    window.bar.trigger("history.open")
+    qtbot.waitUntil(lambda: playhead.run is not None)
+    playhead.seek(0.9)
+    qtbot.waitUntil(partial(stands_at, playhead, 0.9))
     message, button = (
         strip.findChild(QLabel, "playhead_message"),
         strip.findChild(QToolButton, "playhead_open_scenario"),

@@ -14,6 +14,8 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
+from subflow_app.plots.drawing.choices import CurveChoices
+from subflow_app.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.qt.models.legend_model import CURVE_ROLE
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.bar_plot import BarPlot
@@ -30,6 +32,7 @@ def view(qtbot: QtBot) -> Iterator[PlotView]:
     qtbot.addWidget(made)
     made.resize(900, 600)
     made.show()
+    made.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
     made.show_runs([finished_traces(title="first"), finished_traces(title="second")])
     yield made
     made.show_runs([])
@@ -72,6 +75,15 @@ def test_colour_is_kept_for_other_runs_and_can_be_reset(view: PlotView) -> None:
     view.set_colour(WIFI, "#123456")
     view.reset_colours()
     assert colours(view, "download/1") == own
+
+
+def test_where_colours_tell_runs_apart_a_line_has_its_new_colour_in_its_run(view: PlotView) -> None:
+    view.set_choices(CurveChoices())
+    of_the_other = view.stack.curves[WIFI._replace(run=1)].colour
+    view.set_colour(WIFI, GREEN)
+
+    assert palette.hex_colour(view.stack.curves[WIFI].colour) == GREEN
+    assert view.stack.curves[WIFI._replace(run=1)].colour == of_the_other
 
 
 def test_bars_have_the_colour_of_their_flow(view: PlotView) -> None:

@@ -82,6 +82,10 @@ def test_edits_survive_kill_9(qtbot: QtBot, qapp: QApplication, tmp_path: Path) 
 
     again = make_window(qapp, tmp_path)
     again.show()
+    # Who has the last scenario opened again gets the file; what it lacks is offered all the same.
+    again.preferences.change(again.preferences.settings.with_recent_file(scenario))
+    assert again.documents.reopen_last()
+    assert again.documents.doc.text == TWO_PATHS
     again.load()
     qtbot.waitUntil(lambda: bool(offers(again)), timeout=20_000)
     (topic,) = offers(again)

@@ -94,6 +94,11 @@ def test_run_that_is_over_before_the_first_tick_shows_its_curves(
     assert window.run_status.text().startswith("2.0 of 2 s")
     assert window.run_status.text().endswith("finished")
 
+    # It is not of a scenario that comes after it.
+    assert window.run_status.isVisible()
+    window.documents.open_text(TWO_PATHS, "another")
+    assert not window.run_status.isVisible()
+
 
 def test_curves_grow_while_the_run_goes_on(qtbot: QtBot, window: MainWindow) -> None:
     start_endless(qtbot, window)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from subflow_app.core.exports import export_shown
 from subflow_app.core.replay.ghosts import Ghost
 from subflow_app.core.traces import SUBFLOW, LiveTraces
 from subflow_app.plots import Bar, Curve, PlotSpec
+from subflow_app.plots.drawing.choices import CurveChoices
+from subflow_app.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.qt.figure_source import shown_plan
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
@@ -144,6 +147,7 @@ def test_legend_hides_and_tells_values_of_all_columns(view: PlotView) -> None:
     assert all(plot._crosshair.isVisible() for row in shown for plot in row)
     view.set_legend_shown(False)
     assert " / " in shown[1][0].title.text()  # the values of both runs stand behind the title
+    view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
     view.set_colour(hidden, "#123456")
     pens = {plot.curves[hidden._replace(run=run)].opts["pen"].color().name() for run, plot in enumerate(shown[1])}
     assert pens == {"#123456"}
@@ -195,7 +199,7 @@ def test_fork_and_its_ghost_stay_in_one_column(view: PlotView, monkeypatch: pyte
     lines = view.stack.forks._lines[0]
     assert [line.isVisible() for line in lines] == [True, False] * 2
     assert titles(view.stack)[0].startswith("Fork: ")
-    view.set_ghosts_shown(False)
+    view.set_choices(replace(view.choices, ghosts_shown=False))
     assert [[runs_in(plot) for plot in row] for row in rows(view.stack)] == [[{0}, {2}]] * 2
 
 

@@ -7,6 +7,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.plots import PLOTS_BY_ID
+from subflow_app.plots.drawing.choices import CurveChoices
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import LIGHT
 
@@ -16,6 +17,7 @@ def test_curves_of_many_flows_are_fed_in_slices_until_all_are_there(qtbot: QtBot
     traces = finished_traces(make_scenario(make_flow("many", count=110), duration_s=2.0))
     stack = PlotStack([PLOTS_BY_ID["cwnd"]], LIGHT)
     qtbot.addWidget(stack)
+    stack.set_choices(CurveChoices(crowds_summed_up=False))
     stack.show_runs([traces])
     (plot,) = stack.time_plots
     assert len(plot.curves) < 220

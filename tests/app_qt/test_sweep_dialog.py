@@ -130,3 +130,29 @@ def test_random_points_are_drawn_as_often_as_asked(dialog: NewSweepDialog, qtbot
     estimated(qtbot, dialog)
     assert dialog.answer is not None
     assert (dialog.answer.plan.kind, dialog.answer.plan.n_runs) == ("random", 35)
+
+
+def test_a_row_shows_values_of_its_parameter_and_completes_bare_numbers(dialog: NewSweepDialog, qtbot: QtBot) -> None:
+    rate = dialog.add_parameter("links.wifi.rate")  # 8Mbit/s
+    assert rate.values.placeholderText() == "4Mbit/s, 8Mbit/s, 16Mbit/s   or   4Mbit/s..16Mbit/s/5"
+
+    qtbot.keyClicks(rate.values, "10, 30")
+    assert dict(dialog.draft.axes)["links.wifi.rate"] == "10Mbit/s, 30Mbit/s"
+    QTest.keyClick(rate.values, Qt.Key.Key_Return)
+
+    assert rate.values.text() == "10Mbit/s, 30Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("key", "kind", "example"),
+    [
+        ("links.wifi.queue", 0, "10pkt, 20pkt, 40pkt   or   10pkt..40pkt/5"),
+        ("links.wifi.queue", 1, "10pkt, 20pkt, 40pkt: as many values for each parameter"),
+        ("links.wifi.queue", 2, "10pkt, 20pkt, 40pkt   or   10pkt..40pkt"),
+        (LOSS, 0, "0.5%, 1%, 2%   or   0.5%..2%/5"),
+    ],
+)
+def test_an_empty_row_shows_what_it_could_say(dialog: NewSweepDialog, key: str, kind: int, example: str) -> None:
+    dialog.kind.setCurrentIndex(kind)
+
+    assert dialog.add_parameter(key).values.placeholderText() == example

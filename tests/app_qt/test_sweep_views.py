@@ -41,14 +41,39 @@ def test_cells_tell_mean_interval_and_runs(page: StudyPage):
     page.set_view("heat")
     # Controllers up, losses along. The last cell has no run.
     assert texts(page, "heat") == [
-        f"{LOSS}: 1% | {CONTROLLER}: lia | Goodput: 5.000 Mbit/s ± 12.706 Mbit/s (95 % interval) | 2 runs",
-        f"{LOSS}: 10% | {CONTROLLER}: lia | Goodput: 1.000 Mbit/s ± 0.000 Mbit/s (95 % interval) | 2 runs",
-        f"{LOSS}: 1% | {CONTROLLER}: olia | Goodput: 8.000 Mbit/s ± 0.000 Mbit/s (95 % interval) | 2 runs",
+        f"{LOSS}: 1% | {CONTROLLER}: lia | Goodput: 5 ± 13 Mbit/s (95 % interval) | 2 runs",
+        f"{LOSS}: 10% | {CONTROLLER}: lia | Goodput: 1.000 ± 0 Mbit/s (95 % interval) | 2 runs",
+        f"{LOSS}: 1% | {CONTROLLER}: olia | Goodput: 8.000 ± 0 Mbit/s (95 % interval) | 2 runs",
         f"{LOSS}: 10% | {CONTROLLER}: olia | no run yet",
     ]
     chart = page.chart("heat")
     assert chart.titles() == (LOSS, CONTROLLER)
     assert chart.bar_title() == "Goodput (Mbit/s)"
+    # Means that lie closer together than their intervals are wide have nearly the same colour, and that is said.
+    assert chart.levels() == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), abs=0.001)
+    assert "The colours reach over 8.471 Mbit/s" in page.note.text()
+    assert [number.toPlainText() for number in chart.numbers()] == ["5 ± 13", "1.000 ± 0", "8.000 ± 0"]
+
+
+def test_names_along_an_axis_do_not_overlap(page: StudyPage, qtbot: QtBot):
+    page.show_study(large_study(2))
+    page.set_view("heat")
+    page.choose(x=CONTROLLER, y=LOSS)
+    chart = page.chart("heat")
+    axis = chart.item.getAxis("bottom")
+    assert axis.shown_names() == ["lia", "olia", "balia", "mpcc-loss"]
+    # Words are cut; of numbers one in two or three is told.
+    page.resize(380, 420)
+    qtbot.wait(1)
+    cut = axis.shown_names()
+    assert len(cut) == 4
+    assert "…" in cut[-1]
+    page.resize(240, 420)
+    page.choose(x=LOSS, y=CONTROLLER)
+    qtbot.wait(1)
+    told = axis.shown_names()
+    assert 0 < len(told) < 5
+    assert all("…" not in text for text in told)
 
 
 def test_clicked_cell_gives_its_runs(page: StudyPage, qtbot: QtBot):
@@ -136,6 +161,18 @@ def drag(chart: object, start: QPoint, end: QPoint) -> None:
     QTest.mouseMove(chart, (start + end) / 2)  # type: ignore[call-overload]
     QTest.mouseMove(chart, end)  # type: ignore[call-overload]
     QTest.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=end)  # type: ignore[call-overload]
+
+
+def test_table_shows_a_figure_in_a_narrow_panel(page: StudyPage):
+    page.set_view("table")
+    page.resize(310, 400)
+    table = page.table
+    titles = [str(table.model().headerData(column, Qt.Orientation.Horizontal)) for column in range(3)]
+    assert titles == ["controller", "loss", "Goodput (Mbit/s)"]
+    assert table.model().headerData(0, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) == CONTROLLER
+    assert table.columnViewportPosition(2) + table.columnWidth(2) <= table.viewport().width()
+    # What is copied has whole keys.
+    assert table.text().splitlines()[0].startswith(f"{CONTROLLER}\t{LOSS}\t")
 
 
 def test_table_is_sorted_by_its_columns(page: StudyPage):

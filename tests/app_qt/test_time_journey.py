@@ -87,13 +87,13 @@ def test_a_person_sweeps_scrubs_explains_and_asks_what_if(journey: TimeJourney) 
 
     # A point of the window's curve: the rule, computed from its numbers, gives the window that is drawn there.
     point = journey.explain(f"{FLOW}/1", 60.0)
-    assert point.worked is not None
-    assert point.worked.is_same
+    (computed,) = point.worked
+    assert computed.is_same
     fresh = Simulation(scenario, seed=row.seed)
     fresh.run_until(point.told.time_s)
     subflow = fresh.inspect().subflows
     cwnd_pkts = subflow.cwnd_pkts[subflow.names.index(f"{FLOW}/1")]
-    assert point.worked.value == pytest.approx(cwnd_pkts, rel=1e-9)
+    assert computed.value == pytest.approx(cwnd_pkts, rel=1e-9)
 
     # What if the upper link had lost more: the same luck until then, and the original as a ghost after it.
     forked = store.run(journey.fork(FORKED_AT_S, "top", "2%"))
@@ -126,7 +126,7 @@ def ghost_is_shown_from_the_fork_on(window: MainWindow) -> None:
     curves = {CurveId(c.run, c.owner, c.kind): c for c in plot.shown_curves()}
     line, ghost = (curves[CurveId(run, f"{FLOW}/1", "subflow")] for run in range(2))
     assert (line.is_ghost, ghost.is_ghost) == (False, True)
-    assert ghost.time_s[0] == pytest.approx(FORKED_AT_S)
+    assert FORKED_AT_S <= ghost.time_s[0] <= FORKED_AT_S + ghost.bin_s  # a point in the middle of its bin
     after = len(ghost.time_s) // 2
     assert line.values[-after:].mean() < 0.8 * ghost.values[-after:].mean()  # 2 % of loss leave a smaller window
     assert window.plots.stack.forks.texts == [(FORKED_AT_S, DIFFERENCE)]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
@@ -19,6 +20,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.learning.training_draft import DOCUMENT
 from subflow_app.core.learning.training_progress import TRAINING_ACTIONS, JobState, Training
+from subflow_app.qt.inspector.editors import TextEditor
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.page import TrainPage
@@ -196,7 +198,7 @@ def test_an_impossible_value_keeps_the_training_from_starting(window: MainWindow
     window.bar.trigger("train.start")
 
     assert desk.orders == []
-    assert "gamma" in window.banners.text("training")
+    assert window.banners.text("training") == ""  # said once, at the field
 
 
 def test_typing_counts_without_enter(qtbot: QtBot, window: MainWindow, desk: FakeDesk) -> None:
@@ -247,7 +249,7 @@ def test_the_table_follows_a_training(page: LonePage, desk: FakeDesk) -> None:
     desk.learn(training, 100, level=3.3e6)
     settle(page)
 
-    assert cell(page, training, "Decisions") == "25,000"
+    assert cell(page, training, "Decisions") == "25\u202f000"
     assert cell(page, training, "Done") == "50 %"
     assert cell(page, training, "Against classics") == "1.63× lia"  # 3.3 x 0.99 x 1.02 over 2.05 Mbit/s
     assert cell(page, training, "Updates/s") == "440"
@@ -525,3 +527,26 @@ def test_a_policy_that_does_not_fit_is_told(window: MainWindow, desk: FakeDesk) 
     window.bar.trigger("train.race")
     assert "raced-1" in window.banners.text("action")
     assert not window.runs.is_running
+
+
+def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, desk: FakeDesk, qtbot: QtBot) -> None:
+    page.train.load_choices()
+    qtbot.waitUntil(lambda: page.train.form is not None, timeout=PATIENCE_MS)
+    assert page.train.form is not None
+    refused: list[str] = []
+    page.trainings.failed.connect(refused.append)
+    row = page.train.form.form.row("training.time")
+    assert row is not None
+    assert isinstance(row.editor, TextEditor)
+    row.editor.setFocus()
+    QTest.keyClicks(row.editor, "soon")
+
+    page.train.start()
+
+    assert "not a number with a unit" in row.message.text()
+    assert (refused, desk.orders) == ([], [])
+    row.editor.selectAll()
+    QTest.keyClicks(row.editor, "30s")
+    page.train.start()
+    assert row.message.text() == ""
+    assert desk.orders[-1][0].minutes == 0.5

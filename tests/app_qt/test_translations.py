@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from pytestqt.qtbot import QtBot
+from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 
 from subflow_app.core import language as core_language
@@ -120,6 +121,10 @@ def test_menus_have_mnemonics_and_share_no_more_of_them_than_in_english(language
         for text in english:
             assert bool(mnemonic(tr(text))) == bool(mnemonic(text)), text
         assert shared(map(tr, english)) <= shared(english), [tr(title), *map(tr, english)]
+
+
+def test_no_workspace_is_called_like_a_command(language: str) -> None:
+    assert named_like_commands() == set()
 
 
 def shared(texts: Iterable[str]) -> int:
@@ -218,6 +223,8 @@ def test_nothing_is_shown_in_english(
     qtbot: QtBot, translated_window: MainWindow, recorder: Recorder, texts: dict[Key, set[str]]
 ) -> None:
     window = translated_window
+    # The toolbar fits a small screen in every language.
+    assert window.toolbar.sizeHint().width() <= 1280
     is_english = english_texts(texts, recorder)
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
@@ -35,7 +37,7 @@ def test_every_workspace_is_arranged_and_every_panel_has_its_place() -> None:
 def test_workspace_opens_the_panels_of_its_task(window: MainWindow, name: str) -> None:
     show(window, name)
 
-    assert opened(window) == {place.name for place in ARRANGEMENTS[name].places}
+    assert opened(window) == {place.name for place in ARRANGEMENTS[name].places if place.is_open}
     assert window.bar[f"view.workspace_{name}"].isChecked()
     assert all(window.bar[f"view.{panel}"].isChecked() == window.docks.is_open(panel) for panel in PANELS)
 
@@ -117,8 +119,8 @@ def test_workspaces_are_kept_between_sessions(qtbot: QtBot, qapp: QApplication, 
 def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     show(window, "analyse")
 
-    assert window.bar._workspace.text().startswith("Analyse")
-    assert "Analyse" in window.bar._workspace.accessibleName()
+    assert window.bar._workspace.text().startswith("Analysis")
+    assert "Analysis" in window.bar._workspace.accessibleName()
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (3840, 2160)])
@@ -134,6 +136,163 @@ def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[
             if widget.isVisible():
                 assert widget.width() >= 300, (name, panel.name)
                 assert widget.height() >= 130, (name, panel.name)
-        if name not in ("train", "study"):  # where another page covers them
+        if name not in ("design", "train", "study"):  # where another page covers them
             assert window.plots.width() >= 300, name
             assert window.plots.height() >= 200, name
+
+
+# What is in front of the workspaces in which the plots are a tab away.
+MAIN_PAGES = {"study": "sweeps", "train": "train"}
+
+
+def share(window: MainWindow, widget: QWidget) -> float:
+    seen = widget.visibleRegion().boundingRect()
+    return seen.width() * seen.height() / (window.width() * window.height())
+
+
+def test_plots_take_much_of_a_small_window(window: MainWindow, run_once: Callable[[], int]) -> None:
+    window.resize(1366, 768)
+    run_once()
+    for name in WORKSPACES:
+        show(window, name)
+        window.workspaces.reset()
+        QApplication.processEvents()
+        if name == "design":
+            assert window.docks.front_of("plots") == "inspector"
+            assert share(window, window.topology) >= 0.45
+            continue
+        if name in MAIN_PAGES:
+            assert window.docks.front_of("plots") == MAIN_PAGES[name]
+            # Not what is seen of it: a page that is covered by a part of its own would count as hidden.
+            page = window.docks.content(MAIN_PAGES[name])
+            assert page.isVisible()
+            assert page.width() * page.height() >= 0.45 * window.width() * window.height(), name
+            window.docks.raise_panel("plots")
+            QApplication.processEvents()
+        # Titles and axes of the plots, but not their legend.
+        least = 0.45 if name == "run" else 0.35
+        assert share(window, window.plots.stack.viewport()) >= least, name
+        assert len(window.plots.stack.plots) == 3
+
+
+def folded(window: MainWindow) -> bool:
+    return not window.history.isVisible() and window.docks.is_open("history")
+
+
+def test_history_folds_to_a_line_in_a_low_window(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    run_once()
+    assert not folded(window)
+
+    window.resize(1366, 768)
+    assert folded(window)
+    place = window.findChild(QToolButton, "panel_fold")
+    assert place is not None
+    qtbot.waitUntil(lambda: place.text().startswith("1 run   Newest: Two paths"))
+    high = window.plots.height()
+
+    # The same button shows the list and takes it away again, with the mouse and with the keyboard.
+    QTest.mouseClick(place, Qt.MouseButton.LeftButton)
+    assert window.history.isVisible()
+    assert window.history.height() > 100
+    QTest.keyClick(place, Qt.Key.Key_Space)
+    assert folded(window)
+    QApplication.processEvents()
+    assert window.plots.height() == high
+    window.bar.trigger("view.fold")
+    assert not folded(window)
+    window.bar.trigger("view.fold")
+    assert folded(window)
+
+    # Whoever asks for the list sees it.
+    window.find_run()
+    assert not folded(window)
+
+    # So does whoever asks for any other panel there: with its tab, from the View menu, or by a click on a curve.
+    for ask in (
+        lambda: QTest.mouseClick(window.docks.tab("explain"), Qt.MouseButton.LeftButton),
+        lambda: window.docks.set_open("explain", True),
+        lambda: window.docks.raise_panel("explain"),
+    ):
+        window.docks.raise_panel("events")
+        window.bar.trigger("view.fold")
+        assert not window.docks.content("events").isVisible()
+        ask()
+        qtbot.waitUntil(window.docks.content("explain").isVisible)
+        assert window.docks.content("explain").height() > 100
+
+
+def test_what_was_chosen_about_the_history_is_kept(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
+    first = make_window(qapp, tmp_path)
+    first.resize(1366, 768)
+    first.show()
+    assert folded(first)
+    first.bar.trigger("view.fold")
+    show(first, "analyse")
+    assert folded(first)
+    close_window(qtbot, first)
+
+    second = make_window(qapp, tmp_path)
+    second.resize(1366, 768)
+    second.show()
+    assert folded(second)
+    show(second, DEFAULT_WORKSPACE)
+    assert not folded(second)
+    second.resize(1366, 1000)
+    second.resize(1366, 700)
+    assert not folded(second)
+    second.workspaces.reset()
+    assert folded(second)
+    close_window(qtbot, second)
+
+
+def places(window: MainWindow) -> list[QRect]:
+    parts = (window.plots, window.topology, window.inspector, window.statusBar())
+    return [QRect(part.mapTo(window, QPoint()), part.size()) for part in parts]
+
+
+def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(window: MainWindow, run_once: Callable[[], int]) -> None:
+    window.resize(1366, 768)
+    QApplication.processEvents()
+    before = places(window)
+
+    run_once()
+    QApplication.processEvents()
+    assert places(window) == before
+
+    window.banners.show_banner("told", "warning", "Something happened. " * 20)
+    QApplication.processEvents()
+    assert places(window) == before
+    banner = window.banners.geometry()
+    assert banner.height() > 20
+    # Over the panels, and off the lines below them.
+    assert window.rect().contains(QRect(window.banners.mapTo(window, QPoint()), banner.size()))
+    assert window.banners.mapTo(window, QPoint(0, banner.height())).y() <= window.statusBar().y()
+
+    window.banners.close_banner("told")
+    assert window.banners.isHidden()
+    assert places(window) == before
+
+
+@pytest.mark.parametrize(
+    ("action", "panel"),
+    [("gallery.show", "gallery"), ("leaderboard.show", "leaderboard"), ("study.compare", "compare")],
+)
+def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow, action: str, panel: str) -> None:
+    show(window, "design")
+    assert window.bar[action].isEnabled()
+
+    window.bar.trigger(action)
+
+    assert window.workspaces.current == "study"
+    assert window.docks.front_of("plots") == panel
+
+
+def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:
+    show(window, "analyse")
+    window.bar.trigger("study.compare")
+    assert window.workspaces.current == "analyse"
+
+    show(window, "run")
+    window.docks.set_open("compare", True)
+    window.bar.trigger("study.compare")
+    assert window.workspaces.current == "run"

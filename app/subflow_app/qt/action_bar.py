@@ -14,9 +14,9 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.running.stepping import speed_text
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import SPEEDS, THEMES, WORKSPACES
+from subflow_app.qt.actions.choices import SPEEDS, WORKSPACES
 from subflow_app.qt.icons import icon
-from subflow_app.qt.menus import MENUS, SUBMENUS, TOOLBAR
+from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.qt.speed_slider import SpeedSlider
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.errors import SimError
@@ -39,6 +39,7 @@ class ActionBar(QObject):
         self._window = window
         self._specs = {spec.id: spec for spec in ACTIONS}
         self._actions: dict[str, QAction] = {}
+        self._refusals: dict[str, str] = {}  # why actions cannot be done now
         self._groups: dict[str, QActionGroup] = {}
         self.state = WindowState()
         self._run_word = "&Run"
@@ -46,7 +47,7 @@ class ActionBar(QObject):
         self.speed_slider = SpeedSlider(window)
         self._limit: float | None = None
         for spec in ACTIONS:
-            self._actions[spec.id] = self._make(spec)
+            self._make(spec)
         # Between the presets none is on.
         self._groups["speed"].setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
 
@@ -89,7 +90,7 @@ class ActionBar(QObject):
                 self._window.addAction(self._actions[spec.id])
             else:
                 scopes[spec.scope].addAction(self._actions[spec.id])
-        filled = {**self._submenus(), **submenus}
+        filled = self._submenus(submenus)
         for title, entries in MENUS.items():
             menu = self._window.menuBar().addMenu(tr(title))
             menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
@@ -98,6 +99,8 @@ class ActionBar(QObject):
 
     def fill(self, menu: QMenu, entries: Sequence[str], submenus: Mapping[str, QMenu] | None = None) -> None:
         """Adds the actions with these ids to a menu; "-" is a separator, ">title" a submenu."""
+        # What cannot be done says there why.
+        menu.setToolTipsVisible(True)
         for entry in entries:
             if entry == "-":
                 menu.addSeparator()
@@ -110,7 +113,9 @@ class ActionBar(QObject):
         """Enables what can be done now, and makes the run action say what it does next."""
         self.state = state
         for spec in ACTIONS:
-            self._actions[spec.id].setEnabled(spec.enabled_when(state))
+            refusal = spec.refusal(state)
+            if refusal != self._refusals[spec.id]:
+                self._refuse(spec, refusal)
         word = "&Run"
         if state.is_running:
             word = "&Resume" if state.is_paused else "&Pause"
@@ -154,7 +159,7 @@ class ActionBar(QObject):
 
     # ---- inside ----
 
-    def _make(self, spec: ActionSpec) -> QAction:
+    def _make(self, spec: ActionSpec) -> None:
         action = QAction(tr(spec.text), self._window)
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
@@ -170,20 +175,35 @@ class ActionBar(QObject):
             if spec.group not in self._groups:
                 self._groups[spec.group] = QActionGroup(self)
             self._groups[spec.group].addAction(action)
-        shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        action.setToolTip(f"{tr(spec.tip)} ({shown})" if shown else tr(spec.tip))
+        if spec.id in TOOLBAR_WORDS:
+            action.setIconText(tr(TOOLBAR_WORDS[spec.id]))
+        self._actions[spec.id] = action
+        self._refuse(spec, spec.refusal(self.state))
         action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
         if spec.group:
             action.toggled.connect(self._update_buttons)
-        return action
 
-    def _submenus(self) -> dict[str, QMenu]:
-        menus = {}
-        for title, entries in SUBMENUS.items():
+    def _refuse(self, spec: ActionSpec, refusal: str) -> None:
+        """Enables an action, or disables it and says why, where it is pointed at."""
+        self._refusals[spec.id] = refusal
+        action = self._actions[spec.id]
+        action.setEnabled(not refusal)
+        shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        tip, why = tr(spec.tip), tr("Not now: {reason}.", reason=tr(refusal)) if refusal else ""
+        action.setToolTip("\n".join(filter(None, (f"{tip} ({shown})" if shown else tip, why))))
+        action.setStatusTip(why or tip)
+        if spec.is_contextual:
+            action.setVisible(not refusal)
+
+    def _submenus(self, filled: Mapping[str, QMenu]) -> dict[str, QMenu]:
+        """Those of `SUBMENUS`, beside those that the window fills."""
+        menus = dict(filled)
+        for title in SUBMENUS:
             menus[title] = QMenu(tr(title), self._window)
             menus[title].setObjectName(f"menu_{title.replace(' ', '_').lower()}")
-            menus[title].setIcon(icon("plots"))
-            self.fill(menus[title], entries)
+            menus[title].setIcon(icon(SUBMENU_ICONS.get(title, "plots")))
+        for title, entries in SUBMENUS.items():
+            self.fill(menus[title], entries, menus)
         return menus
 
     def _run(self, spec: ActionSpec, is_on: bool) -> None:
@@ -205,7 +225,6 @@ class ActionBar(QObject):
             "workspace", [*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout"], bar
         )
         self._workspace.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._theme = self._drop_down("theme", [f"view.theme_{mode}" for mode in THEMES], bar)
         for entry in TOOLBAR:
             if entry == "-":
                 bar.addSeparator()
@@ -218,15 +237,17 @@ class ActionBar(QObject):
                     ">speed": self._speed,
                     ">speed_slider": self.speed_slider,
                     ">workspace": self._workspace,
-                    ">theme": self._theme,
                 }
                 bar.addWidget(buttons[entry])
             else:
                 bar.addAction(self._actions[entry])
+        for action_id in ("run.toggle", *TOOLBAR_WORDS):
+            button = bar.widgetForAction(self._actions[action_id])
+            assert isinstance(button, QToolButton)
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         run = bar.widgetForAction(self._actions["run.toggle"])
         if isinstance(run, QToolButton):
             run.setObjectName("run_button")
-            run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             # The words differ in length; the buttons beside must not jump.
             widest = max(run.fontMetrics().horizontalAdvance(_plain(word)) for word in _RUN_WORDS)
             run.setMinimumWidth(widest + _TOOLBAR_ICON + 22)
@@ -259,11 +280,6 @@ class ActionBar(QObject):
             self._workspace.setIcon(icon("workspace"))
             self._workspace.setToolTip(tr("Workspace: which panels are open, and where"))
             self._workspace.setAccessibleName(tr("Workspace: {name}", name=title))
-        theme = self._groups["theme"].checkedAction()
-        if theme is not None:
-            self._theme.setIcon(theme.icon())
-            self._theme.setToolTip(theme.text().replace("&", ""))
-            self._theme.setAccessibleName(self._theme.toolTip())
 
     def _style_run(self) -> None:
         action = self._actions["run.toggle"]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from subflow_app.core.language import translatable
+
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
@@ -16,6 +18,7 @@ class WindowState:
     """What the availability of actions depends on."""
 
     is_valid: bool = False  # the scenario can run
+    is_begun_only: bool = False  # nothing is wrong with it, but there is no node, link or flow yet
     is_running: bool = False  # a run is going on, paused or not
     is_paused: bool = False
     has_live_link: bool = False  # a link is selected that the run has
@@ -50,13 +53,38 @@ class Scope(Enum):
     SWEEPS = "in the sweeps"
 
 
-def _always(_state: WindowState) -> bool:
-    return True
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What an action cannot do without.
+
+    Attributes:
+        is_met: whether it is there.
+        otherwise: why the action cannot be done where it is not: in the middle of a sentence, in English.
+    """
+
+    is_met: Callable[[WindowState], bool]
+    otherwise: str
 
 
-def has_plots(state: WindowState) -> bool:
-    """Whether the plots show something."""
-    return state.runs_shown > 0
+COMPLETE = Need(
+    lambda s: s.is_running or not s.is_begun_only,
+    translatable("nothing is there to run yet: it takes two hosts, a link between them and a flow"),
+)
+VALID = Need(lambda s: s.is_valid, translatable("the scenario has problems, which the inspector lists"))
+RUNNABLE = Need(lambda s: s.is_valid or s.is_running, VALID.otherwise)
+RUNNING = Need(lambda s: s.is_running, translatable("no run is going on"))
+NOT_RUNNING = Need(lambda s: not s.is_running, translatable("a run is going on"))
+PLOTS_SHOWN = Need(lambda s: s.runs_shown > 0, translatable("the plots show no run"))
+HAS_NODES = Need(lambda s: s.has_nodes, translatable("the canvas is empty"))
+STORE = Need(lambda s: s.has_store, translatable("no database is open"))
+WRITABLE = Need(lambda s: s.can_write, translatable("no database is open that can be written"))
+SELECTED = Need(lambda s: s.runs_selected > 0, translatable("select runs in the history first"))
+ONE_SELECTED = Need(lambda s: s.runs_selected == 1, translatable("select one run in the history first"))
+
+
+def possible(action_id: str, otherwise: str) -> Need:
+    """That a feature says of its action that it can be done."""
+    return Need(lambda state: action_id in state.features, otherwise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +98,12 @@ class ActionSpec:
         icon: its meaning, see ``icons``.
         shortcuts: portable text; the first is shown, the others work too.
         run: what it does; a switch reads its new state from the second argument.
-        enabled_when: whether it can be done now.
+        needs: what it cannot do without; of what is missing, the first is told.
         scope: where its shortcuts work.
         checkable: whether it is a switch.
         group: of the actions with the same group exactly one is on.
         is_on: whether a switch is on at first.
+        is_contextual: whether menus have it only while it can be done, because it belongs to what goes on then.
     """
 
     id: str
@@ -83,15 +112,24 @@ class ActionSpec:
     icon: str
     shortcuts: tuple[str, ...]
     run: Callable[[MainWindow, bool], object]
-    enabled_when: Callable[[WindowState], bool] = _always
+    needs: tuple[Need, ...] = ()
     scope: Scope = Scope.WINDOW
     checkable: bool = False
     group: str = ""
     is_on: bool = False
+    is_contextual: bool = False
+
+    def enabled_when(self, state: WindowState) -> bool:
+        """Whether it can be done now."""
+        return all(need.is_met(state) for need in self.needs)
+
+    def refusal(self, state: WindowState) -> str:
+        """Why it cannot be done now, in the middle of a sentence and in English; empty if it can."""
+        return next((need.otherwise for need in self.needs if not need.is_met(state)), "")
 
     @property
     def is_remembered(self) -> bool:
         """Whether it is a switch of plots or canvas, kept from session to session; others are kept elsewhere."""
-        if not self.checkable or self.group:
+        if not self.checkable:
             return False
-        return self.scope is Scope.PLOTS or self.id.startswith(("view.plot_", "arrange."))
+        return self.scope is Scope.PLOTS or (not self.group and self.id.startswith(("view.plot_", "arrange.")))

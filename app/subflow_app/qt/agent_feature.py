@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.agent_panel import AgentPanel
     from subflow_app.qt.main_window import MainWindow
 
-_ROOM = (448, 236)  # px
+_ROOM = (298, 140)  # px
 
 
 class AgentFeature(Feature):
@@ -46,7 +46,7 @@ class AgentFeature(Feature):
             content.number_chosen.connect(self._show_number)
             content.changed.connect(self.changed)
             content.failed.connect(window.notices.history_failed)
-            self.panel.put_in(content)
+            self.panel.put_in(content, scrolls=True)
         return self._content
 
     def connect_parts(self) -> None:

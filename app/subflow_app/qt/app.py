@@ -43,8 +43,10 @@ _log = logging.getLogger(__name__)
 
 _LOG_BYTES = 1_000_000
 _LOG_FILES_KEPT = 3
-# Said by platforms without a window manager about every resize; nothing is wrong.
-_HARMLESS = ("This plugin does not support propagateSizeHints",)
+# Said by platforms without a window manager about every resize, every dialog and every menu; nothing is wrong.
+_HARMLESS = tuple(
+    f"This plugin does not support {what}" for what in ("propagateSizeHints", "raise()", "grabbing the keyboard")
+)
 
 
 def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | None = None) -> int:
@@ -73,10 +75,13 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     mode: ThemeMode = next((mode for mode in MODES if mode == preferences.settings.theme), "system")
     path = None if file is None else Path(file)
     is_scenario = path is not None and not is_database_file(path)
-    example = None if is_scenario else DEMO_SCENARIO
+    reopens = path is None and preferences.settings.reopens_last and bool(preferences.settings.recent_files)
+    example = None if is_scenario or reopens else DEMO_SCENARIO
     window = MainWindow(Theme(application, mode, application), preferences, example=example)
     bugs = BugReports(window)
     bugs.hear()
+    if reopens and not window.documents.reopen_last():
+        window.documents.open_example(DEMO_SCENARIO)
     if path is not None and is_scenario:
         window.documents.open(path)
     elif path is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.fuzzy import rank
-from subflow_app.core.language import tr, translatable
+from subflow_app.core.language import tr
 from subflow_app.core.resources import scenario_names
-from subflow_app.qt.action_spec import ActionSpec, WindowState
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.actions.choices import PANELS
 from subflow_app.qt.icons import icon
@@ -38,32 +37,6 @@ _MOST_RUNS = 500
 _ROWS_SHOWN = 11
 _WIDTH = 640
 ENTRY_ROLE = Qt.ItemDataRole.UserRole
-
-# What has to be different for an action to be possible: the first change that makes it so is the reason it is not.
-_REASONS: tuple[tuple[dict[str, Any], str], ...] = (
-    ({"can_undo": True}, translatable("there is nothing to undo")),
-    ({"can_redo": True}, translatable("there is nothing to redo")),
-    ({"is_running": False, "is_paused": False}, translatable("a run is going on")),
-    ({"is_valid": True}, translatable("the scenario has problems")),
-    ({"is_running": True}, translatable("no run is going on")),
-    ({"is_training": False}, translatable("a training is going on")),
-    ({"has_store": True}, translatable("no database is open")),
-    ({"runs_shown": 1}, translatable("the plots show no run")),
-    ({"runs_shown": 2}, translatable("the plots show one run only")),
-    ({"runs_selected": 1}, translatable("select one run in the history first")),
-    ({"runs_selected": 1, "runs_shown": 1}, translatable("no run is shown and none is selected")),
-    ({"runs_selected": 1, "can_write": True}, translatable("select one run in the history first")),
-    ({"can_write": True}, translatable("the database cannot be written")),
-    ({"plots_without_data": frozenset()}, translatable("the run that is shown has no such data")),
-    ({"nodes_selected": 1, "can_move_nodes": True}, translatable("select a node on the canvas first")),
-    ({"nodes_selected": 2, "can_move_nodes": True}, translatable("select two nodes on the canvas first")),
-    ({"nodes_selected": 3, "can_move_nodes": True}, translatable("select three nodes on the canvas first")),
-    (
-        {"features": frozenset({"agent.first", "agent.previous"})},
-        translatable("there is no earlier decision of an agent"),
-    ),
-    ({"features": frozenset({"agent.next", "agent.last"})}, translatable("there is no later decision of an agent")),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,26 +222,24 @@ def _actions(window: MainWindow) -> Iterator[Entry]:
             spec.icon,
             f"{tr(spec.tip)} ({spec.id})",
             action.trigger,
-            "" if action.isEnabled() else _refusal(spec, window.bar.state),
+            tr(refusal) if (refusal := spec.refusal(window.bar.state)) else "",
         )
 
 
-def _refusal(spec: ActionSpec, state: WindowState) -> str:
-    for change, reason in _REASONS:
-        if spec.enabled_when(replace(state, **change)):
-            return tr(reason)
-    return tr("not possible at the moment")
-
-
 def _menu_paths() -> dict[str, str]:
-    """Where each action stands, e.g. ``View › Interval plots``."""
-    above = {
-        entry[1:]: tr(menu).replace("&", "") for menu, entries in MENUS.items() for entry in entries if entry[0] == ">"
-    }
-    paths = {entry: tr(menu).replace("&", "") for menu, entries in MENUS.items() for entry in entries}
-    for title, entries in SUBMENUS.items():
+    """Where each action stands, e.g. ``View › Plots › Interval plots``."""
+    paths: dict[str, str] = {}
+
+    def note(entries: Sequence[str], above: str) -> None:
         for entry in entries:
-            paths[entry] = f"{above.get(title, '')} › {tr(title)}".replace("&", "")
+            if entry[0] == ">":
+                title = entry[1:]
+                note(SUBMENUS.get(title, ()), f"{above} › {tr(title).replace('&', '')}")
+            else:
+                paths[entry] = above
+
+    for title, entries in MENUS.items():
+        note(entries, tr(title).replace("&", ""))
     return paths
 
 

@@ -220,7 +220,18 @@ class Dialogs:
 
     def paragraph(self, title: str, label: str, text: str) -> str | None:
         """Several lines of text, or None."""
-        answer, is_accepted = QInputDialog.getMultiLineText(self._parent, title, label, text)
+        dialog = QInputDialog(self._parent)
+        dialog.setOption(QInputDialog.InputDialogOption.UsePlainTextEditForTextInput)
+        dialog.setWindowTitle(title)
+        dialog.setLabelText(label)
+        dialog.setTextValue(text)
+        # Qt names the field of a single line by its label, but not this one.
+        field = dialog.findChild(QPlainTextEdit)
+        assert isinstance(field, QPlainTextEdit)
+        field.setAccessibleName(label)
+        is_accepted = dialog.exec() == QInputDialog.DialogCode.Accepted
+        answer = dialog.textValue()
+        dialog.deleteLater()
         return answer.rstrip() if is_accepted else None
 
     def choice(self, title: str, label: str, options: Sequence[str], current: int) -> str | None:

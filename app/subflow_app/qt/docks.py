@@ -18,10 +18,11 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
+from subflow_app.qt.panel_fold import PanelFold
 from subflow_app.qt.theme import Tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 5
+LAYOUT_VERSION = 6
 
 
 class Side(Enum):
@@ -64,6 +65,7 @@ class Docks(QObject):
         self._manager = ads.CDockManager(window)
         self._manager.setObjectName("docks")
         self._panels: dict[str, _Panel] = {}
+        self.fold: PanelFold | None = None
         # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
         # is, and that took a quarter of the time until the window could be used. apply_tokens brings it.
 
@@ -93,9 +95,16 @@ class Docks(QObject):
         dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
         dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
         self._manager.addDockWidgetTabToArea(dock, self._manager.centralWidget().dockAreaWidget())
+        # Of the tab, which stays with its panel: places are deleted and made anew when layouts change.
+        dock.tabWidget().clicked.connect(lambda dock=dock: self._unfold(dock))
         dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
         self._draw_icons(self._panels[name])
+
+    def make_foldable(self, name: str) -> PanelFold:
+        """Lets the place of a panel be folded to one line while it lies above or below others."""
+        self.fold = PanelFold(self._manager, self._panels[name].dock)
+        return self.fold
 
     def set_sizes(self, name: str, sizes: list[int]) -> None:
         """Shares out the splitter that holds panel ``name`` (or the centre): pixels, left to right or top to bottom."""
@@ -113,6 +122,8 @@ class Docks(QObject):
     def rearranging(self) -> Iterator[None]:
         """Several panels move within this block: nothing is drawn, and nothing polished, before all are there."""
         style, focused = self._manager.styleSheet(), QApplication.focusWidget()
+        if self.fold is not None:
+            self.fold.release()
         self._window.setUpdatesEnabled(False)
         # A panel that comes as a tab is in front until the next one comes: hidden, none takes that for being looked at.
         self._manager.hide()
@@ -157,6 +168,7 @@ class Docks(QObject):
         dock = self._panels[name].dock
         dock.toggleView(is_open)
         if is_open:
+            self._unfold(dock)
             dock.setAsCurrentTab()
             dock.raise_()
 
@@ -191,7 +203,12 @@ class Docks(QObject):
         """Brings a panel (or the centre) to the front of those it shares its place with; a closed one stays closed."""
         dock = self._manager.findDockWidget(name)
         if not dock.isClosed():
+            self._unfold(dock)
             dock.setAsCurrentTab()
+
+    def _unfold(self, dock: Any) -> None:
+        if self.fold is not None:
+            self.fold.show_panel(dock)
 
     def front_of(self, name: str) -> str:
         """The panel (or the centre) that is in front where this one lies."""
@@ -203,6 +220,8 @@ class Docks(QObject):
         self._manager.setStyleSheet(_style_sheet(tokens))
         for panel in self._panels.values():
             self._draw_icons(panel)
+        if self.fold is not None:
+            self.fold.refresh_icon()
 
     def _draw_icons(self, panel: _Panel) -> None:
         panel.dock.setIcon(icon(panel.icon_name))
@@ -240,6 +259,8 @@ ads--CDockWidgetTab[focused="true"] QLabel {{ color: {t.text}; }}
 ads--CDockWidgetTab:hover QLabel {{ color: {t.text}; }}
 #tabCloseButton {{ background: none; border: none; border-radius: 3px; padding: 0; margin: 2px 0 0 2px; }}
 #tabCloseButton:hover {{ background: {t.button_hover}; }}
+#panel_fold {{ background: none; border: none; border-radius: 3px; padding: 1px 4px; color: {t.muted_text}; }}
+#panel_fold:hover, #panel_fold:focus {{ background: {t.button_hover}; color: {t.text}; }}
 ads--CTitleBarButton {{ background: none; border: none; border-radius: 3px; padding: 0 2px; }}
 ads--CTitleBarButton:hover {{ background: {t.button_hover}; }}
 ads--CAutoHideTab {{ background: {t.window}; color: {t.muted_text}; border: none; padding: 4px; }}

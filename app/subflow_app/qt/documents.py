@@ -105,6 +105,11 @@ class Documents(QObject):
         self._preferences.change(self._preferences.settings.with_recent_file(path))
         return True
 
+    def reopen_last(self) -> bool:
+        """Opens the file that was used last; False if there is none, or it cannot be read, which is told."""
+        recent = self._preferences.settings.recent_files
+        return bool(recent) and self.open(recent[0])
+
     def open_example(self, name: str) -> bool:
         """Opens a copy of a shipped scenario."""
         if not self.may_discard():

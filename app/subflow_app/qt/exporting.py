@@ -181,15 +181,12 @@ class Exports(QObject):
     def _write_data(self, path: Path) -> None:
         from subflow_app.core.exports import export_shown
 
-        shown = self._plots.stack.plots_by_spec()
+        stack = self._plots.stack
+        # The samples, in whatever bins and means they are drawn.
         export_shown(
             [
-                (
-                    spec,
-                    [each for p in plots for each in p.shown_curves()],
-                    [each for p in plots for each in p.shown_bars()],
-                )
-                for spec, plots in shown
+                (spec, stack.sampled_curves(spec), [each for plot in plots for each in plot.shown_bars()])
+                for spec, plots in stack.plots_by_spec()
             ],
             path,
         )

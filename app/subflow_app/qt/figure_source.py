@@ -61,6 +61,7 @@ def shown_plan(shown: PlotStack) -> FigurePlan:
             [curve for plot in plots for curve in plot.shown_curves()],
             [bar for plot in plots for bar in plot.shown_bars()],
             value_range=_value_range(plots[0], is_log=shown.is_log),
+            bin_s=shown.bin_s(spec),
         )
         for spec, plots in shown.plots_by_spec()
     )

@@ -2,8 +2,9 @@
 
 Every function takes SI (bit/s, s, bytes, packets, ratio) and returns text with a unit; a value that does not exist
 (NaN, ``None``) becomes an en dash, an unlimited one becomes "unlimited".
-Numbers are written alike in every language, 12,345.6 with a decimal point: fields, files and figures write them so, and
-a value read off a plot can be typed into a field.
+Numbers are written alike in every language, with a decimal point: fields, files and figures write them so, and a value
+read off a plot can be typed into a field. Thousands are grouped by a thin space, and only from five digits on: a comma
+beside a decimal point means the one in some languages and the other in others.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from subflow_app.core.language import tr, translatable
 
 MISSING = "\N{EN DASH}"
 UNLIMITED = translatable("unlimited")
+
+_THIN = "\N{NARROW NO-BREAK SPACE}"
 
 _RATE = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -37,7 +40,7 @@ _MONTHS = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """``digits`` significant digits, never in scientific notation, thousands in groups: 12345.6 -> "12,346"."""
+    """``digits`` significant digits, never in scientific notation, thousands in groups: 12345.6 -> "12 346"."""
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
@@ -46,7 +49,7 @@ def number(value: float | None, digits: int = 3) -> str:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return _grouped(text.rstrip("0").rstrip(".") if "." in text else text)
 
 
 def rate(bit_per_s: float | None, digits: int = 3) -> str:
@@ -75,8 +78,8 @@ def ratio(value: float | None, digits: int = 3) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with its thousands in groups: 123456 -> "123,456"."""
-    return MISSING if value is None or math.isnan(value) else f"{round(value):,}"
+    """A whole number with its thousands in groups: 123456 -> "123 456"."""
+    return MISSING if value is None or math.isnan(value) else _grouped(f"{round(value):,}")
 
 
 def index(value: float | None) -> str:
@@ -145,10 +148,16 @@ def _scaled(value: float | None, steps: tuple[tuple[float, str], ...], digits: i
     if value == 0:
         return f"0 {base_unit}"
     # Half a unit of the last digit short of the next prefix already rounds up to it: 999.9996 kbit/s is "1 Mbit/s", not
-    # "1,000 kbit/s".
+    # "1000 kbit/s".
     rounded = abs(value) * (1 + 0.5 * 10.0**-digits)
     factor, unit = next(((f, u) for f, u in steps if rounded >= f), steps[-1])
     return f"{number(value / factor, digits)} {unit}"
+
+
+def _grouped(text: str) -> str:
+    """Digits that are grouped by commas, by thin spaces instead; four of them are one group."""
+    has_four = len(text.partition(".")[0].lstrip("-")) == len("1,000")
+    return text.replace(",", "" if has_four else _THIN)
 
 
 def _with_unit(text: str, unit: str) -> str:

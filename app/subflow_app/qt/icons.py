@@ -6,6 +6,7 @@ The window names what an icon means ("run"), never which glyph it is, so that a 
 from __future__ import annotations
 
 import json
+import logging
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,6 +15,8 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QIconEngine, QPainter, QPixmap
 
 from subflow_app.qt.theme import current_tokens
+
+_log = logging.getLogger(__name__)
 
 # Meaning -> glyph of Phosphor ("ph") or Material Design ("mdi6") in qtawesome.
 GLYPHS: dict[str, str] = {
@@ -85,7 +88,7 @@ GLYPHS: dict[str, str] = {
     "agent": "ph.robot",
     "explain": "ph.lightbulb",
     "fairness": "ph.scales",
-    "trade_offs": "ph.chart-line-down",
+    "trade_offs": "mdi6.chart-scatter-plot",
     "first": "ph.skip-back",
     "previous": "ph.caret-left",
     "next": "ph.caret-right",
@@ -101,6 +104,7 @@ GLYPHS: dict[str, str] = {
     "workspace": "ph.layout",
     "zoom_in": "ph.magnifying-glass-plus",
     "zoom_out": "ph.magnifying-glass-minus",
+    "presentation": "ph.projector-screen",
     "fit": "ph.corners-out",
     "zoom_reset": "ph.frame-corners",
     "legend": "ph.list-dashes",
@@ -108,6 +112,9 @@ GLYPHS: dict[str, str] = {
     "cursors": "ph.arrows-out-line-horizontal",
     "crosshair": "ph.crosshair-simple",
     "log": "ph.chart-line-up",
+    "bins": "mdi6.chart-histogram",
+    "colours": "ph.palette",
+    "band": "mdi6.chart-areaspline-variant",
     "marks": "ph.map-pin",
     "ghost": "ph.ghost",
     "side_by_side": "ph.columns",
@@ -129,6 +136,7 @@ GLYPHS: dict[str, str] = {
     "kernel": "ph.cpu",
     "folded": "ph.caret-right",
     "unfolded": "ph.caret-down",
+    "unfold_up": "ph.caret-up",
     "purge": "mdi6.broom",
     "scenario": "ph.file-text",
     "import": "ph.download-simple",
@@ -159,6 +167,20 @@ GLYPHS: dict[str, str] = {
     "error": "ph.warning-octagon",
     "ok": "ph.check-circle",
     "close": "ph.x",
+    "accept": "ph.check",
+    "refuse": "ph.prohibit",
+    "back": "ph.arrow-left",
+    "forward": "ph.arrow-right",
+    "file": "ph.file",
+    "folder": "ph.folder",
+    "new_folder": "ph.folder-plus",
+    "home": "ph.house",
+    "drive": "ph.hard-drives",
+    "computer": "ph.desktop",
+    "list_view": "ph.list",
+    "details_view": "ph.list-dashes",
+    "minimise": "ph.minus",
+    "more": "ph.caret-down",
     "add": "ph.plus",
     "reset_value": "ph.arrow-counter-clockwise",
 }
@@ -177,17 +199,10 @@ def icon(name: str, colour: str | None = None) -> QIcon:
     """The icon with this meaning.
 
     Args:
-        name: a key of :data:`GLYPHS`.
-        colour: ``#rrggbb``; by default the text colour of the theme in force, faded when disabled.
-
-    Raises:
-        KeyError: if no icon has this meaning.
+        name: a key of :data:`GLYPHS`; of any other the icon is blank, as the log says once.
+        colour: ``#rrggbb``; by default the text colour of the theme that is in force when it is drawn.
     """
-    tokens = current_tokens()
-    prefix, _, glyph = GLYPHS[name].partition(".")
-    # In a selected row of a table any other colour would drown.
-    colours = (colour or tokens.text, tokens.border, tokens.highlighted_text)
-    return QIcon(_GlyphEngine(prefix, glyph, colours))
+    return QIcon(_GlyphEngine(name, colour))
 
 
 class _GlyphEngine(QIconEngine):
@@ -197,37 +212,65 @@ class _GlyphEngine(QIconEngine):
     fifth of the time until the window could be used, and two of them are enough here.
     """
 
-    def __init__(self, prefix: str, glyph: str, colours: tuple[str, str, str]) -> None:
+    def __init__(self, name: str, colour: str | None) -> None:
         super().__init__()
-        self._prefix = prefix
-        self._glyph = glyph
-        self._normal, self._disabled, self._selected = colours
+        self._name = name
+        self._colour = colour
 
     def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, _state: QIcon.State) -> None:
-        """Draws the glyph in the middle of ``rect``."""
-        family, code_points = _font(self._prefix)
-        colour = {QIcon.Mode.Disabled: self._disabled, QIcon.Mode.Selected: self._selected}.get(mode, self._normal)
+        """Draws the glyph in the middle of ``rect``; nothing if there is none."""
+        found = _glyph(self._name)
+        if found is None:
+            return
+        family, character = found
+        tokens = current_tokens()
+        colour = self._colour or tokens.text
+        if mode == QIcon.Mode.Disabled:
+            colour = tokens.border
+        elif mode == QIcon.Mode.Selected:
+            # In a selected row of a table any other colour would drown.
+            colour = tokens.highlighted_text
         font = QFont(family)
         font.setPixelSize(max(1, round(rect.height() * _GLYPH_SHARE)))
         painter.save()
-        painter.setFont(font)
-        painter.setPen(QColor(colour))
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, chr(int(code_points[self._glyph], 16)))
-        painter.restore()
+        try:
+            painter.setFont(font)
+            painter.setPen(QColor(colour))
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, character)
+        finally:
+            painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """A picture of the glyph."""
         picture = QPixmap(size)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
-        self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
-        painter.end()
+        # A painter that is not ended when its picture goes takes the program with it.
+        try:
+            self.paint(painter, QRect(QPoint(0, 0), size), mode, state)
+        finally:
+            painter.end()
         return picture
 
 
 def font_files() -> list[Path]:
     """The fonts of the icons and their tables of glyphs: all that is read of the package that they come in."""
     return [_font_folder() / name for names in _FONTS.values() for name in names]
+
+
+@cache
+def _glyph(name: str) -> tuple[str, str] | None:
+    """Family and character of an icon; None, told in the log once, if the fonts have no glyph for it.
+
+    An icon is drawn wherever Qt paints, where an exception ends the program; a blank one harms nobody.
+    """
+    prefix, _, glyph = GLYPHS.get(name, "").partition(".")
+    try:
+        family, code_points = _font(prefix)
+        return family, chr(int(code_points[glyph], 16))
+    except (LookupError, OSError, ValueError) as error:
+        _log.warning("the icon %r (%s) cannot be drawn: %r", name, GLYPHS.get(name, "no such icon"), error)
+        return None
 
 
 @cache

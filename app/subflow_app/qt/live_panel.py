@@ -22,8 +22,10 @@ from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.live_state import LiveLink, live_controller, live_link, live_subflows
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.form import FieldOption
+from subflow_app.core.scenarios.form_text import shown_unit, with_unit
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec
 from subflow_sim.units import Dimension, format_quantity
 
@@ -127,6 +129,7 @@ class LivePanel(QWidget):
         form.addRow(tr("Direction"), self._direction)
         form.addRow("", self._up)
         self._fields: dict[str, QLineEdit] = {}
+        self._present: dict[str, str] = {}  # the values that the run has
         labels = {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
         for key, label in labels.items():
             field = QLineEdit(self._link_part)
@@ -168,6 +171,7 @@ class LivePanel(QWidget):
             "loss": format_quantity(side.loss, Dimension.RATIO),
             "queue": _queue_text(side.queue),
         }
+        self._present = texts
         for key, text in texts.items():
             field = self._fields[key]
             if field.text() != text and not (field.hasFocus() and field.isModified()):
@@ -248,7 +252,8 @@ class LivePanel(QWidget):
         field = self._fields[key]
         if field.isModified():
             field.setModified(False)
-            self._want_of_link(key, field.text().strip())
+            field.setText(with_unit(field.text(), shown_unit(params_by_key("event")[key], self._present[key])).strip())
+            self._want_of_link(key, field.text())
 
     def _want_of_link(self, key: str, value: object) -> None:
         values: dict[str, object] = {"link": self._key.removeprefix("links.")}

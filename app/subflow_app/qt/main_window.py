@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QUndoGroup, QUndoStack
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.errors import AppError
@@ -16,6 +16,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
@@ -34,11 +35,12 @@ from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.menus import HISTORY_MENU, PLOT_MENU, QUEUE_MENU, TRAINING_MENU
+from subflow_app.qt.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU, QUEUE_MENU, TRAINING_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.presentation import Presentation
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.run_control import RunControl
@@ -54,6 +56,7 @@ from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
+from subflow_app.qt.undo_order import UndoOrder
 from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.widgets.run_status import RunStatus
@@ -69,7 +72,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_SIZE = QSize(1400, 900)
 _MESSAGE_MS = 8000
 
 
@@ -123,10 +125,9 @@ class MainWindow(QMainWindow):
 
     def _make_parts(self, example: str | None) -> None:
         self.workers = Workers(self)
-        self.undo_group = QUndoGroup(self)
-        self.document_stack = QUndoStack(self.undo_group)
-        self.history_stack = QUndoStack(self.undo_group)
-        self.undo_group.setActiveStack(self.document_stack)
+        self.document_stack = QUndoStack(self)
+        self.history_stack = QUndoStack(self)
+        self.undo_order = UndoOrder(self.document_stack, self.history_stack, parent=self)
         self.bar = ActionBar(self)
         self.banners = Banners()
         self.notices = Notices(self.banners)
@@ -197,7 +198,6 @@ class MainWindow(QMainWindow):
         self.agent = self.features[AgentFeature]
 
     def _place_parts(self) -> None:
-        self.resize(DEFAULT_SIZE)
         panels = {
             "topology": self.topology,
             "inspector": beside_inspector(self.live, self.inspector),
@@ -210,6 +210,7 @@ class MainWindow(QMainWindow):
         }
         self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
+        self.presentation = Presentation(self)
         self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
@@ -221,6 +222,7 @@ class MainWindow(QMainWindow):
             Scope.TOPOLOGY: self.topology.canvas,
         }
         self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
+        self.bar.fill(self.plots.curves_menu, CURVES_MENU)
         self.drawing.offer(self.bar)
         self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
@@ -232,11 +234,7 @@ class MainWindow(QMainWindow):
         self.documents.edited.connect(self._on_document_edited)
         self.documents.settling.connect(self.inspector.commit_pending)
         self.document_stack.cleanChanged.connect(self._on_document_edited)
-        self.document_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.document_stack))
-        self.history_stack.indexChanged.connect(lambda _: self.undo_group.setActiveStack(self.history_stack))
-        group = self.undo_group
-        for signal in (group.indexChanged, group.activeStackChanged, group.undoTextChanged, group.redoTextChanged):
-            signal.connect(self.update_actions)
+        self.undo_order.changed.connect(self.update_actions)
         self.topology.selection_changed.connect(self.inspector.show_key)
         self.topology.activated.connect(self._on_topology_activated)
         self.drawing.changed.connect(self.update_actions)
@@ -280,6 +278,7 @@ class MainWindow(QMainWindow):
         )
         self.history.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.history.deleted.connect(self._on_runs_deleted)
+        self.history.summarised.connect(self.panels.fold.set_text)
         self.training_session.changed.connect(self.update_actions)
         self.training_session.menu_requested.connect(lambda position: self._pop_up(TRAINING_MENU, position))
         self.training_session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
@@ -298,10 +297,8 @@ class MainWindow(QMainWindow):
         self.status_buttons.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
         self.preferences.not_saved.connect(self.notices.settings_failed)
         self.workspaces.changed.connect(self._on_workspace_changed)
+        self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
-        application = QApplication.instance()
-        assert isinstance(application, QApplication)
-        application.focusChanged.connect(self._on_focus_changed)
         self.features.connect_parts(self)
         # After the features have looked where the crosshair is: when the menu opens, it is gone from there.
         self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
@@ -398,18 +395,19 @@ class MainWindow(QMainWindow):
 
     def update_actions(self) -> None:
         """Enables what can be done now."""
-        group = self.undo_group
+        undo_text, redo_text = self.undo_order.undo_text, self.undo_order.redo_text
         self.bar.update_state(
             WindowState(
                 is_valid=self.documents.doc.is_valid,
+                is_begun_only=bool(missing_part(self.documents.doc)),
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
                 has_live_link=bool(self.live.link),
                 nodes_selected=len(self.topology.arranging.selected),
                 has_nodes=bool(self.topology.scene.node_positions()),
                 can_move_nodes=self.topology.arranging.is_allowed,
-                can_undo=group.canUndo(),
-                can_redo=group.canRedo(),
+                can_undo=undo_text is not None,
+                can_redo=redo_text is not None,
                 runs_shown=self.shown.count,
                 runs_selected=len(self.history.selected()),
                 has_store=self.database.store is not None,
@@ -424,18 +422,23 @@ class MainWindow(QMainWindow):
                 drawing=self.drawing.possible(),
             )
         )
-        self.bar.set_undo_texts(group.undoText(), group.redoText())
+        self.bar.set_undo_texts(undo_text or "", redo_text or "")
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
         self.drawing.flows.close()
         self.topology.set_document(doc)
         self.inspector.set_document(doc)
         self.banners.close_banner("file")
+        if not self.runs.is_running:
+            self.run_status.hide()  # what the last run said is not of this scenario
+        self.shown.meet_scenario(doc.scenario, is_running=self.runs.is_running)
 
     def _on_document_edited(self) -> None:
         self.setWindowTitle(f"{self.documents.shown_name}[*] — Subflow")
         self.setWindowModified(self.documents.is_modified)
-        self.status_buttons.show_problems(len(self.documents.doc.problems))
+        # An empty canvas is a beginning, and nothing is wrong with it.
+        count = 0 if missing_part(self.documents.doc) else len(self.documents.doc.problems)
+        self.status_buttons.show_problems(count)
         self.update_actions()
 
     def _on_workspace_changed(self, name: str) -> None:
@@ -499,15 +502,6 @@ class MainWindow(QMainWindow):
         folder = path if path.is_dir() else path.parent
         self.notices.exported(path, lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))))
 
-    def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        # Undo takes back what was done where the person works.
-        if new is None:
-            return
-        if self.history.isAncestorOf(new):
-            self.undo_group.setActiveStack(self.history_stack)
-        elif self.topology.isAncestorOf(new) or self.inspector.isAncestorOf(new):
-            self.undo_group.setActiveStack(self.document_stack)
-
     def _pop_up(self, entries: Sequence[str], position: QPoint) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -539,6 +533,13 @@ class MainWindow(QMainWindow):
             part.apply_tokens(tokens)
 
     # ---- Qt ----
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape, where nobody else has a use for it, ends a presentation."""
+        if event.key() == Qt.Key.Key_Escape and self.presentation.is_on:
+            self.presentation.set_on(False)
+            return
+        super().keyPressEvent(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Takes files."""
@@ -580,7 +581,9 @@ class MainWindow(QMainWindow):
         for feature in self.features:
             feature.close()
         self.unsaved.make_safe(asks=False)  # what the queue has left
-        self._state_file.save(self, self.workspaces, {name: self.bar[name].isChecked() for name in self.bar.switches()})
+        switches = {name: self.bar[name].isChecked() for name in self.bar.switches()}
+        self._state_file.save(self, self.workspaces, switches, self.presentation.geometry_before)
+        self.presentation.close()
         self._state_file.save_speed_limit(self.speed_limit)
         self._state_file.save_history(self.history.state())
         self.recovery.close(keeps_changes=self._closes_unasked)

@@ -2,21 +2,61 @@
 
 from __future__ import annotations
 
+from subflow_app.core.language import translatable
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.plots import GROUPS, PLOTS
-from subflow_app.qt.actions.choices import PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
+from subflow_app.qt.actions.choices import BINS, COLOURS, PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
 
 LEADERBOARD_MENU = (
+    "leaderboard.show",
+    "-",
     "leaderboard.run_quick",
     "leaderboard.run_full",
     "leaderboard.stop",
     "-",
     "leaderboard.export",
 )
-# Submenus of the menus below: the plots that only some runs have.
+CURVES_MENU = (
+    *(f"view.bins_{name}" for name in BINS),
+    "-",
+    *(f"view.colour_{by}" for by in COLOURS),
+    "-",
+    "view.seed_means",
+    "view.flow_medians",
+)
+# Submenus of the menus below, and of each other.
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
 } | {
+    "Import from a file": ("file.import_topology", "file.import_trace"),
+    "Export to a file": (
+        "file.export_figure",
+        "file.export_data",
+        "file.export_report",
+        "-",
+        "file.export_graphml",
+        "file.export_svg",
+        "file.export_png",
+    ),
+    "Tools": tuple(f"topology.tool_{name}" for name in ("select", "host", "router", "link", "flow", "note")),
+    "Arrange": (
+        *(f"arrange.align_{edge}" for edge in EDGES),
+        "-",
+        "arrange.distribute_x",
+        "arrange.distribute_y",
+        "-",
+        "arrange.lay_out",
+    ),
+    "Panels": tuple(f"view.{name}" for name in PANELS),
+    "Plots": (
+        *(f"view.plot_{spec.id}" for spec in PLOTS if not spec.group),
+        "-",
+        *(f">{group} plots" for group in GROUPS),
+    ),
+    "Theme": tuple(f"view.theme_{mode}" for mode in THEMES),
+    "Speed": tuple(f"run.speed_{speed}" for speed in SPEEDS),
+    "Decisions of agents": ("agent.first", "agent.previous", "agent.next", "agent.last"),
+    "Curves": CURVES_MENU,
     "Reading plots": (
         "view.side_by_side",
         "-",
@@ -43,7 +83,21 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "queue.remove",
         "queue.clear",
     ),
+    "This sweep": (
+        "sweep.toggle",
+        "sweep.stop",
+        "sweep.delete",
+        "-",
+        "sweep.show_runs",
+        "-",
+        "sweep.copy",
+        "sweep.export_figure",
+        "sweep.export_data",
+    ),
+    "Step of the lab": ("study.lab_next", "study.lab_hint", "-", "study.lab_result"),
     "Experiments": (
+        "gallery.show",
+        "-",
         "gallery.run_quick",
         "gallery.run_full",
         "gallery.resume",
@@ -56,7 +110,30 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "gallery.report",
     ),
     "Leaderboard": LEADERBOARD_MENU,
-    "Workspace": (*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout", "view.reset_layouts"),
+    "Workspace": (
+        *(f"view.workspace_{name}" for name in WORKSPACES),
+        "-",
+        "view.fold",
+        "view.reset_layout",
+        "view.reset_layouts",
+    ),
+}
+# Icons of submenus that are not of plots.
+SUBMENU_ICONS = {
+    "Import from a file": "import",
+    "Export to a file": "export_data",
+    "Tools": "tool_select",
+    "Arrange": "layout",
+    "Panels": "columns",
+    "Theme": "theme",
+    "Speed": "speed",
+    "Decisions of agents": "agent",
+    "Workspace": "workspace",
+    "Queue": "queue",
+    "This sweep": "sweeps",
+    "Step of the lab": "example",
+    "Experiments": "gallery",
+    "Leaderboard": "leaderboard",
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
 # the window fills.
@@ -75,15 +152,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.open_database",
         "file.copy_database",
         "-",
-        "file.import_topology",
-        "file.import_trace",
-        "file.export_graphml",
-        "file.export_svg",
-        "file.export_png",
-        "-",
-        "file.export_figure",
-        "file.export_data",
-        "file.export_report",
+        ">Import from a file",
+        ">Export to a file",
         "file.verify_bundle",
         "-",
         "file.settings",
@@ -92,7 +162,7 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
     "&Edit": ("edit.undo", "edit.redo", "-", "edit.find_run"),
     "&Topology": (
-        *(f"topology.tool_{name}" for name in ("select", "host", "router", "link", "flow", "note")),
+        ">Tools",
         "-",
         "topology.cut",
         "topology.copy",
@@ -108,12 +178,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "topology.select_all",
         "topology.select_none",
         "-",
-        *(f"arrange.align_{edge}" for edge in EDGES),
-        "-",
-        "arrange.distribute_x",
-        "arrange.distribute_y",
-        "-",
-        "arrange.lay_out",
+        ">Arrange",
         "-",
         "arrange.grid",
         "arrange.lock",
@@ -121,18 +186,17 @@ MENUS: dict[str, tuple[str, ...]] = {
         "arrange.timeline",
     ),
     "&View": (
-        *(f"view.{name}" for name in PANELS),
         ">Workspace",
-        "-",
-        *(f"view.plot_{spec.id}" for spec in PLOTS if not spec.group),
-        *(f">{group} plots" for group in GROUPS),
+        ">Panels",
+        ">Plots",
+        "view.presentation",
         "-",
         "view.legend",
         "view.crosshair",
         "view.log_y",
         "view.marks",
         "view.ghost",
-        "-",
+        ">Curves",
         ">Reading plots",
         "-",
         "view.fit",
@@ -140,7 +204,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "view.zoom_out",
         "view.zoom_reset",
         "-",
-        *(f"view.theme_{mode}" for mode in THEMES),
+        ">Theme",
     ),
     "&Run": (
         "run.toggle",
@@ -154,14 +218,10 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         ">Queue",
         "-",
-        *(f"run.speed_{speed}" for speed in SPEEDS),
+        ">Speed",
         "-",
         "run.record_decisions",
-        "-",
-        "agent.first",
-        "agent.previous",
-        "agent.next",
-        "agent.last",
+        ">Decisions of agents",
     ),
     "Ti&me": (
         "playhead.play",
@@ -198,7 +258,6 @@ MENUS: dict[str, tuple[str, ...]] = {
     "H&istory": (
         "history.open",
         "history.overlay",
-        "history.compare",
         "history.clear_overlay",
         "history.fork",
         "-",
@@ -214,28 +273,16 @@ MENUS: dict[str, tuple[str, ...]] = {
     ),
     "&Study": (
         "sweep.new",
-        "-",
-        "sweep.toggle",
-        "sweep.stop",
-        "sweep.delete",
-        "-",
-        "sweep.show_runs",
-        "-",
-        "sweep.copy",
-        "sweep.export_figure",
-        "sweep.export_data",
+        ">This sweep",
         "-",
         "study.compare",
+        "study.trade_offs",
+        "study.export_trade_offs",
         "study.kernel",
         "study.stop_kernel",
         "-",
-        "study.trade_offs",
-        "study.export_trade_offs",
-        "-",
         "study.labs",
-        "study.lab_next",
-        "study.lab_hint",
-        "study.lab_result",
+        ">Step of the lab",
         "-",
         ">Experiments",
         ">Leaderboard",
@@ -272,14 +319,20 @@ TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
 }
 QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
 QUEUE_MENU = SUBMENUS["Queue"][4:]
-HISTORY_MENU = (*MENUS["H&istory"][:-1], "-", "study.compare", "-", "file.export_report")
+HISTORY_MENU = (
+    *MENUS["H&istory"][:2],
+    "study.compare",
+    *MENUS["H&istory"][2:-1],
+    "-",
+    "file.export_report",
+)
 SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
 LEADERBOARD_BUTTONS = ("leaderboard.run_quick", "leaderboard.run_full", "leaderboard.stop", "leaderboard.export")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
-GALLERY_MENU = SUBMENUS["Experiments"]
+GALLERY_MENU = SUBMENUS["Experiments"][2:]
 TRAINING_MENU = MENUS["&Train"][2:]
 PLOT_MENU = (
     "view.fit",
@@ -292,6 +345,9 @@ PLOT_MENU = (
     "view.log_y",
     "view.marks",
     "view.ghost",
+    "-",
+    "view.bins_auto",
+    "view.bins_raw",
     "-",
     *SUBMENUS["Reading plots"],
     "-",
@@ -315,15 +371,17 @@ TOOLBAR = (
     ">speed",
     ">speed_slider",
     "-",
-    "view.fit",
-    "view.legend",
-    "view.crosshair",
-    "view.log_y",
-    "view.marks",
-    "-",
-    "file.export_figure",
-    "file.export_data",
+    "fork.new",
+    "study.compare",
+    "sweep.new",
+    "study.labs",
     "<>",
     ">workspace",
-    ">theme",
 )
+# Buttons of the toolbar that say what they do, in a word.
+TOOLBAR_WORDS = {
+    "fork.new": translatable("What if"),
+    "study.compare": translatable("Compare"),
+    "sweep.new": translatable("Sweep"),
+    "study.labs": translatable("Labs"),
+}

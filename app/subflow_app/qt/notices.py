@@ -48,7 +48,12 @@ class Notices:
 
     def settings_later(self, labels: Sequence[str]) -> None:
         """Settings take effect at the next start."""
-        text = tr("At the next start of Subflow: {settings}.", settings=", ".join(labels))
+        text = trn(
+            "{settings}: this setting changes when Subflow starts again.",
+            "{settings}: these settings change when Subflow starts again.",
+            len(labels),
+            settings=", ".join(labels),
+        )
         self._banners.show_banner("settings", "info", text)
 
     def settings_failed(self, text: str) -> None:

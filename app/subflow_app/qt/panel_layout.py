@@ -1,4 +1,4 @@
-"""The panels of the window around its plots, with the banners above them; ``workspaces`` says where each lies."""
+"""The panels of the window around its plots, with the banners over them; ``workspaces`` says where each lies."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from subflow_app.core.language import tr
 from subflow_app.qt.actions.choices import PANELS
 from subflow_app.qt.docks import Docks
+from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.workspaces import Workspaces
 
 
@@ -19,7 +20,7 @@ class PanelLayout(QObject):
     def __init__(
         self,
         window: QMainWindow,
-        banners: QWidget,
+        banners: Banners,
         plots: QWidget,
         panels: Mapping[str, QWidget],
         strips: Sequence[QWidget] = (),
@@ -28,29 +29,31 @@ class PanelLayout(QObject):
 
         Args:
             window: gets a central widget.
-            banners: go above the panels.
+            banners: lie over the lower end of the panels.
             plots: the centre, which stays.
             panels: by the names of :data:`.choices.PANELS`.
             strips: go below the panels, as wide as the window.
         """
         super().__init__(window)
-        # A window in the window: the docking manager takes a whole one, and banners go above it.
+        # A window in the window: the docking manager takes a whole one, and there are banners and strips as well.
         dock_area = QMainWindow()
         dock_area.setWindowFlags(Qt.WindowType.Widget)
         middle = QWidget(window)
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(banners)
         layout.addWidget(dock_area, 1)
         for strip in strips:
             layout.addWidget(strip)
+        banners.setParent(middle)
+        banners.lie_over(dock_area)
         window.setCentralWidget(middle)
         self.docks = Docks(dock_area)
         self.docks.set_centre("plots", tr("Plots"), plots)
         for name, (title, icon_name, _shortcut) in PANELS.items():
             self.docks.add(name, tr(title), panels[name], icon_name=icon_name)
-        self.workspaces = Workspaces(self.docks, window)
+        self.fold = self.docks.make_foldable("history")
+        self.workspaces = Workspaces(self.docks, self.fold, window)
 
     def show_plots(self) -> None:
         """Brings the plots to the front for runs that were asked for; who looks at shares sees them of these runs."""

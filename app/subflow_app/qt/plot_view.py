@@ -6,20 +6,30 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QPalette, QResizeEvent
-from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SeriesKey, Traces
 from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
+from subflow_app.plots.drawing.choices import CurveChoices
 from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
+from subflow_app.qt.plotting.curve_id import run_names
+from subflow_app.qt.plotting.legend_values import LegendValues, mean_values, present_values, summed_up, values_at
+from subflow_app.qt.plotting.plot_texts import left_out_text
+from subflow_app.qt.plotting.visible_keys import visible_keys
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.results_strip import ResultsStrip
+from subflow_app.qt.widgets.said_line import SaidLine
 from subflow_app.qt.widgets.span_panel import SpanPanel
+from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.curve_id import CurveId
+    from subflow_app.qt.plotting.curves_button import CurvesButton
     from subflow_app.qt.plotting.legend import Legend
     from subflow_app.qt.plotting.plot_stack import PlotStack
     from subflow_app.qt.plotting.popped_plot import PoppedPlot
@@ -28,9 +38,12 @@ _MOST_LINES_AT_ONCE = 60  # more are listed in a turn of their own, and their va
 _LINES_MS = 30
 _VALUES_MS = 400
 
-# Narrower than this, px, the legend goes below the plots and takes this share of the height.
+# Narrower than this, px, the legend goes below the plots. It takes what it needs, and at most these shares of the view.
 _LEAST_WIDTH_BESIDE = 640
-_LEGEND_SHARE_BELOW = 0.28
+_MOST_LEGEND_BESIDE = 0.4
+_MOST_LEGEND_BELOW = 0.28
+# Lower than this, px, the results are a line: the plots need the room more than a table of the same figures.
+_LEAST_HEIGHT_OF_TABLE = 520
 
 
 class PlotView(QWidget):
@@ -49,21 +62,27 @@ class PlotView(QWidget):
         self.setObjectName("plot_view")
         self._stack: PlotStack | None = None
         self._legend: Legend | None = None
+        self.curves_menu = QMenu(self)  # of the button above the plots, for whoever has the actions
+        self.curves_menu.setObjectName("curves_menu")
+        self._button: CurvesButton | None = None
         self._model = LegendModel(self)
         self._model.hidden_changed.connect(self._on_hidden_changed)
         self._runs: tuple[Traces, ...] = ()
+        self._means: LegendValues | None = None  # of these runs and plots, once they are asked for
+        self._rows: list[RunRow | None] = []  # of the runs whose results are shown
         self._without_data: frozenset[str] | None = (
             None  # worked out once for these runs: there may be thousands of traces
         )
         self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
         self._specs = self._wanted
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: in windows of their own
+        self._clicked: CurveId | None = None
         self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the number that is chosen
-        self._colours: dict[tuple[str, str], str] = {}  # that a person chose, by owner and kind, for this session
+        self._colours: dict[CurveId, str] = {}  # that a person chose, for this session
         self._legend_shown = True
         self._crosshair_shown = True
         self._marks_shown = True
-        self._ghosts_shown = True
+        self.choices = CurveChoices()
         self._is_side_by_side = False
         self._log = False
         self._empty = EmptyState(
@@ -91,26 +110,28 @@ class PlotView(QWidget):
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.setObjectName("plot_splitter")
         self._splitter.setChildrenCollapsible(False)
+        self._splitter.splitterMoved.connect(self._on_border_dragged)
+        self._is_border_dragged = False
         self._pages.addWidget(self._splitter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        self._waiting = QLabel(self)
-        self._waiting.setObjectName("plots_waiting")
-        self._waiting.setContentsMargins(8, 3, 8, 3)
-        self._waiting.hide()
+        self._waiting = SaidLine("plots_waiting", self)
         layout.addWidget(self._waiting)
+        self._results = ResultsStrip(self)
+        self._results.folded.connect(self._on_results_folded)
+        self._are_results_folded: bool | None = None  # as a person chose; None: by the height that there is
+        layout.addWidget(self._results)
         layout.addWidget(self._pages, 1)
-        self._left_out = QLabel(self)
-        self._left_out.setObjectName("plots_left_out")
-        self._left_out.setWordWrap(True)
-        self._left_out.setContentsMargins(8, 3, 8, 3)
-        self._left_out.hide()
+        self._foreign = SaidLine("plots_foreign", self)
+        layout.insertWidget(1, self._foreign)
+        self._left_out = SaidLine("plots_left_out", self)
         layout.addWidget(self._left_out)
 
     def load(self) -> None:
         """Imports pyqtgraph and builds the plots: in the first idle moment, or with the first run if earlier."""
         if self._stack is not None:
             return
+        from subflow_app.qt.plotting.curves_button import CurvesButton
         from subflow_app.qt.plotting.legend import Legend
         from subflow_app.qt.plotting.plot_scroll import PlotScroll
         from subflow_app.qt.plotting.plot_stack import PlotStack
@@ -119,13 +140,14 @@ class PlotView(QWidget):
         legend = Legend(self._model, self)
         stack.set_log(self._log)
         stack.set_marks_shown(self._marks_shown)
-        stack.set_ghosts_shown(self._ghosts_shown)
+        stack.set_choices(self.choices)
         stack.set_side_by_side(self._is_side_by_side)
         stack.set_crosshair_shown(self._crosshair_shown)
         stack.set_readout_shown(not self._legend_shown)
         legend.setVisible(self._legend_shown)
         legend.colour_chosen.connect(self.set_colour)
         legend.colours_reset.connect(self.reset_colours)
+        legend.resized.connect(self._place_legend)
         stack.cursor_moved.connect(self._update_values)
         stack.curves_changed.connect(self._on_curves_changed)
         stack.fed.connect(lambda: self._update_latest() if stack.cursor_s is None else None)
@@ -138,7 +160,9 @@ class PlotView(QWidget):
         plots = QSplitter(Qt.Orientation.Vertical)
         plots.setObjectName("span_splitter")
         plots.setChildrenCollapsible(False)
-        plots.addWidget(PlotScroll(stack))
+        scroll = PlotScroll(stack)
+        self._button = CurvesButton(scroll, self.curves_menu, self.choices.bin_s)
+        plots.addWidget(scroll)
         plots.addWidget(self._span)
         plots.setStretchFactor(0, 1)
         plots.setStretchFactor(1, 0)
@@ -156,18 +180,33 @@ class PlotView(QWidget):
         wanted = Qt.Orientation.Vertical if self.width() < _LEAST_WIDTH_BESIDE else Qt.Orientation.Horizontal
         if self._splitter.orientation() != wanted:
             self._splitter.setOrientation(wanted)
-            self._place_legend()
+            self._is_border_dragged = False
+        self._place_legend()
+        if self._are_results_folded is None:
+            self._results.set_folded(self.height() < _LEAST_HEIGHT_OF_TABLE)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catches up with what runs did while the view was hidden."""
+        super().showEvent(event)
+        if any(run.row is None for run in self._runs) or self._are_rows_new(self._runs):
+            self.refresh()
+
+    def _on_results_folded(self, are_folded: bool) -> None:
+        self._are_results_folded = are_folded
 
     def _place_legend(self) -> None:
-        """Gives the legend its first size, beside or below the plots."""
-        if self._legend is None:
+        """Gives the legend what it needs, beside or below the plots, until somebody drags the border."""
+        if self._legend is None or self._is_border_dragged:
             return
         if self._splitter.orientation() == Qt.Orientation.Horizontal:
-            legend = self._legend.sizeHint().width()
+            legend = min(self._legend.sizeHint().width(), round(self.width() * _MOST_LEGEND_BESIDE))
             self._splitter.setSizes([self.width() - legend, legend])
         else:
-            legend = round(self.height() * _LEGEND_SHARE_BELOW)
+            legend = min(self._legend.sizeHint().height(), round(self.height() * _MOST_LEGEND_BELOW))
             self._splitter.setSizes([self.height() - legend, legend])
+
+    def _on_border_dragged(self) -> None:
+        self._is_border_dragged = True
 
     # ---- runs ----
 
@@ -187,6 +226,7 @@ class PlotView(QWidget):
         before = self._runs
         stack.set_pin(None)
         self._of_numbers.clear()
+        self._clicked = None
         try:
             for each in self._stacks:
                 each.show_runs(runs)
@@ -204,8 +244,11 @@ class PlotView(QWidget):
 
     def set_waiting(self, text: str) -> None:
         """Says above the plots what is on its way; empty: nothing."""
-        self._waiting.setText(text)
-        self._waiting.setVisible(bool(text))
+        self._waiting.say(text)
+
+    def say_foreign(self, text: str) -> None:
+        """Says above the plots that runs are of another scenario than the one that is open; empty: nothing."""
+        self._foreign.say(text)
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
@@ -218,12 +261,7 @@ class PlotView(QWidget):
 
     def shown_keys(self) -> list[list[SeriesKey]]:
         """Per run, the traces behind the curves that are visible."""
-        keys: list[list[SeriesKey]] = []
-        for run, traces in enumerate(self._runs):
-            owners = {key.owner for key in self._curve_ids() if key.run == run and key not in self._model.hidden}
-            # The total of a flow is made of its subflows, so their traces are the data behind it.
-            keys.append([key for spec in self._specs for key in spec.series(traces) if key.owner in owners])
-        return keys
+        return visible_keys(self._stacks, self._specs, self._runs, self._model.hidden)
 
     # ---- switches ----
 
@@ -286,20 +324,27 @@ class PlotView(QWidget):
         """The curve that was clicked, or chosen in the legend, last; that of the only run if there was none."""
         if self._legend is not None and self._legend.current is not None:
             return self._legend.current
+        if self._clicked is not None:
+            return self._clicked
         ids = self._curve_ids()
         return ids[0] if ids and len(self._runs) == 1 else None
 
     def names_of(self, curve: CurveId) -> tuple[str, str]:
         """Label of a curve, and name of its run."""
-        found = next(stack.curves[curve] for stack in self._stacks if curve in stack.curves)
+        found = next(found for found in (stack.curve_of(curve) for stack in self._stacks) if found is not None)
         return found.label, found.run_title
 
     def set_colour(self, curve: CurveId, colour: str) -> None:
-        """Draws a line in a colour, ``#RRGGBB``, in all plots and runs until the window is closed; empty: its own."""
+        """Draws a line in a colour, ``#RRGGBB``, in all plots until the window is closed; empty: its own.
+
+        In all runs, unless colours tell runs apart.
+        """
         if colour:
-            self._colours[curve.owner, curve.kind] = colour
+            # The latest counts where several are of the same line in different runs.
+            self._colours = {curve: colour, **{key: old for key, old in self._colours.items() if key != curve}}
         else:
-            self._colours.pop((curve.owner, curve.kind), None)
+            line = (curve.owner, curve.kind)
+            self._colours = {key: old for key, old in self._colours.items() if (key.owner, key.kind) != line}
         for stack in self._stacks:
             stack.set_colours(self._colours)
 
@@ -333,11 +378,13 @@ class PlotView(QWidget):
         for stack in self._stacks:
             stack.set_marks_shown(is_shown)
 
-    def set_ghosts_shown(self, is_shown: bool) -> None:
-        """Shows or hides the originals of the forks that are shown."""
-        self._ghosts_shown = is_shown
+    def set_choices(self, choices: CurveChoices) -> None:
+        """Draws curves in other bins or colours, or others of them."""
+        self.choices = choices
         for stack in self._stacks:
-            stack.set_ghosts_shown(is_shown)
+            stack.set_choices(choices)
+        if self._button is not None:
+            self._button.show_bins(choices.bin_s)
 
     def set_side_by_side(self, is_on: bool) -> None:
         """Gives each run a column of its own, or lays all over each other."""
@@ -352,6 +399,16 @@ class PlotView(QWidget):
             stack.set_log(is_log)
 
     # ---- view ----
+
+    def set_type(self, font: QFont, line_scale: float) -> None:
+        """Writes with this font and draws lines so many times as wide."""
+        for stack in self._stacks:
+            stack.set_type(font, line_scale)
+        if self._legend is not None:
+            self._legend.fit_font(font)
+        if self._button is not None:
+            self._button.fit_font(font)
+        self._place_legend()
 
     def fit(self) -> None:
         """Shows everything."""
@@ -373,12 +430,16 @@ class PlotView(QWidget):
         """Recolours everything."""
         self._empty.apply_tokens(tokens)
         self._span.apply_tokens(tokens)
+        self._results.apply_tokens(tokens)
         self._waiting.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
+        self._foreign.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
         self._left_out.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
         if self._legend is not None:
             for stack in self._stacks:
                 stack.apply_tokens(tokens)
             self._legend.apply_tokens(tokens)
+        if self._button is not None:
+            self._button.apply_tokens(tokens)
 
     # ---- inside ----
 
@@ -397,14 +458,7 @@ class PlotView(QWidget):
     def _say_left_out(self) -> None:
         """Says which plots are switched on and still not there, and what a run would need for them."""
         missing = [spec for spec in self._wanted if spec.id in self.without_data]
-        self._left_out.setVisible(bool(missing))
-        lines = [
-            tr("No {plot} plot: no run shown has {needs}.", plot=tr(spec.title), needs=tr(spec.needs))
-            if spec.needs
-            else tr("No {plot} plot: no run shown has its data.", plot=tr(spec.title))
-            for spec in missing
-        ]
-        self._left_out.setText("\n".join(lines))
+        self._left_out.say("\n".join(map(left_out_text, missing)))
 
     @property
     def stacks(self) -> Sequence[PlotStack]:
@@ -469,6 +523,7 @@ class PlotView(QWidget):
 
     def _on_curve_clicked(self, curve: CurveId) -> None:
         if self._legend is not None:
+            self._clicked = curve  # the legend has no line for a flow of a crowd
             self._legend.set_current(curve)
         self.curve_clicked.emit(curve)
 
@@ -490,7 +545,11 @@ class PlotView(QWidget):
         stack = self._loaded()
         curves = {key: curve for each in reversed(self._stacks) for key, curve in each.curves.items()}
         in_order = {key: curves[key] for each in self._stacks for key in each.curves}
+        self._means = None
         self._model.set_lines(in_order, [spec for each in self._stacks for spec in each.specs if spec.kind == TIME])
+        if self._legend is not None:
+            names = run_names(curves.values())
+            self._legend.set_run(next(iter(names.values())) if len(names) == 1 else told_apart([*names.values()])[0])
         if stack.cursor_s is None:
             self._update_latest()
         else:
@@ -513,7 +572,29 @@ class PlotView(QWidget):
             self._values_timer.start()
 
     def _update_values(self, cursor_s: float | None) -> None:
-        stack = self._loaded()
-        self._model.set_values([values for each in self._stacks for values in each.values_at(cursor_s)])
-        if self._legend is not None:
-            self._legend.set_time(cursor_s, stack.latest_time_s)
+        if self._legend is None:
+            return
+        runs = self._loaded().runs
+        self._update_results(runs)
+        if cursor_s is not None:
+            values = values_at(self._stacks, cursor_s)
+        elif any(run.row is None for run in runs):
+            self._means = None
+            values = present_values(self._stacks)
+        else:
+            if self._means is None:
+                specs = [spec for each in self._stacks for spec in each.specs]
+                self._means = summed_up(mean_values(specs, runs), self._stacks)
+            values = self._means
+        self._legend.show_values(values)
+
+    def _update_results(self, runs: Sequence[Traces]) -> None:
+        """Tells what came out, once all runs shown are over."""
+        if self._are_rows_new(runs):
+            from subflow_app.core.comparison.results import results_of  # late: a start has no runs to compare
+
+            self._rows = [run.row for run in runs]
+            self._results.show_results(results_of(runs))
+
+    def _are_rows_new(self, runs: Sequence[Traces]) -> bool:
+        return list(map(id, self._rows)) != [id(run.row) for run in runs]

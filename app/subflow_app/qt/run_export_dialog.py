@@ -21,6 +21,7 @@ from subflow_app.core.capture.packet_capture import STATIONS, CapturePlan
 from subflow_app.core.exporting.run_export import RunExport
 from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
@@ -141,5 +142,5 @@ class RunExportDialog(QDialog):
 
 
 def _seconds(text: str) -> float | None:
-    """A time that was typed, s; None: nothing was."""
-    return float(parse_quantity(text.strip(), Dimension.TIME)) if text.strip() else None
+    """A time that was typed, s, which is the unit of a bare number; None: nothing was."""
+    return parse_quantity(with_unit(text.strip(), "s"), Dimension.TIME) if text.strip() else None

@@ -26,12 +26,13 @@ class RunOpening:
     def show(self) -> None:
         """Shows the selected runs in the plots."""
         if self._database.store is not None:
-            self._shown.show_stored(self._database.store, [row.id for row in self._history.selected()])
+            # The oldest first: it is A, with which the others are compared, however the list is sorted.
+            self._shown.show_stored(self._database.store, sorted(row.id for row in self._history.selected()))
 
     def overlay(self) -> None:
         """Lays the selected runs over those that are shown."""
         if self._database.store is not None:
-            self._shown.overlay(self._database.store, [row.id for row in self._history.selected()])
+            self._shown.overlay(self._database.store, sorted(row.id for row in self._history.selected()))
 
     def open_scenario(self) -> None:
         """Opens the scenario that the selected run was made with."""

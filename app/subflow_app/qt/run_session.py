@@ -152,7 +152,8 @@ class RunSession(QObject):
         else:
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
-        self.told.emit(tr("{run}: running", run=job.name))
+        # What was said of the last run is over; how this one goes is told at the right, pauses included.
+        self.told.emit("")
 
     def _on_ticked(self, progress: RunProgress) -> None:
         self._status.show_progress(progress)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -28,6 +27,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.core.settings import Settings
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.time_box import TimeBox
 
 
 class SettingsDialog(QDialog):
@@ -165,11 +165,8 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
         whole.setSingleStep(5)
         whole.setSuffix(spec.unit)
         return whole, whole.value, whole.setValue
-    number = QDoubleSpinBox()
-    number.setDecimals(6)
+    number = TimeBox()
     number.setRange(low, high)
-    number.setStepType(QDoubleSpinBox.StepType.AdaptiveDecimalStepType)
-    number.setSuffix(spec.unit)
     # What is stored may have more digits than the field shows: left alone, it stays as it is.
     exact = [low]
 
@@ -177,7 +174,7 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
         exact[0] = value
         number.setValue(value)
 
-    return number, lambda: exact[0] if number.value() == round(exact[0], 6) else number.value(), show
+    return number, lambda: exact[0] if number.value() == round(exact[0], number.decimals()) else number.value(), show
 
 
 def _heading(text: str) -> QLabel:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.core.comparison import significance
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import trn
-from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
+from subflow_app.core.language import tr, trn
+from subflow_app.core.traces import LiveTraces, StoredTraces, Traces, scenario_condition
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
@@ -18,6 +19,7 @@ from subflow_store import StoreError
 if TYPE_CHECKING:
     from subflow_app.core.comparison.alignment import Alignment
     from subflow_app.core.running.runs import RunJob
+    from subflow_sim.scenario import Scenario
 
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import RunRow, Store
@@ -47,6 +49,8 @@ class ShownRuns(QObject):
         self._is_given_up = threading.Event()  # what is being read is not wanted any more
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
+        self._is_chosen = False  # they were chosen in the history
+        self._is_foreign = False  # they are of another scenario than the one that is open
 
     @property
     def count(self) -> int:
@@ -91,11 +95,12 @@ class ShownRuns(QObject):
     def job_stored(self, job: RunJob, run_id: int | None) -> None:
         """Notes the number that a shown run has in the store, so that the history can mark it."""
         self._runs = [(traces, run_id if traces is job.traces else known) for traces, known in self._runs]
+        self._say_foreign(self._is_foreign)
         self.changed.emit()
 
     def show_stored(self, store: Store, run_ids: Sequence[int]) -> None:
         """Shows stored runs over each other, the first one solid."""
-        self._open(store, run_ids, self._show)
+        self._open(store, run_ids, lambda runs: self._show(runs, is_chosen=True))
 
     def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
         """Shows two stored runs over each other, the second on the time of the first."""
@@ -103,7 +108,7 @@ class ShownRuns(QObject):
 
         def show(runs: list[tuple[Traces, int | None]]) -> None:
             (first, _), (second, _) = runs
-            self._show([(first, reference), (AlignedTraces(second, alignment), other)])
+            self._show([(first, reference), (AlignedTraces(second, alignment), other)], is_chosen=True)
 
         self._open(store, (reference, other), show)
 
@@ -111,15 +116,47 @@ class ShownRuns(QObject):
         """Lays stored runs over what is shown; those that are shown already are left as they are."""
         new = [run_id for run_id in run_ids if run_id not in self.ids]
         if new:
-            self._open(store, new, lambda runs: self._show([*self._runs, *runs]))
+            self._open(store, new, lambda runs: self._show([*self._runs, *runs], is_chosen=True))
 
     def read_run(self, store: Store, run_id: int, then: Callable[[RunRow], None]) -> None:
         """Reads one run with its documents, instead of what was being read."""
         self._read(lambda _is_given_up: store.run(run_id), then, 1)
 
+    def meet_scenario(self, scenario: Scenario | None, *, is_running: bool) -> None:
+        """Another scenario was opened: runs that are not of it leave.
+
+        What was chosen in the history stays, and so does a run that goes on; the plots say that they are of another.
+
+        Args:
+            scenario: that was opened; None if it has problems.
+            is_running: whether a run goes on.
+        """
+        if not self._runs:
+            return
+        condition = None if scenario is None else scenario_condition(scenario)
+        if any(traces.condition == condition for traces, _ in self._runs):
+            self._say_foreign(False)
+        elif self._is_chosen or is_running:
+            self._say_foreign(True)
+        else:
+            self.clear()
+
+    def _say_foreign(self, is_foreign: bool) -> None:
+        self._is_foreign = is_foreign
+        names = dict.fromkeys(
+            traces.title if run_id is None else tr("Run {number}, {name}", number=run_id, name=traces.title)
+            for traces, run_id in self._runs
+        )
+        text = tr("{runs}: of another scenario than the one that is open", runs="; ".join(names))
+        self._plots.say_foreign(text if is_foreign else "")
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self._show([])
+
     def keep_first(self) -> None:
         """Shows the first run only."""
-        self._show(self._runs[:1])
+        self._show(self._runs[:1], is_chosen=self._is_chosen)
 
     def drop_stored(self) -> None:
         """Lets go of everything that is read from a database, because that is about to be closed."""
@@ -136,7 +173,7 @@ class ShownRuns(QObject):
     def _open(
         self, store: Store, run_ids: Sequence[int], show: Callable[[list[tuple[Traces, int | None]]], None]
     ) -> None:
-        specs = self._plots.wanted
+        specs, count = self._plots.wanted, len(self._runs)
         self.wanted.emit()
 
         def read(is_given_up: Callable[[], bool]) -> list[tuple[Traces, int | None]]:
@@ -148,6 +185,9 @@ class ShownRuns(QObject):
                 first = [key for spec in specs for key in spec.series(traces)]
                 traces.keep(first, most_bytes=_KEPT_BYTES // len(run_ids), is_cancelled=is_given_up)
                 runs.append((traces, run_id))
+            if len(runs) + count > 2:
+                # Then several may differ in their seeds alone, and the results have intervals.
+                significance.load()
             return runs
 
         self._read(read, show, len(run_ids))
@@ -193,11 +233,12 @@ class ShownRuns(QObject):
         self._is_given_up.set()
         self._plots.set_waiting("")
 
-    def _show(self, runs: list[tuple[Traces, int | None]]) -> None:
+    def _show(self, runs: list[tuple[Traces, int | None]], *, is_chosen: bool = False) -> None:
         from subflow_app.core.replay.ghosts import forks_first
 
         self._give_up()
         runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
         self._plots.show_runs([traces for traces, _ in runs])
-        self._runs = runs
+        self._runs, self._is_chosen = runs, is_chosen
+        self._say_foreign(False)
         self.changed.emit()

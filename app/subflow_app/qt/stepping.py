@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
 from subflow_app.core.running.stepping import StepSize, next_event_s, step_end_s
+from subflow_app.core.scenarios.form_text import unit_of, with_unit
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.preferences import Preferences
@@ -60,7 +61,7 @@ class Stepping(QObject):
             return
         end = format_quantity(scenario.duration_s, Dimension.TIME)
         try:
-            until_s = parse_quantity(typed, Dimension.TIME)
+            until_s = parse_quantity(with_unit(typed, unit_of(suggested, Dimension.TIME)), Dimension.TIME)
         except ParamError as error:
             raise InputError(tr('"{text}" is no time to run until: {reason}', text=typed, reason=error)) from error
         if not now_s < until_s <= scenario.duration_s:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QModelIndex, QSize, Qt
 from PySide6.QtGui import QIcon, QPixmap, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
@@ -155,10 +157,16 @@ class TemplateGallery(QDialog):
             field.setAccessibleName(tr(value.label))
             field.setToolTip(tr(value.param.help))
             field.textChanged.connect(lambda _text: self._check())
+            field.editingFinished.connect(partial(self._complete, value))
             form.addRow(tr(value.label), field)
             self._fields[value] = field
         self._form_area.setWidget(content)
         self._check()
+
+    def _complete(self, value: TemplateValue) -> None:
+        """Show which unit a bare number was taken to have."""
+        field = self._fields[value]
+        field.setText(templates.completed_text(self._doc(self.template), value, field.text()))
 
     def _first_problem(self) -> tuple[TemplateValue, str] | None:
         doc = self._doc(self.template)

@@ -209,7 +209,7 @@ QMenuBar::item:selected {{ background: {t.button_hover}; }}
 QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border};
     spacing: 2px; padding: 4px 6px; }}
 QToolBar::separator {{ background: {t.border}; width: 1px; margin: 5px 6px; }}
-QToolBar > QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 4px 6px; }}
+QToolBar > QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 2px 6px; }}
 QToolBar > QToolButton::menu-indicator {{ image: none; }}
 QToolBar > QToolButton:hover:enabled {{ background: {t.button_hover}; }}
 QToolBar > QToolButton:pressed {{ background: {t.border}; }}
@@ -244,6 +244,9 @@ QMenu::separator {{ background: {t.border}; height: 1px; margin: 4px; }}
 """
 
 
+CELL_PADDING = 6  # px at 100 %, on both sides of a cell of a table
+
+
 def table_style(tokens: Tokens) -> str:
     """Rules for tables: flat headers, and air on both sides of a cell."""
     t = tokens
@@ -251,7 +254,7 @@ def table_style(tokens: Tokens) -> str:
 QHeaderView {{ background: {t.alternate_base}; border: none; }}
 QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none;
     border-right: 1px solid {t.border}; border-bottom: 1px solid {t.border}; padding: 4px 8px; }}
-QTableView::item {{ padding: 0 6px; }}
+QTableView::item {{ padding: 0 {CELL_PADDING}px; }}
 """
 
 
@@ -266,8 +269,11 @@ class Theme(QObject):
         self._application = application
         self._mode: ThemeMode = mode
         # Setting a style polishes every widget there is: not again for what is set already.
-        if application.style().name().lower() != "fusion":
-            application.setStyle("Fusion")
+        # Not at the top: icons take their colours from here.
+        from subflow_app.qt.standard_icons import FusionWithOurIcons
+
+        if not isinstance(application.style(), FusionWithOurIcons):
+            application.setStyle(FusionWithOurIcons())
         hints = application.styleHints()
         hints.colorSchemeChanged.connect(self._on_system_changed)
         _accessibility()[1].contrastPreferenceChanged.connect(self._on_system_changed)
@@ -307,8 +313,8 @@ class Theme(QObject):
 
 # What has a frame or a box to tick but no ground of its own, so that nothing else shows the colour of the window.
 _FRAMED = ("QCheckBox", "QRadioButton", "QAbstractSpinBox", "QAbstractItemView", "QLineEdit", "QComboBox")
-# Fusion outlines are `window.darker(140)`: invisible on a dark ground. A style of our own in front of it would be asked
-# for every part of every widget in Python; a palette for these classes costs nothing when they are painted.
+# Fusion outlines are `window.darker(140)`: invisible on a dark ground. Drawn in Python instead, every part of every
+# widget would go through it; a palette for these classes costs nothing when they are painted.
 _FUSION_DARKENS = 1.4
 
 

@@ -28,7 +28,7 @@ _WIDTH, _ICON = 500, 26
 DOORS = {
     "demo": (
         translatable("See the demo"),
-        translatable("A phone between Wi-Fi and LTE: press Run and watch two paths share one download."),
+        translatable("A phone between Wi-Fi and LTE: starts at once, and you watch two paths share one download."),
         "run",
     ),
     "lab": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QPoint, QRect, QSettings
+from PySide6.QtCore import QByteArray, QEvent, QMargins, QObject, QPoint, QRect, QSettings, QSize, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow
 
@@ -15,7 +15,9 @@ from subflow_app.qt.actions.choices import WORKSPACES
 from subflow_app.qt.docks import LAYOUT_VERSION
 from subflow_app.qt.workspaces import Workspaces
 
-_TITLE_BAR = 32  # px of a window's top that must be in reach of the mouse, or it could never be moved again
+DEFAULT_SIZE = QSize(1400, 900)
+_GUESSED_FRAME = QMargins(4, 32, 4, 4)  # px around a window that no desktop has framed yet
+_FRAMED_MS = 300  # after its first picture, a window has its frame on every desktop that gives it one
 
 
 def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
@@ -26,15 +28,15 @@ def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
         rooms: what each screen has for windows, the main screen first; not empty.
 
     Returns:
-        ``rect`` where its top is in reach and it fits; else, on the screen that shows most of it or on the main one,
-        no larger than that screen and wholly on it.
+        ``rect`` where its top and bottom are in reach and it fits; else, on the screen that shows most of it or on the
+        main one, no larger than that screen and wholly on it.
     """
     shares = [room.intersected(rect) for room in rooms]
     best = max(range(len(rooms)), key=lambda index: shares[index].width() * shares[index].height())
     room, share = rooms[best], shares[best]
     fits = rect.width() <= room.width() and rect.height() <= room.height()
-    # Part of a window may be beside the screen: people put it there. Its title bar and half of its width must not.
-    is_in_reach = rect.top() >= room.top() and rect.top() + _TITLE_BAR <= room.bottom()
+    # Part of a window may be beside the screen: people put it there. Its title and time bars and half of its width not.
+    is_in_reach = rect.top() >= room.top() and rect.bottom() <= room.bottom()
     if fits and is_in_reach and 2 * share.width() >= rect.width():
         return rect
     size = rect.size().boundedTo(room.size())
@@ -43,15 +45,70 @@ def placed_on(rect: QRect, rooms: Sequence[QRect]) -> QRect:
     return QRect(QPoint(left, top), size)
 
 
+def first_size() -> QSize:
+    """How large a window begins: as it looks best, but no larger than the main screen has room for, frame included."""
+    return DEFAULT_SIZE.boundedTo(_rooms(_GUESSED_FRAME)[0].size()) if _has_screen() else DEFAULT_SIZE
+
+
 def fit_to_screen(window: QMainWindow) -> None:
     """Brings a window back whose screen is gone, or smaller now; a maximised one is the desktop's business."""
-    main = QGuiApplication.primaryScreen()
     if window.isMaximized() or window.isFullScreen():
         return
-    others = [screen for screen in QGuiApplication.screens() if screen is not main]
-    rect = placed_on(window.geometry(), [screen.availableGeometry() for screen in (main, *others)])
+    rect = placed_on(window.geometry(), _rooms(_frame_of(window)))
     if rect != window.geometry():
         window.setGeometry(rect)
+
+
+class ScreenFit(QObject):
+    """Keeps a window with its frame on the screen: when it is first seen, and when a screen is taken away.
+
+    Under X11 a window gets its frame only once it is shown; until then its size rests on a guess.
+    """
+
+    def __init__(self, window: QMainWindow) -> None:
+        """Waits for the first picture of ``window``."""
+        super().__init__(window)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_FRAMED_MS)
+        self._timer.timeout.connect(lambda: fit_to_screen(window))
+        if _has_screen():
+            window.installEventFilter(self)
+            QGuiApplication.instance().screenRemoved.connect(self._timer.start)  # type: ignore[union-attr] # of a GUI
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Waits for the first paint, then is not asked any more."""
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            self._timer.start()
+        return False
+
+
+def _has_screen() -> bool:
+    # Where pictures go to memory alone, nobody has to reach a title bar, and the size is that of the picture.
+    return QGuiApplication.platformName() not in ("offscreen", "minimal")
+
+
+def _rooms(frame: QMargins) -> list[QRect]:
+    """What each screen has for windows within such a frame, the main screen first."""
+    main = QGuiApplication.primaryScreen()
+    screens = [main, *(screen for screen in QGuiApplication.screens() if screen is not main)]
+    return [screen.availableGeometry().marginsRemoved(frame) for screen in screens]
+
+
+def _frame_of(window: QMainWindow) -> QMargins:
+    """Its frame, px; a guess before the desktop has given it one."""
+    if not _has_screen():
+        return QMargins()
+    outer, inner = window.frameGeometry(), window.geometry()
+    if outer == inner and not window.isVisible():
+        return _GUESSED_FRAME
+    return QMargins(
+        inner.left() - outer.left(),
+        inner.top() - outer.top(),
+        outer.right() - inner.right(),
+        outer.bottom() - inner.bottom(),
+    )
 
 
 class WindowStateFile:
@@ -61,14 +118,23 @@ class WindowStateFile:
         """Uses the user's file, or ``path``."""
         self._settings = QSettings(str(path or window_state_path()), QSettings.Format.IniFormat)
 
-    def save(self, window: QMainWindow, workspaces: Workspaces, switches: dict[str, bool]) -> None:
-        """Writes everything."""
+    def save(
+        self,
+        window: QMainWindow,
+        workspaces: Workspaces,
+        switches: dict[str, bool],
+        geometry: QByteArray | None = None,
+    ) -> None:
+        """Writes everything; ``geometry`` in place of where the window is now."""
         self._settings.setValue("version", LAYOUT_VERSION)
-        self._settings.setValue("geometry", window.saveGeometry())
+        self._settings.setValue("geometry", geometry or window.saveGeometry())
         self._settings.setValue("workspace", workspaces.current)
         self._settings.remove("workspaces")
         for name, state in workspaces.states().items():
             self._settings.setValue(f"workspaces/{name}", state)
+        self._settings.remove("folds")
+        for name, is_folded in workspaces.folds.items():
+            self._settings.setValue(f"folds/{name}", is_folded)
         for name, is_on in switches.items():
             self._settings.setValue(f"switches/{name}", is_on)
         self._settings.sync()
@@ -81,6 +147,7 @@ class WindowStateFile:
     def restore_layout(self, window: QMainWindow, workspaces: Workspaces) -> None:
         """Puts window and panels where they were, or where they are at first if another version wrote the file."""
         states: dict[str, QByteArray] = {}
+        window.resize(first_size())
         if str(self._settings.value("version", "")) == str(LAYOUT_VERSION):
             geometry = self._settings.value("geometry")
             # Before the panels, which share out the room that the window has.
@@ -91,11 +158,15 @@ class WindowStateFile:
                 state = self._settings.value(f"workspaces/{name}")
                 if isinstance(state, QByteArray):
                     states[name] = state
-        workspaces.restore(states, str(self._settings.value("workspace", "")))
+        workspaces.restore(states, str(self._settings.value("workspace", "")), self._choices("folds"))
+        ScreenFit(window)
 
     def switches(self) -> dict[str, bool]:
         """Switches that were saved, by action id."""
-        self._settings.beginGroup("switches")
+        return self._choices("switches")
+
+    def _choices(self, group: str) -> dict[str, bool]:
+        self._settings.beginGroup(group)
         saved = {name: str(self._settings.value(name)).lower() == "true" for name in self._settings.childKeys()}
         self._settings.endGroup()
         return saved

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QByteArray, QObject, QSize, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Signal
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.qt.actions.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.docks import Docks, Side
+from subflow_app.qt.panel_fold import PanelFold
 
 # Where text and tables are comfortable, px: more room than this goes to pictures and curves.
-_WIDEST_FORM, _NARROWEST_FORM = 460, 340
+_WIDEST_FORM, _NARROWEST_FORM = 460, 304
+_ROOMY = "study"  # whose panels are as large as its plots
+_LOW = 900  # px; in a window that is lower the history begins folded to a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +26,13 @@ class Place:
         name: the panel.
         side: of the panel or centre ``beside``, or of the whole window.
         beside: whose place it shares.
+        is_open: otherwise it is closed at first, and opens there.
     """
 
     name: str
     side: Side
     beside: str | None = None
+    is_open: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +40,27 @@ class Arrangement:
     """How a workspace begins.
 
     Attributes:
-        places: of the panels that are open, in the order in which they are put there; all others are closed, and open
-            where they were last.
+        places: of panels, in the order in which they are put there; all others are closed, and open where they were
+            last.
         columns: share of the width of each column, left to right; 0 for one that takes what a form needs.
         rows: share of the height of the panels above each other, by any of them.
         front: panels (or the plots) that are on top of those they share a place with.
+        form: share of the width of the window that a column of a form takes, within limits.
     """
 
     places: tuple[Place, ...]
     columns: tuple[float, ...]
     rows: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     front: tuple[str, ...] = ()
+    form: float = 0.23
 
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
     "design": Arrangement(
-        (Place("topology", Side.LEFT), Place("inspector", Side.TOP, "plots")),
-        columns=(1, 0),
-        rows={"inspector": (0.62, 0.38)},
+        # It begins without plots, which would be a strip: they lie behind the inspector; a run brings them forward.
+        (Place("topology", Side.LEFT), Place("inspector", Side.TAB, "plots")),
+        columns=(0.64, 0.36),
+        front=("inspector",),
     ),
     "run": Arrangement(
         (
@@ -67,7 +75,8 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("log", Side.TAB, "history"),
         ),
         columns=(0, 1),
-        rows={"topology": (0.52, 0.48), "plots": (0.74, 0.26)},
+        rows={"topology": (0.48, 0.52), "plots": (0.74, 0.26)},
+        form=0.22,
     ),
     "analyse": Arrangement(
         (
@@ -108,11 +117,11 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
     ),
     "lab": Arrangement(
         (
-            Place("topology", Side.LEFT),
-            Place("inspector", Side.BOTTOM, "topology"),
-            Place("agent", Side.TAB, "inspector"),
             Place("lab", Side.RIGHT),
             Place("help", Side.TAB, "lab"),
+            Place("topology", Side.BOTTOM, "lab"),
+            Place("inspector", Side.TAB, "topology", is_open=False),
+            Place("agent", Side.TAB, "topology"),
             Place("history", Side.BOTTOM, "plots"),
             Place("events", Side.TAB, "history"),
             Place("explain", Side.TAB, "history"),
@@ -121,11 +130,15 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("sweeps", Side.TAB, "plots"),
             Place("train", Side.TAB, "plots"),
         ),
-        columns=(0, 1, 0),
-        rows={"topology": (0.45, 0.55), "plots": (0.78, 0.22)},
+        columns=(1, 0),
+        rows={"lab": (0.72, 0.28), "plots": (0.78, 0.22)},
         front=("lab",),
     ),
 }
+
+
+PRESENTATION = Arrangement((Place("topology", Side.LEFT),), columns=(0.28, 0.72))
+"""What a lecture hall sees, whatever the workspace."""
 
 
 class Workspaces(QObject):
@@ -133,13 +146,25 @@ class Workspaces(QObject):
 
     changed = Signal(str)  # the one that is shown now
 
-    def __init__(self, docks: Docks, window: QWidget) -> None:
-        """``docks`` has all panels; :meth:`restore` arranges them for the first time."""
+    def __init__(self, docks: Docks, fold: PanelFold, window: QWidget) -> None:
+        """``docks`` has all panels; :meth:`restore` arranges them for the first time.
+
+        Args:
+            docks: has all panels.
+            fold: of the history.
+            window: whose height decides whether that is folded, until somebody chooses.
+        """
         super().__init__(window)
         self._docks = docks
+        self._fold = fold
         self._window = window
         self._current = DEFAULT_WORKSPACE
         self._kept: dict[str, QByteArray] = {}
+        self._is_presenting = False
+        self._folds: dict[str, bool] = {}  # by workspace, where somebody chose
+        self._was_low = False
+        fold.chosen.connect(self._on_fold_chosen)
+        window.installEventFilter(self)
 
     @property
     def current(self) -> str:
@@ -155,53 +180,107 @@ class Workspaces(QObject):
         if name not in WORKSPACES:
             raise KeyError(name)
         if name != self._current:
-            self._kept[self._current] = self._docks.save_state()
+            self._keep()
+            self._is_presenting = False
             self._current = name
-            self._bring_back()
+            self.bring_back()
         self.changed.emit(name)
+
+    def go_to(self, panel: str) -> None:
+        """Shows a panel and puts the keyboard there, in the study workspace unless this one has a place for it.
+
+        Where it is open already, somebody has put it: there it stays.
+        """
+        has_place = any(place.name == panel for place in ARRANGEMENTS[self._current].places)
+        if not has_place and not self._docks.is_open(panel):
+            self.show(_ROOMY)
+        self._docks.go_to(panel)
 
     def reset(self) -> None:
         """Arranges the present workspace as it was at first, at the sizes that suit the window as it is now."""
         self._kept.pop(self._current, None)
+        self._folds.pop(self._current, None)
         self._arrange()
 
     def reset_all(self) -> None:
         """Arranges all workspaces as they were at first."""
         self._kept.clear()
+        self._folds.clear()
         self._arrange()
 
     def states(self) -> dict[str, QByteArray]:
         """How every workspace was left that was ever looked at, to be kept until the next start."""
-        return {**self._kept, self._current: self._docks.save_state()}
+        self._keep()
+        return dict(self._kept)
 
-    def restore(self, states: Mapping[str, QByteArray], current: str) -> None:
-        """Brings back what :meth:`states` told, with this workspace in front; the first one if there is none such."""
+    def present(self) -> None:
+        """Shows what a lecture hall sees, until :meth:`end_presenting` or another workspace."""
+        self._keep()
+        self._is_presenting = True
+        self._arrange()
+
+    def end_presenting(self) -> None:
+        """Shows the workspace as it was before."""
+        if self._is_presenting:
+            self._is_presenting = False
+            self.bring_back()
+
+    @property
+    def folds(self) -> Mapping[str, bool]:
+        """Whether the history is folded in each workspace where a person chose, to be kept until the next start."""
+        return self._folds
+
+    def restore(self, states: Mapping[str, QByteArray], current: str, folds: Mapping[str, bool] | None = None) -> None:
+        """Brings back what `states` and `folds` told, with this workspace in front; the first if there is none such."""
+        self._folds = dict(folds or {})
         self._kept = {name: state for name, state in states.items() if name in WORKSPACES}
         self._current = current if current in WORKSPACES else DEFAULT_WORKSPACE
-        self._bring_back()
+        self.bring_back()
         self.changed.emit(self._current)
 
-    def _bring_back(self) -> None:
+    def _keep(self) -> None:
+        """Remembers how the workspace lies, unless it is something else that is shown."""
+        if not self._is_presenting:
+            self._kept[self._current] = self._docks.save_state()
+
+    def bring_back(self) -> None:
+        """Shows the workspace as it was when it was last left."""
         state = self._kept.get(self._current)
         if state is None or not self._docks.restore_state(state):
             self._arrange()
+        else:
+            self._fold_or_unfold()
+
+    def _on_fold_chosen(self, is_folded: bool) -> None:
+        self._folds[self._current] = is_folded
+
+    def _fold_or_unfold(self) -> None:
+        self._was_low = self._window.height() < _LOW
+        self._fold.set_folded(self._folds.get(self._current, self._was_low))
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Folds or unfolds the history when the window gets low or high, where nobody chose."""
+        if event.type() == QEvent.Type.Resize and (self._window.height() < _LOW) != self._was_low:
+            self._fold_or_unfold()
+        return False
 
     def _arrange(self) -> None:
-        arrangement = ARRANGEMENTS[self._current]
+        arrangement = PRESENTATION if self._is_presenting else ARRANGEMENTS[self._current]
         with self._docks.rearranging():
             for place in arrangement.places:
                 self._docks.place(place.name, place.side, place.beside)
-            named = {place.name for place in arrangement.places}
+            is_open = {place.name for place in arrangement.places if place.is_open}
             for name in PANELS:
-                if name not in named:
+                if name not in is_open:
                     self._docks.close_panel(name)
             behind = {place.beside for place in arrangement.places if place.side is Side.TAB and place.beside}
             for name in (*sorted(behind), "plots", *arrangement.front):
                 self._docks.raise_panel(name)
         self._share_out(arrangement, self._window.size())
+        self._fold_or_unfold()
 
     def _share_out(self, arrangement: Arrangement, size: QSize) -> None:
-        form = min(_WIDEST_FORM, max(_NARROWEST_FORM, round(size.width() * 0.3)))
+        form = min(_WIDEST_FORM, max(_NARROWEST_FORM, round(size.width() * arrangement.form)))
         rest = size.width() - form * arrangement.columns.count(0)
         self._docks.set_outer_sizes([round(share * rest) or form for share in arrangement.columns])
         for name, shares in arrangement.rows.items():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from subflow_app.core.language import translatable
 from subflow_app.core.scenarios.arrange import EDGES
-from subflow_app.qt.action_spec import ActionSpec, WindowState
+from subflow_app.qt.action_spec import HAS_NODES, ActionSpec, Need
 
 # Edge or middle: (text, where, shortcut).
 _ALIGNMENTS = {
@@ -18,12 +19,9 @@ _ALIGNMENTS = {
 }
 
 
-def _has_several(state: WindowState) -> bool:
-    return state.can_move_nodes and state.nodes_selected >= 2
-
-
-def _has_many(state: WindowState) -> bool:
-    return state.can_move_nodes and state.nodes_selected >= 3
+_MOVABLE = Need(lambda s: s.can_move_nodes, translatable("nodes are locked, or the scenario cannot be edited"))
+_SEVERAL = Need(lambda s: s.nodes_selected >= 2, translatable("select two nodes on the canvas first"))
+_MANY = Need(lambda s: s.nodes_selected >= 3, translatable("select three nodes on the canvas first"))
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -37,7 +35,7 @@ def rows() -> Iterator[ActionSpec]:
             f"align_{edge}",
             (shortcut,),
             lambda w, _, edge=edge: w.topology.arranging.align(edge),  # type: ignore[misc]
-            _has_several,
+            (_MOVABLE, _SEVERAL),
         )
     yield ActionSpec(
         "arrange.distribute_x",
@@ -46,7 +44,7 @@ def rows() -> Iterator[ActionSpec]:
         "distribute_x",
         ("Ctrl+Alt+Shift+H",),
         lambda w, _: w.topology.arranging.distribute("x"),
-        _has_many,
+        (_MOVABLE, _MANY),
     )
     yield ActionSpec(
         "arrange.distribute_y",
@@ -55,7 +53,7 @@ def rows() -> Iterator[ActionSpec]:
         "distribute_y",
         ("Ctrl+Alt+Shift+V",),
         lambda w, _: w.topology.arranging.distribute("y"),
-        _has_many,
+        (_MOVABLE, _MANY),
     )
     yield ActionSpec(
         "arrange.lay_out",
@@ -64,7 +62,7 @@ def rows() -> Iterator[ActionSpec]:
         "layout",
         ("Ctrl+Alt+A",),
         lambda w, _: w.topology.arranging.lay_out(),
-        lambda s: s.can_move_nodes and s.has_nodes,
+        (_MOVABLE, HAS_NODES),
     )
     yield ActionSpec(
         "arrange.grid",

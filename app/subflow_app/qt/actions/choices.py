@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from subflow_app.core.running.stepping import StepSize
+from subflow_app.plots.drawing.bins import BIN_WIDTHS_S, RAW_S
+from subflow_app.plots.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, ColourBy
 from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
 # The plots a person sees first; the others are one click away in the View menu.
@@ -27,7 +29,7 @@ PANELS = {
     "help": ("Help", "help", "Ctrl+9"),
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
     "lab": ("Lab", "example", "Ctrl+Alt+9"),
-    "gallery": ("Gallery", "gallery", "Ctrl+Alt+8"),
+    "gallery": ("Experiments", "gallery", "Ctrl+Alt+8"),
     "leaderboard": ("Leaderboard", "leaderboard", "Ctrl+Alt+7"),
 }
 
@@ -54,6 +56,27 @@ STEPS: dict[StepSize, tuple[str, str, str]] = {
     "100ms": ("Step by 1&00 ms", "Let the run go on by 100 ms of simulated time and hold there", "Ctrl+Alt+F10"),
 }
 
+# Bins of curves over time: id -> (length, s, zero for the samples and None for what the zoom asks for; text; tip).
+BINS: dict[str, tuple[float | None, str, str]] = {
+    "auto": (None, "&Automatic bins", "Draw curves as means over bins that are as long as the time in view asks for"),
+    "raw": (RAW_S, "&Raw samples", "Draw every sample of the runs"),
+    **{
+        f"{width_s:g}".replace(".", "_"): (
+            width_s,
+            f"Bins of {width_s:g} s",
+            f"Draw curves as means over bins of {width_s:g} s",
+        )
+        for width_s in BIN_WIDTHS_S
+    },
+}
+
+# What colours of curves tell apart: (text, tip).
+COLOURS: dict[ColourBy, tuple[str, str]] = {
+    BY_RUN: ("Colour by &run", "Give each run a colour; of a single run, each subflow has one"),
+    BY_CONTROLLER: ("Colour by &controller", "Give the flows of each congestion controller a colour"),
+    BY_SUBFLOW: ("Colour by &subflow", "Give each subflow a colour, the same in all runs, and each run a dash"),
+}
+
 # Themes: mode -> (text, tip, shortcut).
 THEMES = {
     "light": ("&Light theme", "Use light colours", "Ctrl+Alt+L"),
@@ -64,16 +87,16 @@ THEMES = {
 
 # Workspaces: id -> (title, what its panels are for, icon, shortcut).
 WORKSPACES = {
-    "design": ("Design", "to draw: the topology large, with the inspector beside it", "topology", "Ctrl+Shift+1"),
-    "run": ("Run", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
-    "analyse": ("Analyse", "to compare: plots and the history of runs", "plots", "Ctrl+Shift+3"),
+    "design": ("Drawing", "to draw: the topology large, with the inspector beside it", "topology", "Ctrl+Shift+1"),
+    "run": ("Simulation", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
+    "analyse": ("Analysis", "to compare: plots and the history of runs", "plots", "Ctrl+Shift+3"),
     "study": (
-        "Study",
+        "Parameter study",
         "to vary and weigh: sweeps large, with comparison, fairness and history",
         "sweeps",
         "Ctrl+Alt+Shift+U",
     ),
-    "train": ("Train", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+4"),
-    "lab": ("Lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+5"),
+    "train": ("Agent training", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+4"),
+    "lab": ("Guided lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+5"),
 }
 DEFAULT_WORKSPACE = "run"

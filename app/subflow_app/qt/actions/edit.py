@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import STORE, ActionSpec, Need
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -12,11 +13,11 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "edit.undo",
         "&Undo",
-        "Take back the last change of the scenario or of the history",
+        "Take back the last change of the scenario or of the history, whichever was later",
         "undo",
         ("Ctrl+Z",),
-        lambda w, _: w.undo_group.undo(),
-        lambda s: s.can_undo,
+        lambda w, _: w.undo_order.undo(),
+        (Need(lambda s: s.can_undo, translatable("there is nothing to undo")),),
     )
     yield ActionSpec(
         "edit.redo",
@@ -24,8 +25,8 @@ def rows() -> Iterator[ActionSpec]:
         "Make the change again that was taken back",
         "redo",
         ("Ctrl+Shift+Z", "Ctrl+Y"),
-        lambda w, _: w.undo_group.redo(),
-        lambda s: s.can_redo,
+        lambda w, _: w.undo_order.redo(),
+        (Need(lambda s: s.can_redo, translatable("there is nothing to redo")),),
     )
     yield ActionSpec(
         "edit.find_run",
@@ -34,5 +35,5 @@ def rows() -> Iterator[ActionSpec]:
         "search",
         ("Ctrl+F",),
         lambda w, _: w.find_run(),
-        lambda s: s.has_store,
+        (STORE,),
     )

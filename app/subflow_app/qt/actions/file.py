@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import ActionSpec, has_plots
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -59,7 +60,11 @@ def rows() -> Iterator[ActionSpec]:
         "database",
         ("Ctrl+Shift+O",),
         lambda w, _: w.database.ask_open(),
-        lambda s: not s.is_running and not s.is_training and not s.is_queue_busy,
+        (
+            NOT_RUNNING,
+            Need(lambda s: not s.is_training, translatable("a training is going on")),
+            Need(lambda s: not s.is_queue_busy, translatable("the queue has runs that go on or wait")),
+        ),
     )
     yield ActionSpec(
         "file.copy_database",
@@ -68,7 +73,7 @@ def rows() -> Iterator[ActionSpec]:
         "database_copy",
         ("Ctrl+Shift+B",),
         lambda w, _: w.database.ask_save_copy(),
-        lambda s: s.has_store,
+        (STORE,),
     )
     yield ActionSpec(
         "file.import_topology",
@@ -85,7 +90,7 @@ def rows() -> Iterator[ActionSpec]:
         "topology",
         ("Ctrl+Shift+G",),
         lambda w, _: w.topology_files.ask_graphml(),
-        lambda s: s.has_nodes,
+        (HAS_NODES,),
     )
     yield ActionSpec(
         "file.export_svg",
@@ -94,7 +99,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Shift+V",),
         lambda w, _: w.topology_files.ask_svg(),
-        lambda s: s.has_nodes,
+        (HAS_NODES,),
     )
     yield ActionSpec(
         "file.export_png",
@@ -103,7 +108,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Shift+X",),
         lambda w, _: w.topology_files.ask_png(),
-        lambda s: s.has_nodes,
+        (HAS_NODES,),
     )
     yield ActionSpec(
         "file.export_figure",
@@ -112,7 +117,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+E",),
         lambda w, _: w.exports.ask_figure(),
-        has_plots,
+        (PLOTS_SHOWN,),
     )
     yield ActionSpec(
         "file.export_data",
@@ -121,7 +126,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_data",
         ("Ctrl+Shift+E",),
         lambda w, _: w.exports.ask_data(),
-        has_plots,
+        (PLOTS_SHOWN,),
     )
     yield ActionSpec(
         "file.export_report",
@@ -130,7 +135,13 @@ def rows() -> Iterator[ActionSpec]:
         "export_report",
         ("Ctrl+Shift+R",),
         lambda w, _: w.exports.reports.ask_report(),
-        lambda s: s.has_store and (s.runs_selected > 0 or s.runs_shown > 0),
+        (
+            STORE,
+            Need(
+                lambda s: s.runs_selected > 0 or s.runs_shown > 0,
+                translatable("no run is shown and none is selected in the history"),
+            ),
+        ),
     )
     yield ActionSpec(
         "file.verify_bundle",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
 
 if TYPE_CHECKING:
     from subflow_app.qt.gallery.feature import GalleryFeature
@@ -15,13 +16,24 @@ if TYPE_CHECKING:
 def rows() -> Iterator[ActionSpec]:
     """Their part of the Study menu."""
     yield ActionSpec(
+        "gallery.show",
+        "Sho&w the experiments of the papers",
+        "Show the experiments of the papers: what each measures, its figure, and what the paper prints",
+        "gallery",
+        ("Ctrl+Alt+X",),
+        lambda w, _: w.workspaces.go_to("gallery"),
+    )
+    yield ActionSpec(
         "gallery.run_quick",
         "Run &quick",
         "Run the selected experiments shortened: fewer seeds and points; a paper's heading stands for all of its own",
         "run_quick",
         ("Ctrl+Alt+Shift+N",),
         lambda w, _: _gallery(w).session.run(is_quick=True),
-        lambda s: "gallery.run_quick" in s.features,
+        (
+            WRITABLE,
+            possible("gallery.run_quick", translatable("no experiment is selected, or it is running")),
+        ),
     )
     yield ActionSpec(
         "gallery.run_full",
@@ -30,7 +42,10 @@ def rows() -> Iterator[ActionSpec]:
         "run",
         ("Ctrl+Alt+Shift+M",),
         lambda w, _: _gallery(w).session.run(is_quick=False),
-        lambda s: "gallery.run_full" in s.features,
+        (
+            WRITABLE,
+            possible("gallery.run_full", translatable("no experiment is selected, or it is running")),
+        ),
     )
     yield ActionSpec(
         "gallery.resume",
@@ -39,7 +54,10 @@ def rows() -> Iterator[ActionSpec]:
         "retry",
         ("Ctrl+Alt+Shift+R",),
         lambda w, _: _gallery(w).session.resume(),
-        lambda s: "gallery.resume" in s.features,
+        (
+            WRITABLE,
+            possible("gallery.resume", translatable("select an experiment that was cut off")),
+        ),
     )
     yield ActionSpec(
         "gallery.stop",
@@ -48,7 +66,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Ctrl+Alt+Shift+X",),
         lambda w, _: _gallery(w).session.stop(),
-        lambda s: "gallery.stop" in s.features,
+        (possible("gallery.stop", translatable("no selected experiment is running")),),
     )
     yield ActionSpec(
         "gallery.show_runs",
@@ -57,7 +75,7 @@ def rows() -> Iterator[ActionSpec]:
         "plots",
         ("Ctrl+Alt+Shift+P",),
         lambda w, _: _gallery(w).session.show_runs(),
-        lambda s: "gallery.show_runs" in s.features,
+        (possible("gallery.show_runs", translatable("choose an experiment that has runs")),),
     )
     yield ActionSpec(
         "gallery.open_scenario",
@@ -66,7 +84,7 @@ def rows() -> Iterator[ActionSpec]:
         "topology",
         ("Ctrl+Alt+Shift+C",),
         lambda w, _: _gallery(w).session.open_scenario(),
-        lambda s: "gallery.open_scenario" in s.features,
+        (possible("gallery.open_scenario", translatable("choose an experiment that has a scenario")),),
     )
     yield ActionSpec(
         "gallery.export_figure",
@@ -75,7 +93,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Alt+Shift+F",),
         lambda w, _: _gallery(w).session.ask_export_figure(),
-        lambda s: "gallery.export_figure" in s.features,
+        (possible("gallery.export_figure", translatable("choose an experiment that has a figure")),),
     )
     yield ActionSpec(
         "gallery.report",
@@ -84,7 +102,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_report",
         ("Ctrl+Alt+Shift+T",),
         lambda w, _: _gallery(w).session.ask_report(),
-        lambda s: "gallery.report" in s.features,
+        (possible("gallery.report", translatable("select experiments that have results")),),
     )
 
 

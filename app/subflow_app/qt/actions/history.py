@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import (
+    NOT_RUNNING,
+    ONE_SELECTED,
+    PLOTS_SHOWN,
+    SELECTED,
+    WRITABLE,
+    ActionSpec,
+    Need,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
-
-
-def _one_selected(state: WindowState) -> bool:
-    return state.runs_selected == 1
-
-
-def _one_writable(state: WindowState) -> bool:
-    return state.runs_selected == 1 and state.can_write
-
-
-def _some_writable(state: WindowState) -> bool:
-    return state.runs_selected >= 1 and state.can_write
 
 
 def _fork(window: MainWindow) -> None:
@@ -38,7 +36,7 @@ def rows() -> Iterator[ActionSpec]:
         "plots",
         ("Return",),
         lambda w, _: w.opening.show(),
-        lambda s: s.runs_selected >= 1,
+        (SELECTED,),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -48,17 +46,7 @@ def rows() -> Iterator[ActionSpec]:
         "overlay",
         ("Ctrl+Return",),
         lambda w, _: w.opening.overlay(),
-        lambda s: s.runs_selected >= 1 and s.runs_shown >= 1,
-        Scope.HISTORY,
-    )
-    yield ActionSpec(
-        "history.compare",
-        "Co&mpare…",
-        "Show the selected runs side by side: parameters that differ, and figures with their differences",
-        "compare",
-        ("Ctrl+Shift+M",),
-        lambda w, _: w.history.compare_selected(),
-        lambda s: s.runs_selected > 1,
+        (SELECTED, PLOTS_SHOWN),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -68,7 +56,7 @@ def rows() -> Iterator[ActionSpec]:
         "clear",
         ("Ctrl+Backspace",),
         lambda w, _: w.shown.keep_first(),
-        lambda s: s.runs_shown > 1,
+        (Need(lambda s: s.runs_shown > 1, translatable("the plots show no second run")),),
     )
     yield ActionSpec(
         "history.fork",
@@ -77,7 +65,7 @@ def rows() -> Iterator[ActionSpec]:
         "fork",
         ("Ctrl+Shift+Y",),
         lambda w, _: _fork(w),
-        _one_selected,
+        (ONE_SELECTED,),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -87,7 +75,7 @@ def rows() -> Iterator[ActionSpec]:
         "rename",
         ("F2",),
         lambda w, _: w.history.rename_selected(),
-        _one_writable,
+        (ONE_SELECTED, WRITABLE),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -97,7 +85,7 @@ def rows() -> Iterator[ActionSpec]:
         "tag",
         ("Ctrl+T",),
         lambda w, _: w.history.tag_selected(),
-        _some_writable,
+        (SELECTED, WRITABLE),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -107,7 +95,7 @@ def rows() -> Iterator[ActionSpec]:
         "note",
         ("Ctrl+Shift+N",),
         lambda w, _: w.history.note_selected(),
-        _one_writable,
+        (ONE_SELECTED, WRITABLE),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -117,7 +105,7 @@ def rows() -> Iterator[ActionSpec]:
         "scenario",
         ("Ctrl+Shift+Return",),
         lambda w, _: w.opening.open_scenario(),
-        _one_selected,
+        (ONE_SELECTED,),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -127,7 +115,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_data",
         ("Ctrl+Alt+E",),
         lambda w, _: w.exports.runs.ask_run(),
-        _one_selected,
+        (ONE_SELECTED,),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -137,7 +125,7 @@ def rows() -> Iterator[ActionSpec]:
         "delete",
         ("Del",),
         lambda w, _: w.history.delete_selected(),
-        _some_writable,
+        (SELECTED, WRITABLE),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -147,5 +135,5 @@ def rows() -> Iterator[ActionSpec]:
         "purge",
         ("Ctrl+Shift+Del",),
         lambda w, _: w.database.ask_purge(asks=w.preferences.settings.confirm_purge),
-        lambda s: s.can_write and not s.is_running,
+        (WRITABLE, NOT_RUNNING),
     )

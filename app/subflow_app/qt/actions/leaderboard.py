@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
 
 if TYPE_CHECKING:
     from subflow_app.qt.leaderboard.feature import LeaderboardFeature
@@ -15,13 +16,24 @@ if TYPE_CHECKING:
 def rows() -> Iterator[ActionSpec]:
     """Its part of the Study menu."""
     yield ActionSpec(
+        "leaderboard.show",
+        "Sho&w the leaderboard",
+        "Show how the controllers stand in the contests, with their scores and values",
+        "leaderboard",
+        ("Ctrl+Alt+Shift+Z",),
+        lambda w, _: w.workspaces.go_to("leaderboard"),
+    )
+    yield ActionSpec(
         "leaderboard.run_quick",
         "Run contests &quickly",
         "Let every controller play every contest, shortened; runs that are there are kept",
         "run_quick",
         ("Ctrl+Alt+Shift+L",),
         lambda w, _: _leaderboard(w).run(is_quick=True),
-        lambda s: "leaderboard.run_quick" in s.features,
+        (
+            WRITABLE,
+            possible("leaderboard.run_quick", translatable("the contests are running")),
+        ),
     )
     yield ActionSpec(
         "leaderboard.run_full",
@@ -30,7 +42,10 @@ def rows() -> Iterator[ActionSpec]:
         "run",
         ("Ctrl+Alt+Shift+K",),
         lambda w, _: _leaderboard(w).run(is_quick=False),
-        lambda s: "leaderboard.run_full" in s.features,
+        (
+            WRITABLE,
+            possible("leaderboard.run_full", translatable("the contests are running")),
+        ),
     )
     yield ActionSpec(
         "leaderboard.stop",
@@ -39,7 +54,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Ctrl+Alt+Shift+S",),
         lambda w, _: _leaderboard(w).stop(),
-        lambda s: "leaderboard.stop" in s.features,
+        (possible("leaderboard.stop", translatable("no contest is running")),),
     )
     yield ActionSpec(
         "leaderboard.export",
@@ -48,7 +63,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Alt+Shift+G",),
         lambda w, _: _leaderboard(w).ask_export(),
-        lambda s: "leaderboard.export" in s.features,
+        (possible("leaderboard.export", translatable("the leaderboard shows nothing yet")),),
     )
 
 

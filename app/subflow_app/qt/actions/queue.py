@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import ActionSpec, Scope
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import COMPLETE, VALID, ActionSpec, Need, Scope
+
+
+def _can(what: str, otherwise: str) -> Need:
+    return Need(lambda state: what in state.queue, otherwise)
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -16,7 +21,7 @@ def rows() -> Iterator[ActionSpec]:
         "queue",
         ("Ctrl+Shift+F5",),
         lambda w, _: w.queue_session.add(),
-        lambda s: s.is_valid,
+        (COMPLETE, VALID),
     )
     yield ActionSpec(
         "queue.add_several",
@@ -25,7 +30,7 @@ def rows() -> Iterator[ActionSpec]:
         "queue_several",
         ("Ctrl+Alt+F5",),
         lambda w, _: w.queue_session.add_several(),
-        lambda s: s.is_valid,
+        (COMPLETE, VALID),
     )
     yield ActionSpec(
         "queue.toggle",
@@ -34,7 +39,7 @@ def rows() -> Iterator[ActionSpec]:
         "pause",
         ("Ctrl+Alt+Space",),
         lambda w, _: w.queue_session.toggle(),
-        lambda s: "toggle" in s.queue,
+        (_can("toggle", translatable("no run of the queue goes on or waits")),),
     )
     yield ActionSpec(
         "queue.cancel",
@@ -43,7 +48,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Alt+Del",),
         lambda w, _: w.queue_session.cancel(),
-        lambda s: "cancel" in s.queue,
+        (_can("cancel", translatable("select runs in the queue that go on or wait")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -53,7 +58,7 @@ def rows() -> Iterator[ActionSpec]:
         "retry",
         ("Ctrl+R",),
         lambda w, _: w.queue_session.retry(),
-        lambda s: "retry" in s.queue,
+        (_can("retry", translatable("select runs in the queue that failed or were cancelled")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -63,7 +68,7 @@ def rows() -> Iterator[ActionSpec]:
         "up",
         ("Alt+Up",),
         lambda w, _: w.queue_session.move(-1),
-        lambda s: "move" in s.queue,
+        (_can("move", translatable("select runs in the queue that wait")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -73,7 +78,7 @@ def rows() -> Iterator[ActionSpec]:
         "down",
         ("Alt+Down",),
         lambda w, _: w.queue_session.move(1),
-        lambda s: "move" in s.queue,
+        (_can("move", translatable("select runs in the queue that wait")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -83,7 +88,7 @@ def rows() -> Iterator[ActionSpec]:
         "delete",
         ("Del",),
         lambda w, _: w.queue_session.remove(),
-        lambda s: "remove" in s.queue,
+        (_can("remove", translatable("select runs in the queue that are not running")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -93,6 +98,6 @@ def rows() -> Iterator[ActionSpec]:
         "clear",
         ("Shift+Del",),
         lambda w, _: w.queue_session.clear_finished(),
-        lambda s: "clear" in s.queue,
+        (_can("clear", translatable("the queue has no finished runs")),),
         scope=Scope.QUEUE,
     )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
 from subflow_app.qt.actions.choices import DEFAULT_SPEED, SPEEDS, STEPS
+
+_LINK = Need(lambda s: s.has_live_link, translatable("select a link on the canvas first"))
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -17,7 +20,7 @@ def rows() -> Iterator[ActionSpec]:
         "run",
         ("F5",),
         lambda w, _: w.toggle_run(),
-        lambda s: s.is_valid or s.is_running,
+        (COMPLETE, RUNNABLE),
     )
     yield ActionSpec(
         "run.stop",
@@ -26,7 +29,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Shift+F5",),
         lambda w, _: w.runs.stop(),
-        lambda s: s.is_running,
+        (RUNNING,),
     )
     for size, (text, tip, shortcut) in STEPS.items():
         yield ActionSpec(
@@ -36,7 +39,7 @@ def rows() -> Iterator[ActionSpec]:
             "step",
             (shortcut,),
             lambda w, _, size=size: w.stepping.step(size),  # type: ignore[misc]
-            lambda s: s.is_valid or s.is_running,
+            (COMPLETE, RUNNABLE),
         )
     yield ActionSpec(
         "run.until",
@@ -45,7 +48,7 @@ def rows() -> Iterator[ActionSpec]:
         "run_until",
         ("Ctrl+F5",),
         lambda w, _: w.stepping.run_until(),
-        lambda s: s.is_valid or s.is_running,
+        (COMPLETE, RUNNABLE),
     )
     yield ActionSpec(
         "run.link_down",
@@ -54,7 +57,7 @@ def rows() -> Iterator[ActionSpec]:
         "link_down",
         ("Ctrl+Shift+PgDown",),
         lambda w, _: w.runs.change({"link": w.live.link, "up": False}),
-        lambda s: s.has_live_link,
+        (RUNNING, _LINK),
     )
     yield ActionSpec(
         "run.link_up",
@@ -63,7 +66,7 @@ def rows() -> Iterator[ActionSpec]:
         "link_up",
         ("Ctrl+Shift+PgUp",),
         lambda w, _: w.runs.change({"link": w.live.link, "up": True}),
-        lambda s: s.has_live_link,
+        (RUNNING, _LINK),
     )
     yield ActionSpec(
         "run.record_decisions",
@@ -99,7 +102,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "first",
         ("Alt+Home",),
         lambda w, _: w.agent.content.go_to_first(),
-        lambda s: "agent.first" in s.features,
+        (possible("agent.first", translatable("there is no earlier decision of an agent")),),
     )
     yield ActionSpec(
         "agent.previous",
@@ -108,7 +111,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "previous",
         ("Alt+Left",),
         lambda w, _: w.agent.content.step(-1),
-        lambda s: "agent.previous" in s.features,
+        (possible("agent.previous", translatable("there is no earlier decision of an agent")),),
     )
     yield ActionSpec(
         "agent.next",
@@ -117,7 +120,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "next",
         ("Alt+Right",),
         lambda w, _: w.agent.content.step(1),
-        lambda s: "agent.next" in s.features,
+        (possible("agent.next", translatable("there is no later decision of an agent")),),
     )
     yield ActionSpec(
         "agent.last",
@@ -126,5 +129,5 @@ def agent_rows() -> Iterator[ActionSpec]:
         "last",
         ("Alt+End",),
         lambda w, _: w.agent.content.go_to_last(),
-        lambda s: "agent.last" in s.features,
+        (possible("agent.last", translatable("there is no later decision of an agent")),),
     )

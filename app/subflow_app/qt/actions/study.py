@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
 
 if TYPE_CHECKING:
     from subflow_app.qt.comparison.feature import CompareFeature
@@ -23,7 +24,7 @@ def import_rows() -> Iterator[ActionSpec]:
         "import",
         ("Ctrl+Alt+Y",),
         lambda w, _: _compare(w).ask_import(),
-        lambda s: s.can_write,
+        (WRITABLE,),
     )
 
 
@@ -31,12 +32,11 @@ def rows() -> Iterator[ActionSpec]:
     """The Study menu."""
     yield ActionSpec(
         "study.compare",
-        "&Compare runs",
-        "Compare the selected runs, or those that the plots show: means with intervals, differences and significance",
+        "&Compare runs…",
+        "Compare the selected runs, or those that the plots show: settings that differ, means, and their differences",
         "compare",
-        ("Ctrl+Alt+U",),
+        ("Ctrl+Alt+U", "Ctrl+Shift+M"),
         lambda w, _: _compare(w).compare(),
-        lambda s: s.runs_selected > 1 or s.runs_shown > 1,
     )
     yield ActionSpec(
         "study.trade_offs",
@@ -53,7 +53,8 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Alt+R",),
         lambda w, _: _fairness(w).ask_export(),
-        lambda s: "study.export_trade_offs" in s.features,
+        (possible("study.export_trade_offs", translatable("the Fairness panel shows no trade-offs")),),
+        is_contextual=True,
     )
     yield ActionSpec(
         "study.kernel",
@@ -62,7 +63,7 @@ def rows() -> Iterator[ActionSpec]:
         "kernel",
         ("Ctrl+Alt+Q",),
         lambda w, _: _compare(w).run_kernel(),
-        lambda s: s.can_write and "study.kernel" in s.features,
+        (WRITABLE, possible("study.kernel", translatable("the kernel is running a scenario"))),
     )
     yield ActionSpec(
         "study.stop_kernel",
@@ -71,7 +72,8 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Ctrl+Alt+Shift+Q",),
         lambda w, _: _compare(w).stop_kernel(),
-        lambda s: "study.stop_kernel" in s.features,
+        (possible("study.stop_kernel", translatable("the kernel is not running a scenario")),),
+        is_contextual=True,
     )
 
 
@@ -92,7 +94,7 @@ def lab_rows() -> Iterator[ActionSpec]:
         "next",
         ("Ctrl+Alt+Shift+I",),
         lambda w, _: _labs(w).go_on(),
-        lambda s: "study.lab_next" in s.features,
+        (possible("study.lab_next", translatable("no lab is open, or its step is not done yet")),),
     )
     yield ActionSpec(
         "study.lab_hint",
@@ -101,7 +103,7 @@ def lab_rows() -> Iterator[ActionSpec]:
         "help",
         ("Ctrl+Alt+I",),
         lambda w, _: _labs(w).hint(),
-        lambda s: "study.lab_hint" in s.features,
+        (possible("study.lab_hint", translatable("no lab is open, or its step has no hint left")),),
     )
     yield ActionSpec(
         "study.lab_result",
@@ -110,7 +112,7 @@ def lab_rows() -> Iterator[ActionSpec]:
         "export_data",
         ("Ctrl+Alt+Shift+B",),
         lambda w, _: _labs(w).write_result(),
-        lambda s: "study.lab_result" in s.features,
+        (possible("study.lab_result", translatable("no lab is open")),),
     )
 
 

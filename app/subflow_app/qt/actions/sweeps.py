@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec, Scope
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -21,7 +22,7 @@ def rows() -> Iterator[ActionSpec]:
         "add",
         ("Ctrl+Shift+U",),
         lambda w, _: _sweeps(w).new(),
-        lambda s: s.is_valid and s.can_write,
+        (COMPLETE, VALID, WRITABLE),
     )
     yield ActionSpec(
         "sweep.toggle",
@@ -30,7 +31,10 @@ def rows() -> Iterator[ActionSpec]:
         "pause",
         ("Ctrl+Alt+O",),
         lambda w, _: _sweeps(w).session.toggle(),
-        lambda s: "sweep.toggle" in s.features,
+        (
+            WRITABLE,
+            possible("sweep.toggle", translatable("select a sweep that can go on or be paused")),
+        ),
     )
     yield ActionSpec(
         "sweep.stop",
@@ -39,7 +43,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Ctrl+Shift+Alt+W",),
         lambda w, _: _sweeps(w).session.stop(),
-        lambda s: "sweep.stop" in s.features,
+        (possible("sweep.stop", translatable("no selected sweep is running")),),
     )
     yield ActionSpec(
         "sweep.delete",
@@ -48,7 +52,10 @@ def rows() -> Iterator[ActionSpec]:
         "delete",
         ("Del",),
         lambda w, _: _sweeps(w).session.delete(),
-        lambda s: "sweep.delete" in s.features,
+        (
+            WRITABLE,
+            possible("sweep.delete", translatable("select a sweep in the Sweeps panel that is not running")),
+        ),
         Scope.SWEEPS,
     )
     yield ActionSpec(
@@ -58,7 +65,7 @@ def rows() -> Iterator[ActionSpec]:
         "plots",
         ("Ctrl+Alt+Shift+O",),
         lambda w, _: _sweeps(w).session.show_runs(),
-        lambda s: "sweep.show_runs" in s.features,
+        (possible("sweep.show_runs", translatable("click a point in the view of a sweep first")),),
     )
     yield ActionSpec(
         "sweep.copy",
@@ -67,7 +74,7 @@ def rows() -> Iterator[ActionSpec]:
         "copy",
         ("Ctrl+C",),
         lambda w, _: _sweeps(w).copy(),
-        lambda s: "sweep.copy" in s.features,
+        (possible("sweep.copy", translatable("show the table of a sweep in the Sweeps panel first")),),
         Scope.SWEEPS,
     )
     yield ActionSpec(
@@ -77,7 +84,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Alt+Shift+E",),
         lambda w, _: _sweeps(w).export_figure(),
-        lambda s: "sweep.export_figure" in s.features,
+        (possible("sweep.export_figure", translatable("show a sweep as a picture in the Sweeps panel first")),),
     )
     yield ActionSpec(
         "sweep.export_data",
@@ -86,7 +93,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_data",
         ("Ctrl+Alt+Shift+D",),
         lambda w, _: _sweeps(w).export_data(),
-        lambda s: "sweep.export_data" in s.features,
+        (possible("sweep.export_data", translatable("select a sweep in the Sweeps panel that has results")),),
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, possible
 
 if TYPE_CHECKING:
     from subflow_app.qt.explain.feature import ExplainFeature
@@ -92,6 +93,12 @@ _PLAYHEAD = (
     ),
 )
 
+_NO_TIME = translatable("there is no run to go through")
+_NOT_THERE = {
+    "live": translatable("no run goes on whose newest time is not shown"),
+    "leave": translatable("no time is marked"),
+}
+
 
 def rows() -> Iterator[ActionSpec]:
     """The Time menu."""
@@ -103,16 +110,21 @@ def rows() -> Iterator[ActionSpec]:
             icon_name,
             (shortcut,),
             lambda w, _, name=name: _do(w, name),  # type: ignore[misc]
-            lambda s, name=name: f"playhead.{name}" in s.features,  # type: ignore[misc]
+            (possible(f"playhead.{name}", _NOT_THERE.get(name, _NO_TIME)),),
         )
     yield ActionSpec(
         "fork.new",
         "&What if…",
-        "Fork the run that is shown: change a link or a flow from a time on, and see the original as a ghost",
+        "Fork the run that is shown, or selected: change a link or a flow from a time on, with the original as a ghost",
         "fork",
         ("Ctrl+Shift+W",),
         lambda w, _: _fork(w),
-        lambda s: "fork.new" in s.features,
+        (
+            Need(
+                lambda s: "fork.new" in s.features or s.runs_selected == 1,
+                translatable("the plots show no run, and not just one is selected in the history"),
+            ),
+        ),
     )
     yield ActionSpec(
         "explain.here",
@@ -121,11 +133,23 @@ def rows() -> Iterator[ActionSpec]:
         "explain",
         ("Alt+Shift+Up",),
         lambda w, _: _explain(w).explain_here(),
-        lambda s: "explain.here" in s.features,
+        (possible("explain.here", PLOTS_SHOWN.otherwise),),
     )
-    for step, by, text, key in (
-        ("previous", -1, "Earlier &decision", "Alt+Shift+Left"),
-        ("next", 1, "L&ater decision", "Alt+Shift+Right"),
+    for step, by, text, key, otherwise in (
+        (
+            "previous",
+            -1,
+            "Earlier &decision",
+            "Alt+Shift+Left",
+            translatable("the Explain panel shows no decision with one before it"),
+        ),
+        (
+            "next",
+            1,
+            "L&ater decision",
+            "Alt+Shift+Right",
+            translatable("the Explain panel shows no decision with one after it"),
+        ),
     ):
         where = "before" if by < 0 else "after"
         yield ActionSpec(
@@ -135,7 +159,7 @@ def rows() -> Iterator[ActionSpec]:
             step,
             (key,),
             lambda w, _, by=by: _explain(w).step(by),  # type: ignore[misc]
-            lambda s, step=step: f"explain.{step}" in s.features,  # type: ignore[misc]
+            (possible(f"explain.{step}", otherwise),),
         )
 
 
@@ -155,4 +179,8 @@ def _do(window: MainWindow, name: str) -> None:
 def _fork(window: MainWindow) -> None:
     from subflow_app.qt.forking.feature import ForkFeature
 
-    window.features[ForkFeature].fork_shown()
+    fork = window.features[ForkFeature]
+    if window.plots.runs:
+        fork.fork_shown()
+    else:
+        fork.fork_selected()

@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import ActionSpec, Need, Scope
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 
-def _can(what: str) -> Callable[[WindowState], bool]:
-    return lambda state: what in state.drawing
+# What can be done on the canvas, and why it cannot.
+_REFUSALS = {
+    "select": translatable("the text of the scenario cannot be read, which the inspector tells"),
+    "edit": translatable("the scenario cannot be edited"),
+    "copy": translatable("select something on the canvas first"),
+    "remove": translatable("select something on the canvas first"),
+    "rename": translatable("select one part on the canvas first"),
+    "connect": translatable("select two nodes on the canvas first"),
+    "flow": translatable("select two hosts on the canvas first"),
+    "paths": translatable("select a flow on the canvas first"),
+}
+
+
+def _can(what: str) -> tuple[Need, ...]:
+    return (Need(lambda state: what in state.drawing, _REFUSALS[what]),)
 
 
 def _row(

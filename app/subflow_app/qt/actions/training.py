@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.qt.action_spec import ActionSpec, Scope
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Need, Scope
+
+
+def _can(what: str, otherwise: str) -> Need:
+    return Need(lambda state: what in state.training, otherwise)
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -16,7 +21,7 @@ def rows() -> Iterator[ActionSpec]:
         "train",
         ("F9",),
         lambda w, _: w.training_session.start(),
-        lambda s: s.can_train,
+        (Need(lambda s: s.can_train, translatable("open the Train page first: its form says what is trained")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -26,7 +31,7 @@ def rows() -> Iterator[ActionSpec]:
         "pause",
         ("Shift+F9",),
         lambda w, _: w.training_session.page.toggle(),
-        lambda s: "toggle" in s.training,
+        (_can("toggle", translatable("select a training on the Train page that can be paused or can go on")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -36,7 +41,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Ctrl+F9",),
         lambda w, _: w.training_session.page.stop(),
-        lambda s: "stop" in s.training,
+        (_can("stop", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -46,7 +51,7 @@ def rows() -> Iterator[ActionSpec]:
         "checkpoint",
         ("Ctrl+Shift+K",),
         lambda w, _: w.training_session.page.checkpoint(),
-        lambda s: "checkpoint" in s.training,
+        (_can("checkpoint", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -56,7 +61,7 @@ def rows() -> Iterator[ActionSpec]:
         "evaluate",
         ("F8",),
         lambda w, _: w.training_session.page.evaluate(),
-        lambda s: "evaluate" in s.training,
+        (_can("evaluate", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -66,7 +71,12 @@ def rows() -> Iterator[ActionSpec]:
         "race",
         ("Shift+F8",),
         lambda w, _: w.training_session.race(),
-        lambda s: "race" in s.training and s.is_valid and not s.is_running,
+        (
+            _can("race", translatable("select one training on the Train page that has a policy")),
+            COMPLETE,
+            VALID,
+            NOT_RUNNING,
+        ),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -76,6 +86,6 @@ def rows() -> Iterator[ActionSpec]:
         "promote",
         ("Ctrl+Alt+P",),
         lambda w, _: w.training_session.promote(),
-        lambda s: "promote" in s.training,
+        (_can("promote", translatable("select one training on the Train page that has a policy")),),
         Scope.TRAINING,
     )

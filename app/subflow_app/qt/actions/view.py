@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from subflow_app.core.language import translatable
 from subflow_app.plots import GROUPS, PLOTS
-from subflow_app.qt.action_spec import ActionSpec, Scope, has_plots
+from subflow_app.plots.drawing.colouring import BY_RUN
+from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
 from subflow_app.qt.actions.choices import (
+    BINS,
+    COLOURS,
     DEFAULT_PLOTS,
     DEFAULT_WORKSPACE,
     PANELS,
@@ -24,6 +28,13 @@ def _lower_first(title: str) -> str:
     return title if title[:2].isupper() else title[0].lower() + title[1:]
 
 
+def _has_data(plot_id: str) -> Need:
+    return Need(
+        lambda state: plot_id not in state.plots_without_data,
+        translatable("the runs that are shown have no such data"),
+    )
+
+
 def rows() -> Iterator[ActionSpec]:
     """The View menu."""
     for name, (title, icon_name, shortcut) in PANELS.items():
@@ -37,6 +48,23 @@ def rows() -> Iterator[ActionSpec]:
             checkable=True,
             is_on=True,
         )
+    yield ActionSpec(
+        "view.presentation",
+        translatable("&Presentation"),
+        translatable("Fill the screen with topology and plots, in large type and thick lines; Escape goes back"),
+        "presentation",
+        ("F11",),
+        lambda w, on: w.presentation.set_on(on),
+        checkable=True,
+    )
+    yield ActionSpec(
+        "view.fold",
+        translatable("Fold or unfold the &history"),
+        translatable("Fold the panels below the plots to one line, or show them again"),
+        "unfold_up",
+        ("Ctrl+Alt+0",),
+        lambda w, _: w.panels.fold.toggle(),
+    )
     yield ActionSpec(
         "view.reset_layout",
         "&Reset layout",
@@ -74,7 +102,7 @@ def rows() -> Iterator[ActionSpec]:
                 "plots",
                 (f"{PLOT_KEYS[group]}+{number}",) if group in PLOT_KEYS and number <= _MOST_DIGITS else (),
                 lambda w, on, plot_id=spec.id: w.set_plot_shown(plot_id, on),  # type: ignore[misc]
-                lambda s, plot_id=spec.id: plot_id not in s.plots_without_data,  # type: ignore[misc]
+                (_has_data(spec.id),),
                 checkable=True,
                 is_on=spec.id in DEFAULT_PLOTS,
             )
@@ -108,7 +136,7 @@ def rows() -> Iterator[ActionSpec]:
             "cursors",
             (name,),
             lambda w, _, name=name: w.plots.place_cursor(name),  # type: ignore[misc]
-            has_plots,
+            (PLOTS_SHOWN,),
             scope=Scope.PLOTS,
         )
     yield ActionSpec(
@@ -118,7 +146,7 @@ def rows() -> Iterator[ActionSpec]:
         "pop_out",
         ("P",),
         lambda w, _: w.plots.pop_out(),
-        has_plots,
+        (PLOTS_SHOWN,),
         scope=Scope.PLOTS,
     )
     yield ActionSpec(
@@ -128,7 +156,7 @@ def rows() -> Iterator[ActionSpec]:
         "plots",
         ("Shift+P",),
         lambda w, _: w.plots.return_all(),
-        has_plots,
+        (PLOTS_SHOWN,),
         scope=Scope.PLOTS,
     )
     yield ActionSpec(
@@ -138,7 +166,7 @@ def rows() -> Iterator[ActionSpec]:
         "history",
         ("R",),
         lambda w, _: w.curve_finder.find_run(),
-        has_plots,
+        (PLOTS_SHOWN,),
         scope=Scope.PLOTS,
     )
     yield ActionSpec(
@@ -148,7 +176,7 @@ def rows() -> Iterator[ActionSpec]:
         "cursors",
         ("C",),
         lambda w, _: w.plots.clear_cursors(),
-        has_plots,
+        (PLOTS_SHOWN,),
         scope=Scope.PLOTS,
     )
     yield ActionSpec(
@@ -178,7 +206,7 @@ def rows() -> Iterator[ActionSpec]:
         "Draw the original of a fork as a ghost behind it, from the time on at which they differ",
         "ghost",
         ("O",),
-        lambda w, on: w.plots.set_ghosts_shown(on),
+        lambda w, on: w.plots.set_choices(replace(w.plots.choices, ghosts_shown=on)),
         scope=Scope.PLOTS,
         checkable=True,
         is_on=True,
@@ -193,6 +221,7 @@ def rows() -> Iterator[ActionSpec]:
         scope=Scope.PLOTS,
         checkable=True,
     )
+    yield from _curves()
     yield ActionSpec(
         "view.fit",
         "&Fit plots",
@@ -200,7 +229,7 @@ def rows() -> Iterator[ActionSpec]:
         "fit",
         ("F",),
         lambda w, _: w.plots.fit(),
-        has_plots,
+        (PLOTS_SHOWN,),
         scope=Scope.PLOTS,
     )
     yield ActionSpec(
@@ -239,3 +268,57 @@ def rows() -> Iterator[ActionSpec]:
             group="theme",
             is_on=mode == "system",
         )
+
+
+def _curves() -> Iterator[ActionSpec]:
+    """How curves are drawn."""
+    for number, (name, (bin_s, text, tip)) in enumerate(BINS.items()):
+        yield ActionSpec(
+            f"view.bins_{name}",
+            text,
+            tip,
+            "bins",
+            (str(number),),
+            lambda w, _, bin_s=bin_s: w.plots.set_choices(replace(w.plots.choices, bin_s=bin_s)),  # type: ignore[misc]
+            scope=Scope.PLOTS,
+            checkable=True,
+            group="bins",
+            is_on=bin_s is None,
+        )
+    for number, (by, (text, tip)) in enumerate(COLOURS.items(), start=1):
+        yield ActionSpec(
+            f"view.colour_{by}",
+            text,
+            tip,
+            "colours",
+            (f"Shift+{number}",),
+            lambda w, _, by=by: w.plots.set_choices(replace(w.plots.choices, colour_by=by)),  # type: ignore[misc]
+            scope=Scope.PLOTS,
+            checkable=True,
+            group="colours",
+            is_on=by == BY_RUN,
+        )
+    yield ActionSpec(
+        "view.seed_means",
+        translatable("&Mean of seeds"),
+        translatable("Draw three or more runs that differ in their seed alone as their mean with its 95 % interval"),
+        "band",
+        ("S",),
+        lambda w, on: w.plots.set_choices(replace(w.plots.choices, seeds_averaged=on)),
+        scope=Scope.PLOTS,
+        checkable=True,
+        is_on=True,
+    )
+    yield ActionSpec(
+        "view.flow_medians",
+        translatable("Me&dian of many flows"),
+        translatable(
+            "Draw more than twelve flows as their median with percentiles, and the flow that the mouse is near"
+        ),
+        "band",
+        ("D",),
+        lambda w, on: w.plots.set_choices(replace(w.plots.choices, crowds_summed_up=on)),
+        scope=Scope.PLOTS,
+        checkable=True,
+        is_on=True,
+    )

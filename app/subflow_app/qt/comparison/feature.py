@@ -51,8 +51,8 @@ class CompareFeature(Feature):
             "compare",
             tr("Nothing to compare yet"),
             tr(
-                "Select runs in the history and choose Study › Compare runs: those that differ in nothing but their"
-                " seed count as one group."
+                "Select two or more runs in the history, or show them in the plots, and choose Compare: those that"
+                " differ in nothing but their seed count as one group. The first of them is A, the reference."
             ),
             window.bar["study.compare"],
         )
@@ -64,11 +64,23 @@ class CompareFeature(Feature):
     # ---- what actions ask for ----
 
     def compare(self) -> None:
-        """Compares the runs that are selected in the history, or else those that the plots show."""
+        """Compares the runs that are selected in the history, or else those that the plots show.
+
+        One that is selected is compared with what is shown. With fewer than two, the panel says what to do.
+        """
         window = self.window
-        selected = {row.id for row in window.history.selected()}
-        # The oldest run's group is the reference until another one is chosen.
-        self.compare_runs(sorted(selected if len(selected) > 1 else window.shown.ids))
+        selected = sorted(row.id for row in window.history.selected())
+        numbers = (window.shown.id_of(run) for run in range(window.shown.count))
+        shown = [number for number in numbers if number is not None]
+        if len(selected) < 2:
+            selected = list(dict.fromkeys((*shown, *selected)))
+        # A, with which the others are compared: the first of the plots, which the strip above them calls so; else the
+        # oldest.
+        wanted = shown if set(shown) == set(selected) else selected
+        if len(wanted) > 1:
+            self.compare_runs(wanted)
+        else:
+            window.workspaces.go_to(self.panel_name)
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
         """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
@@ -77,7 +89,7 @@ class CompareFeature(Feature):
         store = self.window.database.store
         if store is None or len(run_ids) < 2:
             return
-        self.window.docks.go_to(self.panel_name)
+        self.window.workspaces.go_to(self.panel_name)
         choices = self.view.choices
 
         def work() -> ComparedRuns:
@@ -111,7 +123,7 @@ class CompareFeature(Feature):
             window.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
             return
         study = self._study = KernelStudy(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), store)
-        window.docks.go_to(self.panel_name)
+        window.workspaces.go_to(self.panel_name)
         if self._strip is None:
             self._strip = KernelStrip(self.panel)
             self._strip.stop_requested.connect(self.stop_kernel)

@@ -1,4 +1,4 @@
-"""The figures of groups of runs as a table, and the errors of aligned traces as another."""
+"""What runs were told, the figures of their groups, and the errors of aligned traces, as tables."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ from subflow_app.core.comparison.group_table import (
     significance_text,
     spread_text,
 )
+from subflow_app.core.history.run_comparison import ComparedSetting
 from subflow_app.core.language import tr, translatable
+from subflow_app.qt.models.run_table import heading
+from subflow_store.values import RunRow
 
 Index = QModelIndex | QPersistentModelIndex
 SORT_ROLE = Qt.ItemDataRole.UserRole
+FILTER_ROLE = Qt.ItemDataRole.UserRole + 1
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 _MEAN, _DIFFERENCE, _SIGNIFICANCE = range(3)
 
 
 class FigureModel(QAbstractTableModel):
-    """A line per figure: name, unit, the mean of each group, and of each but the reference difference and p."""
+    """A line per figure: name with unit, the mean of each group, and of each but the reference difference and p."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Nothing yet."""
@@ -51,8 +55,8 @@ class FigureModel(QAbstractTableModel):
         return 0 if parent.isValid() or self.table is None else len(self.table.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Name, unit and those of the groups."""
-        return 0 if parent.isValid() else 2 + len(self._columns)
+        """Name and those of the groups."""
+        return 0 if parent.isValid() else 1 + len(self._columns)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -75,9 +79,11 @@ class FigureModel(QAbstractTableModel):
             return self._text(row, section)
         if role == SORT_ROLE:
             return self._sort_value(row, section)
-        if section < 2:
-            return None
-        place, what = self._columns[section - 2]
+        if role == FILTER_ROLE:
+            return f"{heading(row.column)} {row.column.key}"
+        if section == 0:
+            return row.column.key if role == Qt.ItemDataRole.ToolTipRole else None
+        place, what = self._columns[section - 1]
         if role == Qt.ItemDataRole.TextAlignmentRole and what != _SIGNIFICANCE:
             return _RIGHT
         if role == Qt.ItemDataRole.FontRole and what != _MEAN and row.differences[place].p_holm < 0.05:
@@ -89,19 +95,18 @@ class FigureModel(QAbstractTableModel):
         return None
 
     def _heading(self, section: int) -> str:
-        assert self.table is not None or section < 2
-        if section < 2 or self.table is None:
-            return tr("Figure") if section == 0 else tr("Unit")
-        place, what = self._columns[section - 2]
+        if section == 0 or self.table is None:
+            return tr("Figure")
+        place, what = self._columns[section - 1]
         letter, reference = self.table.groups[place].letter, self.table.groups[self.table.reference].letter
         if what == _MEAN:
             return f"{letter}: {self.table.groups[place].label}"
         return f"{letter} − {reference}" if what == _DIFFERENCE else tr("{letter}: significance", letter=letter)
 
     def _tip(self, section: int) -> str | None:
-        if section < 2 or self.table is None:
+        if section == 0 or self.table is None:
             return None
-        place, what = self._columns[section - 2]
+        place, what = self._columns[section - 1]
         group = self.table.groups[place]
         if what == _MEAN:
             runs = ", ".join(str(run.id) for run in group.runs)
@@ -112,10 +117,9 @@ class FigureModel(QAbstractTableModel):
 
     def _text(self, row: FigureRow, section: int) -> str:
         assert self.table is not None
-        if section < 2:
-            # Figures that the list of runs has columns for have names for people there.
-            return tr(row.column.title) if section == 0 else row.column.unit
-        place, what = self._columns[section - 2]
+        if section == 0:
+            return heading(row.column)
+        place, what = self._columns[section - 1]
         if what == _MEAN:
             return spread_text(row, place)
         if what == _DIFFERENCE:
@@ -123,9 +127,9 @@ class FigureModel(QAbstractTableModel):
         return significance_text(row.differences[place])
 
     def _sort_value(self, row: FigureRow, section: int) -> float | str:
-        if section < 2:
-            return row.column.key if section == 0 else row.column.unit
-        place, what = self._columns[section - 2]
+        if section == 0:
+            return row.column.key
+        place, what = self._columns[section - 1]
         assert self.table is not None
         number = {
             _MEAN: row.spreads[place].mean,
@@ -148,6 +152,66 @@ class FigureModel(QAbstractTableModel):
             freedom=f"{difference.freedom:.3g}",
             effect=f"{difference.effect:.2f}",
         )
+
+
+class SettingModel(QAbstractTableModel):
+    """A line per setting of the runs: its name, then what each run was told."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Nothing yet."""
+        super().__init__(parent)
+        self.runs: tuple[RunRow, ...] = ()
+        self.lines: list[ComparedSetting] = []
+        self._all: tuple[ComparedSetting, ...] = ()
+        self._has_equal = False
+
+    def show_settings(self, runs: tuple[RunRow, ...], settings: tuple[ComparedSetting, ...]) -> None:
+        """Shows what these runs were told."""
+        self.runs, self._all = runs, settings
+        self.show_equal(self._has_equal)
+
+    def show_equal(self, has_equal: bool) -> None:
+        """Shows what is equal, too, or only what differs."""
+        self._has_equal = has_equal
+        self.beginResetModel()
+        self.lines = [line for line in self._all if has_equal or line.differs]
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Number of settings."""
+        return 0 if parent.isValid() else len(self.lines)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
+        """Name, and the runs."""
+        return 0 if parent.isValid() else 1 + len(self.runs)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object | None:
+        """Which run a column is."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self.runs):
+            return None
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            if section == 0:
+                return tr("Setting")
+            run = self.runs[section - 1]
+            return tr("Run {number}: {name}", number=run.id, name=run.name)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
+        """Text of a cell; what differs from the first run is bold, and says so."""
+        if not index.isValid():
+            return None
+        line, number = self.lines[index.row()], index.column() - 1
+        if role == Qt.ItemDataRole.DisplayRole:
+            return heading(line.column) if number < 0 else line.text(number)
+        if role == Qt.ItemDataRole.FontRole and number >= 0 and line.is_different[number]:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.TextAlignmentRole and number >= 0 and not isinstance(line.values[number], str):
+            return _RIGHT
+        return None
 
 
 ERROR_TITLES = (

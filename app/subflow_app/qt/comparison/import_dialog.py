@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -32,6 +31,7 @@ from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.qt.theme import current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
 from subflow_store import Store, StoreError
 
@@ -196,11 +196,9 @@ class ImportDialog(QDialog):
         self.clock.setObjectName("import_clock")
         for clock in CLOCKS:
             self.clock.addItem(tr(_CLOCK_TEXTS[clock]), clock)
-        self.interval = QDoubleSpinBox(self)
+        self.interval = TimeBox(self)
         self.interval.setObjectName("import_interval")
         self.interval.setRange(0.0, 3600.0)
-        self.interval.setDecimals(3)
-        self.interval.setSuffix(" s")
         self.interval.setSpecialValueText(tr("as they come"))
         left, right = QFormLayout(), QFormLayout()
         left.addRow(tr("&Name of the run:"), self.name)

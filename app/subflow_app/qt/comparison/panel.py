@@ -11,7 +11,6 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -26,11 +25,14 @@ from subflow_app.core.comparison.alignment import CORRELATION, FIRST_DATA, MANUA
 from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
 from subflow_app.core.comparison.conditions import MEASURED_TAG, WAYS
 from subflow_app.core.comparison.group_table import FigureRow, table_csv
+from subflow_app.core.history.run_comparison import settings_text
 from subflow_app.core.language import tr, trn
-from subflow_app.qt.comparison.figure_model import SORT_ROLE, ErrorModel, FigureModel
+from subflow_app.qt.comparison.figure_model import FILTER_ROLE, SORT_ROLE, ErrorModel, FigureModel, SettingModel
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.qt.widgets.time_box import TimeBox
+from subflow_app.qt.widgets.wrap_layout import WrapLayout
 from subflow_store.values import RunRow
 
 _WIDEST = 240  # px at 100 %
@@ -56,6 +58,7 @@ class ComparisonView(QWidget):
         self.tabs.setObjectName("comparison_tabs")
         self.tabs.setAccessibleName(tr("Kinds of comparison"))
         self.tabs.addTab(self._figures_page(), tr("Figures"))
+        self.tabs.addTab(self._settings_page(), tr("Settings"))
         self.tabs.addTab(self._traces_page(), tr("Traces on one time"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -87,10 +90,9 @@ class ComparisonView(QWidget):
             first.addWidget(label)
             first.addWidget(widget, 1)
         first.addWidget(self.filter, 1)
-        second = QHBoxLayout()
+        second = WrapLayout()
         for box in (self.paired, self.corrected, self.everything):
             second.addWidget(box)
-        second.addStretch(1)
         for name, text, then in (
             ("comparison_copy", tr("&Copy table"), self.copy),
             ("comparison_save", tr("Save as CS&V…"), self.save),
@@ -104,7 +106,7 @@ class ComparisonView(QWidget):
         self.sorted.setSourceModel(self.model)
         self.sorted.setSortRole(SORT_ROLE)
         self.sorted.setFilterKeyColumn(0)
-        self.sorted.setFilterRole(SORT_ROLE)
+        self.sorted.setFilterRole(FILTER_ROLE)
         self.sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.table = QTableView(page)
         set_up_table(self.table, "comparison_figures", tr("Figures of the groups with their differences"))
@@ -154,9 +156,8 @@ class ComparisonView(QWidget):
             else tr("Only groups of the same seeds, each once, can be compared in pairs")
         )
         self.told.setText("\n".join((table.method_text + ".", *table.notices)))
-        for number in range(self.model.columnCount()):
-            self.table.resizeColumnToContents(number)
-            self.table.setColumnWidth(number, min(self.table.columnWidth(number) + 12, _WIDEST))
+        _fit_columns(self.table)
+        self.settings.show_settings(compared.runs, compared.settings)
         if [run.id for run in known] != [run.id for run in compared.runs]:
             self._offer_runs(compared.runs)
 
@@ -190,6 +191,50 @@ class ComparisonView(QWidget):
         self._choices = replace(self._choices, **changes)  # type: ignore[arg-type] # fields of any kind
         self.choices_changed.emit(self._choices)
 
+    # ---- settings ----
+
+    def _settings_page(self) -> QWidget:
+        page = QWidget(self)
+        self.settings = SettingModel(self)
+        self.setting_table = QTableView(page)
+        set_up_table(self.setting_table, "comparison_settings", tr("Settings of the runs, those that differ first"))
+        self.setting_table.setModel(self.settings)
+        self.equal = QCheckBox(tr("Also what is e&qual"), page)
+        self.equal.setObjectName("comparison_equal")
+        self.settings_told = QLabel(page)
+        self.settings_told.setObjectName("comparison_settings_told")
+        copy = QPushButton(tr("&Copy table"), page)
+        copy.setObjectName("comparison_copy_settings")
+        line = QHBoxLayout()
+        line.addWidget(self.equal)
+        line.addWidget(self.settings_told, 1)
+        line.addWidget(copy)
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(6, 6, 6, 4)
+        layout.addLayout(line)
+        layout.addWidget(self.setting_table, 1)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.setting_table, self.copy_settings).setContext(
+            Qt.ShortcutContext.WidgetShortcut
+        )
+        self.equal.toggled.connect(self.settings.show_equal)
+        self.settings.modelReset.connect(self._on_settings_shown)
+        copy.clicked.connect(self.copy_settings)
+        return page
+
+    def copy_settings(self) -> None:
+        """Copies the settings that are shown, for a spreadsheet."""
+        QGuiApplication.clipboard().setText(settings_text(self.settings.lines, self.settings.runs, "\t"))
+        self.settings_told.setText(tr("Copied."))
+
+    def _on_settings_shown(self) -> None:
+        count = sum(line.differs for line in self.settings.lines)
+        self.settings_told.setText(
+            trn("{count} setting differs from the first run.", "{count} settings differ from the first run.", count)
+            if count
+            else tr("Nothing differs.")
+        )
+        _fit_columns(self.setting_table)
+
     # ---- traces ----
 
     def _traces_page(self) -> QWidget:
@@ -208,20 +253,17 @@ class ComparisonView(QWidget):
         self.way.setMinimumContentsLength(26)
         self.skew = QCheckBox(tr("Clocks may &differ in speed"), page)
         self.skew.setObjectName("comparison_skew")
-        self.offset = QDoubleSpinBox(page)
+        self.offset = TimeBox(page)
         self.offset.setObjectName("comparison_offset")
-        self.offset.setAccessibleName(tr("Offset by hand, s"))
+        self.offset.setAccessibleName(tr("Offset by hand"))
         self.offset.setRange(-_FARTHEST_S, _FARTHEST_S)
-        self.offset.setDecimals(3)
-        self.offset.setSingleStep(0.1)
-        self.offset.setSuffix(" s")
         self.offset.setEnabled(False)
         self.align_button = QPushButton(tr("&Align"), page)
         self.align_button.setObjectName("comparison_align")
         self.show_button = QPushButton(tr("&Show in the plots"), page)
         self.show_button.setObjectName("comparison_show")
         self.show_button.setEnabled(False)
-        first, second = QHBoxLayout(), QHBoxLayout()
+        first, second = QHBoxLayout(), WrapLayout()
         for caption, widget in ((tr("&Time of:"), self.ours), (tr("&Other run:"), self.theirs)):
             label = QLabel(caption, page)
             label.setBuddy(widget)
@@ -229,7 +271,6 @@ class ComparisonView(QWidget):
             first.addWidget(widget, 1)
         for each in (self.way, self.skew, self.offset):
             second.addWidget(each)
-        second.addStretch(1)
         second.addWidget(self.align_button)
         second.addWidget(self.show_button)
         self.errors = ErrorModel(self)
@@ -292,7 +333,7 @@ class ComparisonView(QWidget):
         """Chooses two runs for the second page and shows it."""
         for combo, number in ((self.ours, reference), (self.theirs, other)):
             combo.setCurrentIndex(combo.findData(number))
-        self.tabs.setCurrentIndex(1)
+        self.tabs.setCurrentIndex(self.tabs.count() - 1)
 
     def choose_offset(self, offset_s: float) -> None:
         """Chooses to align by hand, e.g. runs whose times are known to be the same."""
@@ -306,7 +347,7 @@ class ComparisonView(QWidget):
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the tables."""
-        for table in (self.table, self.error_table):
+        for table in (self.table, self.setting_table, self.error_table):
             table.setStyleSheet(table_style(tokens))
 
     def _offer_runs(self, runs: Sequence[RunRow]) -> None:
@@ -324,6 +365,13 @@ class ComparisonView(QWidget):
     def _follow_way(self) -> None:
         self.offset.setEnabled(self.way.currentData() == MANUAL)
         self.skew.setEnabled(self.way.currentData() == CORRELATION)
+
+
+def _fit_columns(table: QTableView) -> None:
+    """Gives all columns the width that their cells need, as far as that is little."""
+    table.resizeColumnsToContents()
+    for number in range(table.model().columnCount()):
+        table.setColumnWidth(number, min(table.columnWidth(number) + 12, _WIDEST))
 
 
 def _combo(name: str, text: str, choices: Sequence[tuple[str, object]]) -> QComboBox:

@@ -31,7 +31,11 @@ _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
-_ROOM = (448, 221)  # px; the least that its content needs
+_ROOM = (298, 221)  # px; the least that its content needs
+
+# How near to a mark a click is meant for it: a loss is an instant, and hardly any pixel is one.
+_SNAP_PX = 6
+_SNAPPED_TO = ("loss", "rto", "penalised")
 
 _Work = Callable[[Callable[[], bool]], "ExplainedPoint"]
 
@@ -151,9 +155,11 @@ class ExplainFeature(Feature):
     def _on_time_clicked(self, time_s: float) -> None:
         curve, self._curve = self._curve, None
         owner = self._owner_of(curve) if curve is not None else None
-        self._here = (curve, time_s) if curve is not None and owner is not None else None
         if curve is None or owner is None:
+            self._here = None
             return
+        time_s = self._snapped(curve.run, owner, time_s)
+        self._here = (curve, time_s)
         if not self.window.docks.is_open("explain"):
             # Nobody would see it: say how to.
             label, _title = self.window.plots.names_of(curve)
@@ -167,7 +173,17 @@ class ExplainFeature(Feature):
     def _on_menu_requested(self, _position: QPoint) -> None:
         # With the menu the mouse leaves the plots, and takes the crosshair along.
         curve, time_s = self._curve, self.window.plots.stack.cursor_s
-        self._here = (curve, time_s) if curve is not None and time_s is not None else None
+        owner = self._owner_of(curve) if curve is not None else None
+        if curve is None or time_s is None:
+            self._here = None
+        else:
+            self._here = (curve, time_s if owner is None else self._snapped(curve.run, owner, time_s))
+
+    def _snapped(self, run: int, owner: str, time_s: float) -> float:
+        """The time of the loss or timeout of that subflow that was clicked nearly, or else the time of the click."""
+        shown = self.window.plots.stack.time_plots[:1]  # they all show the same time
+        reach_s = max((_SNAP_PX * float(plot.view.viewPixelSize()[0]) for plot in shown), default=0.0)
+        return nearest_mark_s(self.window.plots.runs[run], owner, time_s, reach_s)
 
     def _marked(self) -> tuple[CurveId, float] | None:
         curve, stack = self.window.plots.current_curve, self.window.plots.stack
@@ -272,6 +288,9 @@ class ExplainFeature(Feature):
         self._shown = (run, owner)
         self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
         self.window.plots.set_pin(point.told.time_s)
+        playhead = self.window.features[PlayheadFeature].playhead
+        if playhead.time_s is not None:
+            playhead.seek(point.told.time_s)  # all that has a time is of this decision, not of the click beside it
         self.changed.emit()
 
     def _show_agent(self) -> None:
@@ -293,6 +312,17 @@ class ExplainFeature(Feature):
         """What was live is stored now, or other runs are shown."""
         self._give_up()
         self._walks = {}
+
+
+def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) -> float:
+    """The time of a subflow's nearest loss or timeout, or of what a scheduler did to it, within reach of a time, s.
+
+    Returns:
+        The time itself if there is none.
+    """
+    times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in _SNAPPED_TO]
+    nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
+    return nearest_s if abs(nearest_s - time_s) <= reach_s else time_s
 
 
 def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:

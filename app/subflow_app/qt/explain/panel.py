@@ -28,6 +28,7 @@ from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import NumberTable
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.formula_view import FormulaView, Span
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation
 
@@ -41,6 +42,10 @@ _CAUSES = {
     "start": translatable("The subflow begins"),
     "ack": translatable("An acknowledgement came"),
     "loss": translatable("A loss was found"),
+    "duplicate_acks": translatable("Third duplicate ACK"),
+    "reordering_window": translatable("RACK reordering window passed"),
+    "tail_loss_probe": translatable("A tail loss probe repaired a loss"),
+    "recovery": translatable("An acknowledgement came during fast recovery"),
     "rto": translatable("The retransmission timeout expired"),
     "recovery_exit": translatable("A recovery ended"),
     "interval": translatable("A monitor interval ended or began"),
@@ -68,17 +73,10 @@ class ExplainPanel(QWidget):
         self._tokens = current_tokens()
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._numbers = NumberTable(self)
-        self.where, self.change, self.rule, self.worked, self.source, self.notice = (
-            self._text(name)
-            for name in (
-                "explain_where",
-                "explain_change",
-                "explain_rule",
-                "explain_worked",
-                "explain_source",
-                "notice",
-            )
+        self.where, self.change, self.source, self.notice = (
+            self._text(name) for name in ("explain_where", "explain_change", "explain_source", "notice")
         )
+        self.rule, self.worked = (FormulaView(name, self) for name in ("explain_rule", "explain_worked"))
         self.source.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
         self.numbers = QTableView()
@@ -144,8 +142,8 @@ class ExplainPanel(QWidget):
         foot.addWidget(self.guide)
         words = QVBoxLayout()
         words.setSpacing(6)
-        for label in (self.change, self.rule, self.worked):
-            words.addWidget(label)
+        for part in (self.change, self.rule, self.worked):
+            words.addWidget(part)
         words.addStretch(1)
         words.addLayout(foot)
         words.addWidget(self.notice)
@@ -176,7 +174,9 @@ class ExplainPanel(QWidget):
     def show_point(self, point: ExplainedPoint, label: str) -> None:
         """Shows a decision of the curve of that name."""
         self._point, self._label = point, label
-        self._numbers.set_decision(point.told)
+        # A sender that only carries out what the controller decided has no numbers of its own.
+        has_own = bool(point.told.numbers) or point.reduced_by is None
+        self._numbers.set_decision(point.told if has_own else point.reduced_by)
         self.numbers.resizeColumnsToContents()
         self.numbers.setVisible(self._numbers.rowCount() > 0)
         self.agent.setVisible(point.agent is not None)
@@ -220,21 +220,31 @@ class ExplainPanel(QWidget):
         assert point is not None
         told = point.told
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
-        cause = html.escape(tr(_CAUSES[told.cause]))
+        cause = html.escape(tr(_CAUSES[told.detection or told.cause]))
         self.where.setText(f"<b>{time}</b><br>{cause}")
-        self.change.setText(f"<b>{html.escape(change_text(told))}</b>")
-        self.rule.setText(
-            f"{tr('Rule')} <b>{html.escape(told.rule.name.replace('_', ' '))}</b><br>"
-            f"<span style='color: {self._tokens.muted_text}'>{html.escape(told.rule.formula)}</span>"
+        what_follows = prr_text(point)
+        self.change.setText(
+            f"<b>{html.escape(change_text(told))}</b>" + (f"<br>{html.escape(what_follows)}" if what_follows else "")
         )
-        self.worked.setVisible(point.worked is not None)
-        if point.worked is not None:
-            self.worked.setText(self._worked_text(point.worked))
+        deciding = [told.rule] if point.reduced_by is None else [point.reduced_by.rule, told.rule]
+        self.rule.set_lines(
+            [
+                line
+                for rule in deciding
+                for line in (
+                    (Span(f"{tr('Rule')} "), Span(rule.name.replace("_", " "), is_bold=True)),
+                    (Span(rule.formula, self._tokens.muted_text, is_formula=True),),
+                )
+            ]
+        )
+        self.worked.setVisible(bool(point.worked))
+        self.worked.set_lines([self._worked_line(each) for each in point.worked])
         sources = [
             f'<a href="{html.escape(part.url)}" style="color: {self._tokens.link}">{html.escape(part.text)}</a>'
             if part.url
             else html.escape(part.text)
-            for part in rule_sources(told.rule.source)
+            for rule in deciding
+            for part in rule_sources(rule.source)
         ]
         self.source.setText(f"{tr('Source:')} {'; '.join(sources)}" if sources else "")
         notes = [tr("Found by simulating the run again; it kept no such records.")] if point.is_resimulated else []
@@ -242,13 +252,13 @@ class ExplainPanel(QWidget):
         self.notice.setText(html.escape(" ".join(notes)))
         self.notice.setVisible(bool(notes))
 
-    def _worked_text(self, worked: WorkedRule) -> str:
-        filled, value = html.escape(worked.filled), html.escape(_amount(worked.result, worked.value))
-        text = f"{_SYMBOLS[worked.result]} = {filled} = <b>{value}</b>"
-        if worked.is_same:
-            return f"{text} <span style='color: {self._tokens.ok}'>✓</span>"
-        recorded = html.escape(_amount(worked.result, worked.recorded))
-        return f"{text} <span style='color: {self._tokens.error}'>≠ {recorded}</span>"
+    def _worked_line(self, worked: WorkedRule) -> tuple[Span, ...]:
+        filled = Span(f"{_SYMBOLS[worked.result]} = {worked.filled}", is_formula=True)
+        value = Span(_amount(worked.result, worked.value), is_bold=True)
+        end = Span(" ✓", self._tokens.ok)
+        if not worked.is_same:
+            end = Span(f" ≠ {_amount(worked.result, worked.recorded)}", self._tokens.error)
+        return filled, Span(" = "), value, end
 
 
 def change_text(told: Explanation) -> str:
@@ -264,6 +274,19 @@ def change_text(told: Explanation) -> str:
     if any(told.rate_bps):
         parts.append(_change("rate", tr("rate"), *told.rate_bps))
     return " · ".join(parts)
+
+
+def prr_text(point: ExplainedPoint) -> str:
+    """That a reduction takes a while, where PRR carries it out: the first step of a halving looks like none."""
+    if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
+        return ""
+    ssthresh = next((each.recorded for each in point.worked if each.result == "ssthresh"), None)
+    if ssthresh is None:
+        return ""
+    return tr(
+        "With PRR the window goes down to ssthresh, {value}, over the acknowledgements that follow.",
+        value=_amount("ssthresh", ssthresh),
+    )
 
 
 def _change(result: str, name: str, before: float, after: float) -> str:

@@ -15,7 +15,7 @@ from subflow_app.core.palette import OKABE_ITO
 from subflow_app.qt.fairness.share_model import BAR_ROLE, ShareBar
 from subflow_app.qt.theme import Tokens, current_tokens
 
-_BAR_WIDTH, _TEXT = 170, "1,000 %"
+_BAR_WIDTH, _TEXT = 170, "1000 %"
 _NEAR_SHARE = 0.1  # so far from the fair share a bar has the colour of what is well
 
 

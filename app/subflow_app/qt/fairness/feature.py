@@ -74,7 +74,7 @@ class FairnessFeature(Feature):
 
     def show_trade_offs(self) -> None:
         """Opens the panel on that page."""
-        self.window.docks.set_open("fairness", True)
+        self.window.workspaces.go_to("fairness")
         if self.panel.tabs is not None and self.trade_offs is not None:
             self.panel.tabs.setCurrentWidget(self.trade_offs)
             self.trade_offs.setFocus()

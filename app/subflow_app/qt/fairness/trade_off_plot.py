@@ -68,7 +68,7 @@ class TradeOffPicture:
         self.names = short_titles([point.title for point in points])
         self.spec = TRADE_OFFS[kind]
         line = metrics.height()
-        left = metrics.horizontalAdvance("1,000.0") + line + 8
+        left = metrics.horizontalAdvance("10 000.0") + line + 8
         self.area = area.adjusted(left, line * 0.8, -line, -2.6 * line)
         self._line = line
         self._metrics = metrics
@@ -126,7 +126,7 @@ class TradeOffPicture:
         below = QRectF(area.left(), area.bottom() + 1.3 * line, area.width(), 1.2 * line)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), self._fitting(axis_text(self.spec.x), area.width()))
         painter.save()
-        painter.translate(area.left() - self._metrics.horizontalAdvance("1,000.0") - line, area.center().y())
+        painter.translate(area.left() - self._metrics.horizontalAdvance("10 000.0") - line, area.center().y())
         painter.rotate(-90)
         beside = QRectF(-area.height() / 2, -line / 2, area.height(), 1.2 * line)
         painter.drawText(

@@ -61,6 +61,7 @@ class ForkDialog(QDialog):
         self.time.setObjectName("fork_time")
         self.time.setAccessibleName(tr("Time of the fork"))
         self.time.textChanged.connect(self._on_time)
+        self.time.editingFinished.connect(lambda: self.time.setText(ForkDraft.completed_time(self.time.text())))
         self._time_problem = ProblemLabel("fork_time_problem", _WIDTH // 2, self)
         self.thing = QComboBox(self)
         self.thing.setObjectName("fork_thing")
@@ -173,6 +174,7 @@ class ForkDialog(QDialog):
             field.setObjectName(f"fork_{key}")
             field.setAccessibleName(label)
             field.textEdited.connect(partial(self._set, key))
+            field.editingFinished.connect(partial(self._complete, key))
             self._fields[key] = field
             form.addRow(self._label(label), field)
             self._problems[key] = ProblemLabel(f"fork_{key}_problem", _WIDTH // 2, part)
@@ -210,11 +212,20 @@ class ForkDialog(QDialog):
             box.currentIndexChanged.connect(lambda _index: self.options.clear())
             box.currentIndexChanged.connect(lambda _index: self._set_controller())
             self.options.textEdited.connect(lambda _text: self._set_controller())
-            grid.addWidget(QLabel(tr("Controller"), part), 0, 0)
-            grid.addWidget(box, 0, 1, 1, 2)
-            grid.addWidget(QLabel(tr("Options"), part), 1, 0)
-            grid.addWidget(self.options, 1, 1, 1, 2)
-            grid.addWidget(self._problems["controller"], 2, 0, 1, 3)
+            learned = QLabel(
+                tr("Controllers that learned are not in the list: they decide from the beginning of a run to its end."),
+                part,
+            )
+            learned.setObjectName("fork_learned")
+            learned.setWordWrap(True)
+            learned.setStyleSheet(f"color: {current_tokens().muted_text};")
+            form = QFormLayout()
+            form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+            form.addRow(self._label(tr("Controller")), box)
+            form.addRow(self._label(tr("Options")), self.options)
+            form.addRow("", self._problems["controller"])
+            form.addRow("", learned)
+            grid.addLayout(form, 0, 0, 1, 3)
             self._show_hint()
         below = grid.rowCount()
         for ordinal, path in enumerate(flow.paths, start=1):
@@ -253,6 +264,11 @@ class ForkDialog(QDialog):
     def _set(self, key: str, value: str | bool, *, subflow: int | None = None) -> None:
         self._draft.set(self._target(subflow), key, value)
         self._show_state()
+
+    def _complete(self, key: str) -> None:
+        """Shows which unit a bare number was taken to have."""
+        field = self._fields[key]
+        field.setText(self._draft.completed(self._target(), key, field.text()))
 
     def _on_time(self, text: str) -> None:
         self._draft.set_time(text)

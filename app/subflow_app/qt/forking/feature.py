@@ -113,6 +113,14 @@ class ForkFeature(Feature):
         )
         return chosen if 0 <= chosen < len(self.window.plots.runs) else 0
 
+    def _key_looked_at(self) -> str:
+        """What is chosen on the canvas, or else the link or flow of the chosen curve; empty: neither."""
+        chosen, curve = self.window.topology.scene.chosen, self.window.plots.current_curve
+        if chosen or curve is None:
+            return chosen[-1] if chosen else ""
+        section = "links" if curve.kind == "link" else "flows"
+        return f"{section}.{curve.owner.partition('/')[0]}"
+
     def _fork_stored(self, run_id: int, at_s: float | None) -> None:
         from subflow_app.core.replay.fork_origin import ForkOrigin
 
@@ -137,8 +145,7 @@ class ForkFeature(Feature):
         if self.dialog is not None:
             self.dialog.reject()
         origin = self._origin = origin.sharing_past(self._origin)
-        chosen = self.window.topology.scene.chosen
-        dialog = ForkDialog(ForkDraft.at(origin, at_s), chosen[-1] if chosen else "", self.window)
+        dialog = ForkDialog(ForkDraft.at(origin, at_s), self._key_looked_at(), self.window)
         dialog.started.connect(self.start)
         dialog.finished.connect(lambda _result: self._on_closed(dialog))
         self.dialog = dialog

@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 from subflow_app.core.experiments.exhibits import Exhibit
 from subflow_app.core.experiments.reproduction_queue import QueuedState
 from subflow_app.core.language import tr
+from subflow_app.core.library.thumbnails import HEIGHT_PX, WIDTH_PX
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, EXHIBIT_ROLE, PICTURE_ROLE, QUEUED_ROLE
 from subflow_app.qt.gallery.texts import badges, state_text
 from subflow_app.qt.theme import Tokens, current_tokens
 
-PICTURE_SIZE = QSize(112, 66)
+PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)
 """Of the figure of a card, logical px."""
 _MARGIN, _GAP = 6, 8
 _BAR = 4
@@ -94,7 +95,9 @@ class CardDelegate(QStyledItemDelegate):
         tokens = self._tokens
         room = rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
         place = QRect(room.topLeft(), PICTURE_SIZE)
-        self._draw_picture(painter, place, index.data(PICTURE_ROLE), font)
+        self._draw_picture(
+            painter, place, index.data(PICTURE_ROLE), font, tr("no figure yet") if exhibit.is_read else ""
+        )
         text = room.adjusted(PICTURE_SIZE.width() + _GAP, 0, 0, 0)
         line = QFontMetrics(font).height()
         bold = QFont(font)
@@ -139,7 +142,7 @@ class CardDelegate(QStyledItemDelegate):
         painter.drawText(frame, int(Qt.AlignmentFlag.AlignCenter), tr("shipped"))
         return width + _GAP
 
-    def _draw_picture(self, painter: QPainter, place: QRect, picture: object, font: QFont) -> None:
+    def _draw_picture(self, painter: QPainter, place: QRect, picture: object, font: QFont, otherwise: str) -> None:
         tokens = self._tokens
         painter.fillRect(place, QColor(tokens.alternate_base))
         if isinstance(picture, QPixmap) and not picture.isNull():
@@ -150,7 +153,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.setFont(small)
             painter.setPen(QColor(tokens.muted_text))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(place.adjusted(4, 2, -4, -2), int(flags), tr("no figure yet"))
+            painter.drawText(place.adjusted(4, 2, -4, -2), int(flags), otherwise)
         painter.setPen(QColor(tokens.border))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(place.adjusted(0, 0, -1, -1))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from subflow_app.qt.gallery.session import GallerySession
     from subflow_app.qt.main_window import MainWindow
 
+_ROOM = (430, 240)  # px
+
 
 class GalleryFeature(Feature):
     """The panel of experiments and what its actions do."""
@@ -23,7 +25,7 @@ class GalleryFeature(Feature):
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
-        self.panel: LazyPanel = LazyPanel("gallery_panel", tr("Gallery of experiments"))
+        self.panel: LazyPanel = LazyPanel("gallery_panel", tr("Experiments of the papers"), room=_ROOM)
         self._session: GallerySession | None = None
 
     @property
@@ -38,7 +40,7 @@ class GalleryFeature(Feature):
                 [bar[name] for name in GALLERY_BUTTONS], [bar[name] for name in GALLERY_PAGE_BUTTONS]
             )
             content.menu_requested.connect(lambda at: self.window._pop_up(GALLERY_MENU, at))
-            self.panel.put_in(content)
+            self.panel.put_in(content, scrolls=True)
             self._session = GallerySession(content, self.window)
             self._session.changed.connect(self.changed)
         return self._session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -26,7 +26,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.gallery.card_delegate import CardDelegate
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
-from subflow_app.qt.gallery.list_model import ExperimentModel
+from subflow_app.qt.gallery.list_model import EXHIBIT_ROLE, ExperimentModel
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 
@@ -140,13 +140,16 @@ class GalleryPanel(QWidget):
 
     def choose(self, names: Sequence[str]) -> None:
         """Selects experiments; the first becomes the current one."""
+        found = [index for index in map(self.model.index_of, names) if index.isValid()]
+        chosen = QItemSelection()
+        for index in found:
+            chosen.select(index, index)
         selection = self.tree.selectionModel()
-        selection.clearSelection()
-        for name in reversed(names):
-            index = self.model.index_of(name)
-            if index.isValid():
-                selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.Select)
-                self.tree.scrollTo(index)
+        if found:
+            selection.setCurrentIndex(found[0], QItemSelectionModel.SelectionFlag.NoUpdate)
+            self.tree.scrollTo(found[0])
+        # In one go: whoever hears of it draws a page.
+        selection.select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def choose_paper(self, row: int) -> None:
         """Selects all experiments of a paper by its heading."""
@@ -157,6 +160,17 @@ class GalleryPanel(QWidget):
         """The experiment whose row has the cursor, the first of a paper; None: there is none."""
         found = self.model.under(self.tree.currentIndex())
         return found[0] if found else None
+
+    def in_sight(self) -> list[str]:
+        """Names of the experiments whose cards can be seen, from the top."""
+        found = []
+        index, bottom = self.tree.indexAt(QPoint(0, 0)), self.tree.viewport().height()
+        while index.isValid() and self.tree.visualRect(index).top() < bottom:
+            exhibit = index.data(EXHIBIT_ROLE)
+            if exhibit is not None:
+                found.append(exhibit.name)
+            index = self.tree.indexBelow(index)
+        return found
 
     def selected(self) -> list[Exhibit]:
         """All that are selected, those of selected papers among them, once each."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
-from subflow_app.core.errors import AppError, InputError, LibraryError
-from subflow_app.core.experiments.exhibits import Exhibit, read_exhibit, run_ids
+from subflow_app.core.errors import AppError, ExportError, InputError, LibraryError
+from subflow_app.core.experiments.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
 from subflow_app.core.experiments.recipe import Recipe, recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
@@ -20,6 +21,7 @@ from subflow_app.core.experiments.results import Results
 from subflow_app.core.language import tr, trn
 from subflow_app.core.library.shipped import open_library
 from subflow_app.core.library.taking import take_experiment
+from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.figures import write_figure
@@ -45,7 +47,6 @@ _REFRESH_MS = 250
 _REDRAW_MS = 200  # after the last change of the size
 _MOST_PLOTTED = 30
 _DPI_RANGE = (72, 300)
-_THUMBNAIL_DPI = 96
 
 
 class GallerySession(QObject):
@@ -78,10 +79,13 @@ class GallerySession(QObject):
         self._redraw = QTimer(self)
         self._redraw.setSingleShot(True)
         self._redraw.setInterval(_REDRAW_MS)
-        self._redraw.timeout.connect(lambda: self._ask_drawing(None))
+        self._redraw.timeout.connect(self._ask_drawing)
         panel.selection_changed.connect(self._on_selected)
         panel.page.figure.resized.connect(self._redraw.start)
         window.database.opened.connect(self._on_database_opened)
+        # Warm by the time that the first experiment has been read.
+        with suppress(ExportError):  # it is tried, and told, when something is drawn
+            self._process.start()
         self.reload()
 
     # ---- what can be done ----
@@ -255,24 +259,49 @@ class GallerySession(QObject):
         """Recolours, and has the figures drawn in the colours of the theme."""
         self.panel.apply_tokens(tokens)
         self.panel.model.forget_pictures()
-        self._to_draw = [name for name, exhibit in self._known.items() if exhibit.figure is not None]
-        self._ask_drawing(None)
+        self._to_draw = []
+        for exhibit in self._known.values():
+            self._want_picture(exhibit)
+        self._ask_drawing()
 
     # ---- reading ----
 
     def reload(self) -> None:
-        """Reads all experiments again, one after the other."""
+        """Reads all experiments again: first what they are, then what came of them, one after the other."""
         names = recipe_names()
-        self._known = {name: self._known.get(name, Exhibit(name, self._recipes.get(name))) for name in names}
+        self._known = {name: self._known.get(name, Exhibit(name, is_read=False)) for name in names}
         self._to_read = list(names)
         if not names:
             self.panel.show_exhibits([])
+        new = [name for name in names if name not in self._recipes]
+        if new and not self._is_reading:
+            self._is_reading = True
+            self._window.workers.start(
+                "read recipes",
+                lambda: [announce_exhibit(name) for name in new],
+                succeeded=self._on_announced,
+                failed=self._on_read_failed,
+            )
         self._read_next()
+
+    def _on_announced(self, exhibits: list[Exhibit]) -> None:
+        self._is_reading = False
+        for exhibit in exhibits:
+            if exhibit.name in self._known:
+                self._known[exhibit.name] = exhibit
+            if exhibit.recipe is not None:
+                self._recipes[exhibit.name] = exhibit.recipe
+        self._show_list()
+        self._read_next()
+
+    def _show_list(self) -> None:
+        self.panel.show_exhibits([each for each in self._known.values() if each.recipe is not None or each.problem])
 
     def _read_next(self) -> None:
         if self._is_reading or self._is_closed or not self._to_read:
             return
-        name, store = self._to_read.pop(0), self._window.database.store
+        name, store = self._wanted_first(self._to_read), self._window.database.store
+        self._to_read.remove(name)
         recipe = self._recipes.get(name)
         self._is_reading = True
         self._window.workers.start(
@@ -281,6 +310,12 @@ class GallerySession(QObject):
             succeeded=self._on_read,
             failed=self._on_read_failed,
         )
+
+    def _wanted_first(self, names: list[str]) -> str:
+        """The one of these that is looked at: the one that is chosen, then those whose cards can be seen."""
+        current = self.panel.current()
+        looked_at = [*([] if current is None else [current.name]), *self.panel.in_sight()]
+        return next((name for name in looked_at if name in names), names[0])
 
     def _shipped(self) -> Store | None:
         """The library of results, opened by the first reader; called in one worker thread at a time."""
@@ -309,23 +344,21 @@ class GallerySession(QObject):
         raise error
 
     def _keep(self, exhibit: Exhibit) -> None:
-        is_first = exhibit.name not in self._recipes
+        has_moved = exhibit.recipe is not self._recipes.get(exhibit.name)  # it may be of another paper
         if exhibit.recipe is not None:
             self._recipes[exhibit.name] = exhibit.recipe
         self._known[exhibit.name] = exhibit
-        if is_first or not self.panel.model.index_of(exhibit.name).isValid():
-            read = [each for each in self._known.values() if each.recipe is not None or each.problem]
-            self.panel.show_exhibits(read)
+        if has_moved or not self.panel.model.index_of(exhibit.name).isValid():
+            self._show_list()
         else:
             self.panel.model.replace(exhibit)
-        if exhibit.figure is not None:
-            self._to_draw.append(exhibit.name)
+        self._want_picture(exhibit)
         current = self.panel.current()
         if current is not None and current.name == exhibit.name:
-            self.panel.show_page(exhibit, self._states.get(exhibit.name))
-            self._ask_drawing(None)
+            self._show_page(exhibit)
         self._draw_next()
-        self.changed.emit()
+        if any(each.name == exhibit.name for each in self.panel.selected()):
+            self.changed.emit()
 
     def _on_database_opened(self, _store: Store) -> None:
         if self._queue is not None:
@@ -408,23 +441,26 @@ class GallerySession(QObject):
 
     def _on_selected(self) -> None:
         exhibit = self.panel.current()
-        if exhibit is not None:
-            self.panel.show_page(exhibit, self._states.get(exhibit.name))
-            self._ask_drawing(None)
+        # One that has not been read comes next, and its page with it.
+        if exhibit is not None and exhibit.is_read:
+            self._show_page(exhibit)
         self.changed.emit()
 
-    def _ask_drawing(self, name: str | None) -> None:
+    def _show_page(self, exhibit: Exhibit) -> None:
+        if exhibit is not self.panel.page.exhibit:
+            self.panel.show_page(exhibit, self._states.get(exhibit.name))
+            self._ask_drawing()
+
+    def _ask_drawing(self) -> None:
         """Has the figure of the page drawn before all others."""
         if self.panel.page.exhibit is not None and self.panel.page.exhibit.figure is not None:
             self._to_draw.insert(0, "")
-        if name is not None:
-            self._to_draw.append(name)
         self._draw_next()
 
     def _draw_next(self) -> None:
         if self._is_drawing or self._is_closed or not self._to_draw:
             return
-        name = self._to_draw.pop(0)
+        name = "" if "" in self._to_draw else self._wanted_first(self._to_draw)
         self._to_draw = [other for other in self._to_draw if other != name]
         exhibit = self._known.get(name) if name else self.panel.page.exhibit
         if exhibit is None or exhibit.figure is None:
@@ -444,20 +480,28 @@ class GallerySession(QObject):
     def _on_drawn(self, exhibit: Exhibit, content: bytes, *, is_small: bool) -> None:
         self._is_drawing = False
         if is_small:
-            picture = QPixmap()
-            picture.loadFromData(content)
-            picture.setDevicePixelRatio(self.panel.devicePixelRatioF())
-            self.panel.model.set_picture(
-                exhibit.name,
-                picture.scaled(
-                    PICTURE_SIZE * self.panel.devicePixelRatioF(),
-                    Qt.AspectRatioMode.IgnoreAspectRatio,
-                    Qt.TransformationMode.SmoothTransformation,
-                ),
-            )
+            self._show_picture(exhibit.name, content)
         elif self.panel.page.exhibit is exhibit and exhibit.results is not None and exhibit.figure is not None:
             self.panel.page.figure.show_picture(content, figure_caption(exhibit.results, exhibit.figure))
         self._draw_next()
+
+    def _want_picture(self, exhibit: Exhibit) -> None:
+        """Shows the small picture that ships with the results, or has one drawn."""
+        content = shipped_thumbnail(exhibit.name) if exhibit.is_shipped else None
+        if content is not None:
+            self._show_picture(exhibit.name, content)
+        elif exhibit.figure is not None:
+            self._to_draw.append(exhibit.name)
+
+    def _show_picture(self, name: str, content: bytes) -> None:
+        ratio = self.panel.devicePixelRatioF()
+        picture = QPixmap()
+        picture.loadFromData(content)
+        picture = picture.scaled(
+            PICTURE_SIZE * ratio, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+        )
+        picture.setDevicePixelRatio(ratio)
+        self.panel.model.set_picture(name, picture)
 
     def _on_draw_failed(self, exhibit: Exhibit, error: Exception, *, is_small: bool) -> None:
         self._is_drawing = False
@@ -476,10 +520,7 @@ class GallerySession(QObject):
         return replace(figure, kind="png", dpi=dpi, ground=ground_of(current_tokens()))
 
     def _small(self, figure: PanelFigure) -> PanelFigure:
-        ratio = self.panel.devicePixelRatioF()
-        width, height = (side / _THUMBNAIL_DPI * MM_PER_INCH for side in (PICTURE_SIZE.width(), PICTURE_SIZE.height()))
-        small = figure.as_thumbnail(max(width, 40.0), max(height, 20.0))
-        return replace(small, kind="png", dpi=round(_THUMBNAIL_DPI * ratio), ground=ground_of(current_tokens()))
+        return thumbnail(figure, ground_of(current_tokens()), self.panel.devicePixelRatioF())
 
     # ---- files ----
 

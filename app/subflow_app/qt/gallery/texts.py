@@ -94,7 +94,7 @@ def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
         return tr("failed: {reason}", reason=queued.problem.splitlines()[0] if queued.problem else "–")
     results = exhibit.results
     if results is None:
-        return tr("not run yet")
+        return tr("not run yet") if exhibit.is_read else ""
     told = _there_text(exhibit, tr("quick") if results.is_quick else tr("full"))
     return tr("{state}, shipped with Subflow", state=told) if exhibit.is_shipped else told
 

@@ -11,9 +11,10 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from subflow_app.core.history.run_groups import GROUPINGS
+from subflow_app.core.history.run_groups import GROUPINGS, SWEEP
 from subflow_app.core.history.run_query import Vocabulary
-from subflow_app.core.language import tr, trn
+from subflow_app.core.language import ENGLISH, current_language, tr, trn
+from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.changes import HistoryCommand, RunChanges, change_tags
 from subflow_app.qt.history_panel.list_bar import ListBar
@@ -40,6 +41,7 @@ class History(QWidget):
     menu_requested = Signal(QPoint)  # global position
     failed = Signal(object)  # StoreError
     told = Signal(str)
+    summarised = Signal(str)  # how many runs there are and what the newest is, in a line
     deleted = Signal(str, object)  # what, and the HistoryCommand that can be undone
 
     def __init__(
@@ -55,7 +57,6 @@ class History(QWidget):
         self.setObjectName("history_view")
         self._undo_stack = undo_stack
         self.dialogs = dialogs
-        self._workers = workers
         self._store: Store | None = None
         self._kept: set[int] | None = None  # what to select once the list is read
         self._model = RunTable(self)
@@ -132,8 +133,7 @@ class History(QWidget):
     def select(self, run_ids: Sequence[int]) -> None:
         """Selects these runs, as far as the search lets them through, and scrolls to them; folded groups open."""
         wanted = set(run_ids)
-        for run_id in run_ids:
-            self._model.unfold_run(run_id)
+        self._model.unfold_runs(wanted)
         self._select(wanted)
         if run_ids:
             self.table.reveal(run_ids[0])
@@ -146,24 +146,12 @@ class History(QWidget):
         self.select(run_ids)
 
     def runs(self) -> list[RunRow]:
-        """The runs listed, in the order of the rows."""
-        return self._model.listed
+        """The runs that the search lets through, in the order of the rows, folded away or not."""
+        return self._model.in_order
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
         """Marks the runs that the plots show."""
         self._model.set_shown(run_ids)
-
-    def compare_selected(self) -> None:
-        """Shows the selected runs side by side, in a window of its own."""
-        store, rows = self._store, self.selected()
-        if store is None or len(rows) < 2:
-            return
-        self._workers.start(
-            "compare runs",
-            lambda: [store.run(row.id) for row in rows],
-            succeeded=self._show_comparison,
-            failed=self._on_comparison_failed,
-        )
 
     def start_search(self) -> None:
         """Puts the cursor into the search field."""
@@ -193,8 +181,10 @@ class History(QWidget):
             {
                 "columns": [self._model.columns[number].key for number in shown],
                 "widths": self._widths(),
+                "language": current_language(),
                 "order": self._model.order,
-                "grouping": self._model.grouping,
+                "groups": self._model.grouping,
+                "opened": self._model.opened,
             }
         )
 
@@ -203,9 +193,12 @@ class History(QWidget):
         try:
             kept = json.loads(state) if state else {}
             self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
-            self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
+            # Titles are as wide as the language has them: widths for others would cut them off.
+            if kept.get("language", ENGLISH) == current_language():
+                self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
             key, is_descending = kept.get("order", self._model.order)
-            by = kept.get("grouping", "")
+            by = kept.get("groups", SWEEP)
+            opened = [str(key) for key in kept.get("opened", ())]
         except (ValueError, TypeError, AttributeError) as error:
             _log.warning("the list of runs looks as it does at first: what was kept cannot be read: %s", error)
             return
@@ -215,6 +208,7 @@ class History(QWidget):
             self.table.sortByColumn(keys.index(key), falling)
         if by in GROUPINGS:
             self.set_grouping(by)
+        self._model.set_opened(opened)
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours icons and labels."""
@@ -302,10 +296,11 @@ class History(QWidget):
         return rows[0] if len(rows) == 1 else None
 
     def _row_after(self, ids: Sequence[int]) -> int | None:
-        listed = [row.id for row in self.runs()]
-        last = max((listed.index(run_id) for run_id in ids), default=-1)
-        rest = [run_id for run_id in listed[last + 1 :] + listed[:last][::-1] if run_id not in ids]
-        return rest[0] if rest else None
+        numbers = self._model.row_numbers(set(ids))
+        first, last = (numbers[0], numbers[-1]) if numbers else (0, -1)
+        around = (*range(last + 1, self._model.rowCount()), *range(first - 1, -1, -1))
+        rows = (self._model.row_at(number) for number in around)
+        return next((row.id for row in rows if isinstance(row, RunRow)), None)
 
     def _set_note(self, row: RunRow, note: str) -> None:
         if note != row.note:
@@ -327,27 +322,23 @@ class History(QWidget):
 
     def _on_read(self, listing: Listing) -> None:
         self._field.vocabulary = listing.vocabulary(self._field.vocabulary or Vocabulary())
-        self._model.set_rows(listing.rows, listing.recorded)
+        is_search = bool(self._field.conditions)
+        self._model.set_rows(listing.rows, listing.recorded, listing.sweeps, is_search=is_search)
         self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
         self._show_page()
         self.selection_changed.emit()
+        self.summarised.emit(self._summary(listing.rows))
+
+    def _summary(self, rows: Sequence[RunRow]) -> str:
+        if not rows:
+            return self._count.text()
+        newest = rows[0]
+        figures = [f"{tr('Goodput')} {fmt.rate(newest.goodput_bps)}"] if newest.goodput_bps is not None else []
+        return "   ".join([self._count.text(), tr("Newest: {run}", run=newest.name), *figures])
 
     def _on_read_failed(self, error: StoreError) -> None:
         # What was listed stays: it is what is known, and selected runs may be in memory still.
         self._count.setText(tr("Not read"))
-        self.failed.emit(error)
-
-    def _show_comparison(self, runs: Sequence[RunRow]) -> None:
-        # Not at the top: only few sessions compare.
-        from subflow_app.qt.history_panel.comparison_dialog import ComparisonDialog
-
-        dialog = ComparisonDialog(runs, self.dialogs, self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.show()
-
-    def _on_comparison_failed(self, error: Exception) -> None:
-        if not isinstance(error, StoreError):
-            raise error
         self.failed.emit(error)
 
     def _keep_selection(self) -> None:
@@ -380,8 +371,9 @@ class History(QWidget):
     def _go_to_list(self) -> None:
         if self._model.rows:
             self.table.setFocus()
-            if not self.selected() and self.runs():
-                self._select({self.runs()[0].id})
+            listed = self._model.listed
+            if listed and not self.selected():
+                self._select({listed[0].id})
 
     def _widths(self) -> dict[str, int]:
         header = self.table.horizontalHeader()

@@ -28,12 +28,14 @@ class Listing:
         recorded: values of the recorded columns, by key and run.
         keys: of all recorded values.
         tags: all that are in use.
+        sweeps: names of the sweeps, by the tag of their runs.
     """
 
     rows: list[RunRow] = field(default_factory=list)
     recorded: Mapping[str, Mapping[int, Value]] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    sweeps: Mapping[str, str] = field(default_factory=dict)
 
     def vocabulary(self, before: Vocabulary) -> Vocabulary:
         """What queries may name: of scenarios and controllers all that were ever listed."""
@@ -122,4 +124,5 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Sequence[str]) ->
         {key: store.values(key) for key in keys},
         tuple(store.value_keys()),
         tuple(store.tags()),
+        store.sweeps.names(),
     )

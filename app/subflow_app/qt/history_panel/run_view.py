@@ -14,10 +14,11 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -27,18 +28,47 @@ from PySide6.QtWidgets import (
 from subflow_app.core.history.run_columns import NOTE, STARTED
 from subflow_app.core.history.run_groups import RunGroup
 from subflow_app.core.language import tr
-from subflow_app.qt.models.run_table import RunTable, heading
+from subflow_app.qt.models.run_table import GROUP_ROLE, SHARED_ROLE, RunTable, heading
+from subflow_app.qt.theme import CELL_PADDING
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 from subflow_store.values import RunRow
 
 
 class _Names(QStyledItemDelegate):
-    """Names that are too long keep beginning and end: those of a run and its forks differ at the end."""
+    """Names that are too long are cut where they agree with those above and below, and keep what tells them apart."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """As usual, with the dots in the middle."""
+        """As usual, with the dots in what is shared; without any, in the middle."""
         super().initStyleOption(option, index)
+        if index.data(GROUP_ROLE) is not None:
+            # What tells groups apart, such as the number of a sweep, comes first.
+            option.textElideMode = Qt.TextElideMode.ElideRight
+            return
         option.textElideMode = Qt.TextElideMode.ElideMiddle
+        # Without a place it is asked how wide the whole text is.
+        if option.rect.width() <= 0:
+            return
+        room = option.widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
+        margin = option.widget.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+        width = room.width() - 2 * (margin + CELL_PADDING)
+        if option.fontMetrics.horizontalAdvance(option.text) > width:
+            option.text = shortened(option.text, index.data(SHARED_ROLE) or 0, option.fontMetrics, width)
+
+
+def shortened(name: str, shared: int, metrics: QFontMetrics, width: int) -> str:
+    """A name that is too long for its cell, cut in what it shares with its neighbours as far as that is enough.
+
+    Args:
+        name: the name.
+        shared: how many of its characters a neighbour's begins with.
+        metrics: of the font.
+        width: of the cell, px.
+    """
+    own = name[shared:]
+    room = width - metrics.horizontalAdvance(own)
+    if not shared or room < metrics.horizontalAdvance("…"):
+        return metrics.elidedText(f"…{own}" if shared else name, Qt.TextElideMode.ElideMiddle, width)
+    return metrics.elidedText(name[:shared], Qt.TextElideMode.ElideRight, room) + own
 
 
 class RunView(QTableView):
@@ -66,7 +96,6 @@ class RunView(QTableView):
         header.setSortIndicator(started, Qt.SortOrder.DescendingOrder)
         self.setSortingEnabled(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.clicked.connect(self._on_clicked)
         self.doubleClicked.connect(self._on_double_clicked)
 
     def set_default_widths(self) -> None:
@@ -79,7 +108,9 @@ class RunView(QTableView):
         parts: Iterable[QItemSelectionRange] = self.selectionModel().selection()  # type: ignore[assignment] # a list
         numbers = sorted({number for part in parts for number in range(part.top(), part.bottom() + 1)})
         rows = (self._runs.row_at(number) for number in numbers)
-        return list({row.id: row for row in rows if isinstance(row, RunRow)}.values())
+        # A group stands for all of its runs.
+        runs = (run for row in rows for run in (row.rows if isinstance(row, RunGroup) else (row,)))
+        return list({run.id: run for run in runs}.values())
 
     def select(self, run_ids: Collection[int]) -> None:
         """Selects these runs and no others, in one step however many they are; the last one becomes current."""
@@ -106,7 +137,7 @@ class RunView(QTableView):
         index = self.currentIndex()
         row = self._runs.row_at(index.row()) if index.isValid() else None
         if isinstance(row, RunGroup) and event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Return):
-            is_folded = self._runs.is_folded(row.label)
+            is_folded = self._runs.is_folded(row.key)
             folds = not is_folded if event.key() == Qt.Key.Key_Return else event.key() == Qt.Key.Key_Left
             self._fold(index, folds)
             return
@@ -120,7 +151,7 @@ class RunView(QTableView):
         assert isinstance(group, RunGroup)
         kept = {row.id for row in self.selected()}
         place = self.verticalScrollBar().value()
-        self._runs.fold(group.label, is_folded)
+        self._runs.fold([group.key], is_folded)
         self.select(kept)
         # The heading stays where it is: what is above it has not changed.
         self.selectionModel().setCurrentIndex(
@@ -128,14 +159,24 @@ class RunView(QTableView):
         )
         self.verticalScrollBar().setValue(place)
 
-    def _on_clicked(self, index: QModelIndex) -> None:
-        group = self._runs.row_at(index.row())
-        if isinstance(group, RunGroup):
-            self._fold(index, not self._runs.is_folded(group.label))
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on the arrow of a group folds it; one beside it selects the runs of the group."""
+        index = self.indexAt(event.position().toPoint())
+        group = self._runs.row_at(index.row()) if index.isValid() else None
+        is_on_arrow = index.column() == 0 and event.position().x() - self.visualRect(index).left() < self._arrow_width()
+        if isinstance(group, RunGroup) and is_on_arrow and event.button() == Qt.MouseButton.LeftButton:
+            self._fold(index, not self._runs.is_folded(group.key))
+            event.accept()
+            return
+        super().mousePressEvent(event)
+
+    def _arrow_width(self) -> int:
+        return self.iconSize().width() + 4 * self.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 8
 
     def _on_double_clicked(self, index: QModelIndex) -> None:
         row = self._runs.row_at(index.row())
-        if not isinstance(row, RunRow):
+        if isinstance(row, RunGroup):
+            self._fold(index, not self._runs.is_folded(row.key))
             return
         if self._runs.columns[index.column()].key == NOTE and index.flags() & Qt.ItemFlag.ItemIsEditable:
             if "\n" in row.note:

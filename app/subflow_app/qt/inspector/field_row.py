@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -10,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
-from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text
+from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text, with_unit
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
@@ -26,8 +27,7 @@ _IN_WORDS = {
     Dimension.QUEUE: fmt.packets,
     Dimension.RATIO: fmt.ratio,
 }
-_UNIT_HINTS = {Dimension.RATIO: "%"}
-
+_BARE_EXAMPLE = re.compile(r" or [0-9.]+\Z")
 
 _Editor: TypeAlias = TextEditor | ChoiceEditor | FlagEditor | PairEditor
 
@@ -174,7 +174,8 @@ class FieldRow(QObject):
         else:
             self.editor.setAccessibleName(tr("{field} of the scenario", field=field.label))
         self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        tip = f"{tr(field.param.help)}\n{tr('Allowed: {what}.', what=problem_text(field.param.allowed_text()))}"
+        allowed = self._in_field(field.param.allowed_text())
+        tip = f"{tr(field.param.help)}\n{tr('Allowed: {what}.', what=problem_text(allowed))}"
         if field.placeholder:
             tip += "\n" + tr("Default: {value}.", value=field.placeholder)
         if field.key.rpartition(".")[2] in ("controller", "scheduler"):
@@ -197,9 +198,12 @@ class FieldRow(QObject):
 
     def _check(self, text: str) -> None:
         """Say while it is typed whether the text will do."""
-        check = check_text(self._doc, self.key, self._field.param, text)
+        completed = with_unit(text, self._field.unit)
+        check = check_text(self._doc, self.key, self._field.param, completed)
         self._say(check.message, check.allowed)
         self._show_suffix(check.value, check)
+        if completed != text and isinstance(self.editor, TextEditor):
+            self.editor.set_suffix(self._field.unit)
 
     def _show_suffix(self, value: TomlValue | None, check: TextCheck | None) -> None:
         """Show the unit in an empty field, and what a bare number amounts to."""
@@ -208,7 +212,7 @@ class FieldRow(QObject):
         param = self._field.param
         suffix = ""
         if value is None and not self._field.placeholder:
-            suffix = param.unit or _UNIT_HINTS.get(param.dimension, "")
+            suffix = self._field.unit or param.unit
         elif value is None and self._field.placeholder == default_text(param):
             suffix = tr("default")
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and param.dimension in _IN_WORDS:
@@ -216,12 +220,16 @@ class FieldRow(QObject):
             suffix = param.unit if is_wrong else f"= {_IN_WORDS[param.dimension](float(value), 6)}"
         self.editor.set_suffix(suffix)
 
+    def _in_field(self, allowed: str) -> str:
+        """What is allowed, without the bare number as files may have it: here that would be another value."""
+        return _BARE_EXAMPLE.sub("", allowed) if self._field.unit else allowed
+
     def _say(self, message: str, allowed: str) -> None:
         text = problem_text(message)
         text = text[:1].upper() + text[1:]
         if text and allowed:
             text += "" if text.endswith((".", "?", "!")) else "."
-            text += "\n" + tr("Allowed: {what}", what=problem_text(allowed))
+            text += "\n" + tr("Allowed: {what}", what=problem_text(self._in_field(allowed)))
         self.message.setText(text)
         self.message.setVisible(bool(text))
         self._message_icon.setVisible(bool(text))
@@ -239,7 +247,10 @@ class FieldRow(QObject):
         self.reset.setIcon(icon("reset_value", self._tokens.muted_text) if self.reset.isEnabled() else QIcon())
 
     def _on_typed(self, text: str) -> None:
-        self.committed.emit(self.key, read_text(self._field.param, text), self.editor.session)
+        completed = with_unit(text, self._field.unit)
+        if completed != text and isinstance(self.editor, TextEditor):
+            self.editor.show_value(completed)  # also where that is what the file says already
+        self.committed.emit(self.key, read_text(self._field.param, completed), self.editor.session)
 
     def _on_chosen(self, value: object) -> None:
         self.committed.emit(self.key, value, 0)

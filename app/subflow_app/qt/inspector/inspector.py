@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QShowEvent, QUndoStack
+from PySide6.QtGui import QResizeEvent, QShowEvent, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -23,6 +23,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.outline import tables
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc, split_key
+from subflow_app.core.scenarios.sketch import missing_part, next_step_text
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_app.qt import commands
 from subflow_app.qt.inspector.outline_model import KEY_ROLE, OutlineModel
@@ -36,6 +37,7 @@ from subflow_sim.params import AlgorithmCatalog
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
 _LIST_PADDING = 12
+_LOW = 320  # px; of list and form
 _LIST_SHARE = 0.38
 
 
@@ -234,7 +236,7 @@ class Inspector(QWidget):
         splitter.setStretchFactor(0, 0)
         splitter.setStretchFactor(1, 1)
         self._splitter = splitter
-        tree.setMinimumHeight(70)
+        tree.setMinimumHeight(40)
         self._pages.addWidget(splitter)
         self._pages.addWidget(self._source)
         layout = QVBoxLayout(self)
@@ -255,10 +257,17 @@ class Inspector(QWidget):
             1 + (self._outline.rowCount(index) if self._tree.isExpanded(index) else 0)
             for index in (self._outline.index(row, 0) for row in range(self._outline.rowCount()))
         )
-        needed = rows * max(self._tree.sizeHintForRow(0), 1) + _LIST_PADDING
+        row = max(self._tree.sizeHintForRow(0), 1)
         height = self._splitter.height()
-        listed = min(needed, int(height * _LIST_SHARE))
+        # Where the panel is low, two parts and a bar to scroll the list: the form needs the rows.
+        share = 2 * row if height < _LOW else int(height * _LIST_SHARE)
+        listed = min(rows * row, share) + _LIST_PADDING
         self._splitter.setSizes([listed, height - listed])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the problems no more than their share of the height."""
+        super().resizeEvent(event)
+        self._problems.set_room(self.height())
 
     # --- document -> widgets ----------------------------------------------------------------------------------------
 
@@ -288,7 +297,7 @@ class Inspector(QWidget):
             self._show_form_of_key()
         self._form.setEnabled(self._doc.is_toml)
         self._source.show_document(self._doc)
-        self._problems.show_problems(self._doc.problems)
+        self._problems.show_problems(self._doc.problems, next_step_text(missing_part(self._doc)))
 
     def _set_key(self, key: str) -> None:
         if key == self._key and self._form.form is not None:

@@ -15,6 +15,7 @@ from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import Problem
 
 _MOST_ROWS = 4
+_MOST_SHARE = 0.12  # of the height of the panel, for the rows
 
 
 class ProblemModel(QAbstractListModel):
@@ -54,7 +55,7 @@ class ProblemModel(QAbstractListModel):
 
 
 class ProblemList(QFrame):
-    """`3 problems` and the list of them; invisible while there are none."""
+    """`3 problems` and the list of them, or what a drawing needs next; invisible while there is neither."""
 
     activated = Signal(object)  # Problem
 
@@ -62,12 +63,15 @@ class ProblemList(QFrame):
         super().__init__(parent)
         self.setObjectName("problemPanel")
         self._model = ProblemModel(self)
+        self._most_rows = _MOST_ROWS
         self._icon = QLabel(self)
         self._title = QLabel(self)
         self._title.setObjectName("problemCount")
         font = self._title.font()
         font.setWeight(font.Weight.DemiBold)
         self._title.setFont(font)
+        self._title.setWordWrap(True)
+        self._is_hint = False
         self._view = QListView(self)
         self._view.setObjectName("problemList")
         self._view.setAccessibleName(tr("Problems"))
@@ -100,22 +104,45 @@ class ProblemList(QFrame):
         """The list itself."""
         return self._view
 
-    def show_problems(self, problems: Sequence[Problem]) -> None:
-        """List other problems; without any, disappear."""
+    def show_problems(self, problems: Sequence[Problem], next_step: str = "") -> None:
+        """List other problems, or say what a scenario that is only begun needs next; without either, disappear."""
         self._model.show(problems)
         count = len(problems)
-        self._title.setText(trn("{count} problem", "{count} problems", count))
-        rows = min(max(count, 1), _MOST_ROWS)
+        self._title.setText(next_step or trn("{count} problem", "{count} problems", count))
+        if bool(next_step) != self._is_hint:
+            self._is_hint = bool(next_step)
+            self._view.setVisible(not next_step)
+            self.apply_palette(self._tokens)
+        self._take_height()
+        self.setVisible(count > 0)
+
+    def set_room(self, height: int) -> None:
+        """Take at most a share of the height there is, px; what is more than that is scrolled."""
+        row = self.fontMetrics().height() + 2
+        most = max(1, min(_MOST_ROWS, int(height * _MOST_SHARE / row)))
+        if most != self._most_rows:
+            self._most_rows = most
+            self._take_height()
+
+    def _take_height(self) -> None:
+        count = self._model.rowCount()
+        rows = min(max(count, 1), self._most_rows)
         height = self._view.sizeHintForRow(0) if count else 0
         self._view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)
-        self.setVisible(count > 0)
 
     def apply_palette(self, tokens: Tokens) -> None:
         """Show in the colours of another theme."""
+        self._tokens = tokens
+        self._icon.setVisible(not self._is_hint)
         self._icon.setPixmap(icon("error", tokens.error).pixmap(QSize(15, 15)))
+        fill, edge, text = (
+            (tokens.base, tokens.border, tokens.text)
+            if self._is_hint
+            else (tokens.error_fill, tokens.error, tokens.error)
+        )
         self.setStyleSheet(
-            f"#problemPanel {{ background: {tokens.error_fill}; border: none; border-top: 1px solid {tokens.error}; }}"
-            f"#problemCount {{ color: {tokens.error}; }}"
+            f"#problemPanel {{ background: {fill}; border: none; border-top: 1px solid {edge}; }}"
+            f"#problemCount {{ color: {text}; }}"
             f"QListView {{ background: transparent; border: none; color: {tokens.text}; }}"
         )
 

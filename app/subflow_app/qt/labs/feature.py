@@ -16,8 +16,10 @@ from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QRect
+
     from subflow_app.core.labs.evidence import Begin, EvidenceReader
-    from subflow_app.core.labs.lab import Lab, Step
+    from subflow_app.core.labs.lab import Lab, Step, Target
     from subflow_app.core.labs.progress import Answered, PredictionValue, ProgressFolder
     from subflow_app.core.labs.session import Judgement, LabSession
     from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
@@ -209,14 +211,13 @@ class LabFeature(Feature):
             return
         from subflow_app.qt.fairness.reader import LatestReader
         from subflow_app.qt.labs.list_page import LabListPage
-        from subflow_app.qt.labs.places import place_of
         from subflow_app.qt.labs.spotlight import Spotlight
         from subflow_app.qt.labs.step_page import StepPage
 
         labs, page = LabListPage(), StepPage()
         self.panel.set_pages(labs, page)
         reader = self.reader = LatestReader(self.window.workers, self)
-        self.spotlight = Spotlight(self.window, lambda target: place_of(self.window, target))
+        self.spotlight = Spotlight(self.window, self._place)
         labs.begin_wanted.connect(lambda name, is_anew: self.begin(name, is_anew=is_anew))
         page.list_wanted.connect(self.to_list)
         page.back_wanted.connect(self._back)
@@ -270,6 +271,8 @@ class LabFeature(Feature):
         store = self.window.database.store
         if store is None or not self.window.documents.open_text(text, lab.title):
             return
+        # Its questions are about its own runs.
+        self.window.shown.clear()
         path = str(self.window.database.path or "")
         session = LabSession.begin_at(lab, begin, text, self._folder(), path)
         self._take(session, store)
@@ -348,10 +351,16 @@ class LabFeature(Feature):
     def _point(self) -> None:
         if self.spotlight is None:
             return
+        from subflow_app.qt.labs.places import PREDICTION
+
         session, step = self.session, self._step
         is_open = self.panel.isVisible() and self.panel.pages.currentWidget() is self.panel.step
         if not is_open or session is None or step is None or session.active is not step:
             self.spotlight.point_at(())
+            return
+        if step.prediction is not None and session.step_progress(step).prediction is None:
+            # What is to be run comes after what is expected of it.
+            self.spotlight.point_at((PREDICTION,))
             return
         if step.shows != self.spotlight.targets:
             from subflow_app.qt.labs.places import reveal
@@ -360,6 +369,17 @@ class LabFeature(Feature):
             for target in reversed(step.shows):
                 reveal(self.window, target)
         self.spotlight.point_at(step.shows)
+
+    def _place(self, target: Target) -> QRect | None:
+        from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget
+
+        page = self.panel.step
+        if target != PREDICTION:
+            return place_of(self.window, target)
+        if page is None or page.prediction is None:
+            return None
+        # While it is scrolled out of sight, what says that it is missing stands for it.
+        return place_of_widget(self.window, page.prediction) or place_of_widget(self.window, page.verdict)
 
     def _on_predicted(self, value: PredictionValue) -> None:
         session, step, store = self.session, self._step, self.window.database.store
@@ -398,12 +418,13 @@ class LabFeature(Feature):
             if was_active:
                 self._show_step()
             return
-        told = judgement.check
-        if told is None or told.holds:
-            page.say("")
-            return
-        page.say(tr("Not yet: {why}", why=step.not_yet or told.why), current_tokens().muted_text)
-        page.verdict.setToolTip(told.why)
+        from subflow_app.core.labs.outcomes import missing_text
+
+        missing = missing_text(step, judgement)
+        if judgement.check is None and judgement.ran_early:
+            page.show_prediction_form()
+        page.say(tr("Not yet: {why}", why=missing) if missing else "", current_tokens().muted_text)
+        page.verdict.setToolTip("" if judgement.check is None else judgement.check.why)
 
     def _on_failed(self, error: Exception) -> None:
         if self.panel.step is not None:

@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
 from subflow_app.core.claims import numbers_text
 from subflow_app.core.errors import InputError
 from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction, Question
+from subflow_app.core.labs.outcomes import answer_text, prediction_text
 from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue
-from subflow_app.core.labs.session import ATTEMPTS, quantity
+from subflow_app.core.labs.session import quantity
 from subflow_app.core.language import tr
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
@@ -124,13 +125,8 @@ class QuestionForm(AskForm):
         last = given[-1]
         if is_done:
             self.close_answer(_said_text(last.value, question.unit))
-            right = (
-                tr("Right.") if last.is_right else tr("Right is: {answer}.", answer=_text(last.right, question.unit))
-            )
-            self.say(f"{right} {question.why}".strip(), tokens.ok if last.is_right else tokens.warning)
-        else:
-            left = ATTEMPTS - len(given)
-            self.say(tr("Not right. Tries left: {count}.", count=left), tokens.warning)
+        colour = tokens.ok if is_done and last.is_right else tokens.warning
+        self.say(answer_text(question, given, is_done=is_done), colour)
 
     def _on_button(self) -> None:
         if self.said:
@@ -168,10 +164,8 @@ class PredictionForm(AskForm):
         else:
             assert not isinstance(made.value, tuple)
             self.close_answer(_said_text(made.value, prediction.unit))
-        if made.came is None:
-            self.say(tr("Kept. Now run it, and see."), tokens.muted_text)
-            return
-        self.say(f"{_gap_text(prediction, made)} {prediction.why}".strip(), self._colour(made, tokens))
+        colour = tokens.muted_text if made.came is None else self._colour(made, tokens)
+        self.say(prediction_text(prediction, made), colour)
 
     def apply_tokens(self, _tokens: Tokens) -> None:
         """Redraws what is drawn."""
@@ -204,26 +198,6 @@ class PredictionForm(AskForm):
         self.predicted.emit(value)
 
 
-def _gap_text(prediction: Prediction, made: Predicted) -> str:
-    came = made.came
-    if made.is_right is not None:
-        return tr("So it came.") if made.is_right else tr("It came otherwise: {what}.", what=came)
-    assert isinstance(came, float)
-    came_text = numbers_text(came, prediction.unit)
-    if isinstance(made.value, tuple):
-        return tr("On average your curve is {gap} off.", gap=came_text)
-    assert isinstance(made.value, float)
-    said = numbers_text(made.value, prediction.unit)
-    if not came:
-        return tr("You said {said}; it was {came}.", said=said, came=came_text)
-    share = f"{(made.value - came) / came:+.0%}".replace("%", " %")
-    return tr("You said {said}; it was {came}: you were off by {share}.", said=said, came=came_text, share=share)
-
-
 def _said_text(value: str | float, unit: str) -> str:
     """What stands in the field again."""
     return value if isinstance(value, str) else numbers_text(value, unit).removesuffix(f" {unit}")
-
-
-def _text(value: str | float, unit: str) -> str:
-    return value if isinstance(value, str) else numbers_text(value, unit)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QPushButton,
+    QScrollArea,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -49,6 +50,13 @@ class LabListPage(QWidget):
         self.about.setWordWrap(True)
         self.about.setTextFormat(Qt.TextFormat.MarkdownText)
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        # In a low window the goals are scrolled: they have five lines and more, and the list has to keep some as well.
+        area = QScrollArea(self)
+        area.setObjectName("lab_about_scroll")
+        area.setAccessibleName(tr("What the lab is about"))
+        area.setFrameShape(area.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(self.about)
         self.notice = QLabel(self)
         self.notice.setObjectName("lab_list_notice")
         self.notice.setWordWrap(True)
@@ -65,7 +73,7 @@ class LabListPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 10, 10, 10)
         layout.addWidget(self.table, 3)
-        layout.addWidget(self.about)
+        layout.addWidget(area, 2)
         layout.addWidget(self.notice)
         layout.addLayout(buttons)
         self.setFocusProxy(self.table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.labs.list_page import LabListPage
     from subflow_app.qt.labs.step_page import StepPage
 
-_LEAST_WIDTH = 330
+_LEAST_WIDTH = 430  # px; the buttons of a step beside each other, in any language
 
 
 class LabPanel(QWidget):
@@ -29,8 +29,6 @@ class LabPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("lab_panel")
         self.setAccessibleName(tr("Lab"))
-        # Text and buttons of a step need that much, whatever the window's other columns take.
-        self.setMinimumWidth(_LEAST_WIDTH)
         self.pages = QStackedWidget(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -49,6 +47,10 @@ class LabPanel(QWidget):
         if self.list is not None and self.step is not None:
             self.list.apply_tokens(tokens)
             self.step.apply_tokens(tokens)
+
+    def minimumSizeHint(self) -> QSize:
+        """What a step needs, whether there is one yet or not: docks share out the width before."""
+        return super().minimumSizeHint().expandedTo(QSize(_LEAST_WIDTH, 0))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Says that there is somebody to teach."""

@@ -16,6 +16,9 @@ from subflow_app.qt.topology.items import NODE_RADIUS
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
+PREDICTION = Target("prediction", "")
+"""What a step asks before the run: it is in the panel of the lab itself."""
+
 _LINE = 6  # around a line of the drawing, px
 
 
@@ -69,12 +72,12 @@ def _show_field(window: MainWindow, key: str) -> None:
 def _panel(window: MainWindow, name: str) -> QRect | None:
     """The panel; its tab while another one is before it, and the menu that opens it while it is closed."""
     if name == "plots":
-        return _of(window, window.plots) or _of(window, window.docks.tab(name))
+        return place_of_widget(window, window.plots) or place_of_widget(window, window.docks.tab(name))
     if name not in PANELS:
         return None
     if not window.docks.is_open(name):
         return _action(window, f"view.{name}")
-    return _of(window, window.docks.content(name)) or _of(window, window.docks.tab(name))
+    return place_of_widget(window, window.docks.content(name)) or place_of_widget(window, window.docks.tab(name))
 
 
 def _action(window: MainWindow, name: str) -> QRect | None:
@@ -83,7 +86,7 @@ def _action(window: MainWindow, name: str) -> QRect | None:
     action = window.bar[name]
     button: QWidget | None = window.toolbar.widgetForAction(action)
     if button is not None and button.isVisible():
-        return _of(window, button)
+        return place_of_widget(window, button)
     # In a menu: then its title in the menu bar.
     bar = window.menuBar()
     for title in bar.actions():
@@ -143,11 +146,11 @@ def _part(window: MainWindow, kind: str, name: str) -> QRect | None:
 def _field(window: MainWindow, key: str) -> QRect | None:
     """A field; while another form is shown, the part that is to be selected for it."""
     row = window.inspector.form.row(key)
-    editor = None if row is None else _of(window, row.editor)
+    editor = None if row is None else place_of_widget(window, row.editor)
     if row is None or editor is None:
         owner, _, name = _owner(key).partition(".")
         return _part(window, owner.removesuffix("s"), name) if owner in ("nodes", "links", "flows") else None
-    label = _of(window, row.label)
+    label = place_of_widget(window, row.label)
     return editor if label is None else editor.united(label)
 
 
@@ -156,7 +159,8 @@ def _owner(key: str) -> str:
     return ".".join(parts[:2]) if parts[0] in ("nodes", "links", "flows", "events") else ""
 
 
-def _of(window: MainWindow, widget: QWidget) -> QRect | None:
+def place_of_widget(window: MainWindow, widget: QWidget) -> QRect | None:
+    """Where what is in sight of it is in the window, px; None while nothing is."""
     if not widget.isVisible() or widget.window() is not window:
         return None
     # What is scrolled out of sight is not pointed at.

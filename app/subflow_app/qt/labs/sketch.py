@@ -25,6 +25,13 @@ _LEFT, _RIGHT, _ABOVE, _BELOW = 46, 10, 8, 24
 _HEIGHT = 190
 
 
+def round_ticks(top: float) -> list[float]:
+    """Where an axis from 0 to `top` has its ticks: two to five steps of 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(top))
+    step = next(step for step in (0.2 * power, 0.5 * power, power, 2.0 * power) if top / step < 6)
+    return [round(number * step, 12) for number in range(math.floor(top / step + 1e-9) + 1)]
+
+
 class SketchCanvas(QWidget):
     """Draws one curve over time. Arrow keys move the pen and its height; Delete begins anew."""
 
@@ -153,20 +160,19 @@ class SketchCanvas(QWidget):
         small = self.font()
         small.setPointSizeF(max(7.0, small.pointSizeF() - 1.5))
         painter.setFont(small)
-        for share in (0.0, 0.5, 1.0):
-            y = area.bottom() - share * area.height()
+        for height in round_ticks(self._top / self._worth):
+            y = area.bottom() - height * self._worth / self._top * area.height()
             painter.setPen(QColor(tokens.grid))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(QColor(tokens.muted_text))
-            height = share * self._top / self._worth
             place = QRectF(0, y - 8, _LEFT - 5, 16)
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{height:.3g}")
-            x = area.left() + share * area.width()
-            place = QRectF(x - 40, area.bottom() + 3, 80, 18)
-            where = {0.0: Qt.AlignmentFlag.AlignHCenter, 0.5: Qt.AlignmentFlag.AlignHCenter}.get(share)
-            if where is None:
-                place, where = QRectF(area.right() - 80, area.bottom() + 3, 80, 18), Qt.AlignmentFlag.AlignRight
-            painter.drawText(place, where, f"{share * self._until_s:.3g} s")
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{height:g}")
+        for time_s in round_ticks(self._until_s):
+            x = area.left() + time_s / self._until_s * area.width()
+            # The last one stays inside.
+            place = QRectF(min(x - 40, self.width() - 80), area.bottom() + 3, 80, 18)
+            where = Qt.AlignmentFlag.AlignHCenter if x + 40 <= self.width() else Qt.AlignmentFlag.AlignRight
+            painter.drawText(place, where, f"{time_s:g} s")
         painter.drawText(QRectF(area.left() + 4, area.top(), 80, 16), Qt.AlignmentFlag.AlignLeft, self._unit)
         if self._curve is not None:
             times, values = self._curve

@@ -18,7 +18,7 @@ Finder = Callable[[Target], QRect | None]
 _TICK_MS = 60
 _STILL_TICK_MS = 250
 _PULSE_MS = 1600
-_MARGIN = 4
+_MARGIN = 3
 
 
 class Spotlight(QWidget):
@@ -91,7 +91,7 @@ class Spotlight(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(-self.pos())
-        for width, alpha in ((6.0, 0.25), (2.5, 1.0)):
+        for width, alpha in ((4.0, 0.25), (2.0, 1.0)):
             colour.setAlphaF(alpha * strength)
             painter.setPen(QPen(colour, width))
             for place in self._places:

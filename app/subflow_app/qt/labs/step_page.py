@@ -22,6 +22,7 @@ from subflow_app.core.labs.session import LabSession, StepState
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
+from subflow_app.qt.labs.step_text import StepText
 from subflow_app.qt.theme import Tokens, current_tokens
 
 
@@ -68,13 +69,8 @@ class StepPage(QWidget):
         font.setPointSizeF(font.pointSizeF() * 1.3)
         font.setBold(True)
         self.step_title.setFont(font)
-        self.text = _label("lab_text", self.content)
-        self.text.setTextFormat(Qt.TextFormat.MarkdownText)
-        flags = Qt.TextInteractionFlag
-        self.text.setTextInteractionFlags(
-            flags.TextSelectableByMouse | flags.LinksAccessibleByMouse | flags.LinksAccessibleByKeyboard
-        )
-        self.text.linkActivated.connect(self.link_clicked)
+        self.text = StepText(self.content)
+        self.text.link_clicked.connect(self.link_clicked)
         self._inside.addWidget(self.step_title)
         self._inside.addWidget(self.text)
         self._forms = QVBoxLayout()
@@ -152,7 +148,7 @@ class StepPage(QWidget):
             self._shown = step
             self.step_title.setText(step.title)
             introduction = f"{lab.introduction}\n\n---\n\n" if number == 0 and lab.introduction else ""
-            self.text.setText(introduction + step.text)
+            self.text.show_text(introduction + step.text)
             self._make_forms(step)
             self.scrolled.verticalScrollBar().setValue(0)
             # From here the keys scroll the text, and Tab goes on to what is asked.
@@ -188,6 +184,11 @@ class StepPage(QWidget):
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))
         self.verdict.setStyleSheet(f"color: {colour or current_tokens().text};")
+
+    def show_prediction_form(self) -> None:
+        """Scrolls to what is to be predicted."""
+        if self.prediction is not None:
+            self.scrolled.ensureWidgetVisible(self.prediction)
 
     def say_reopen(self, *, is_wanted: bool) -> None:
         """Offers the lab's scenario while another one is open."""

@@ -30,6 +30,8 @@ RUN_QUICK, RUN_FULL, STOP, EXPORT = (f"leaderboard.{name}" for name in ("run_qui
 _REFRESH_MS = 300
 _FILTERS = translatable("Table of all values (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
+_ROOM = (430, 240)  # px
+
 
 class LeaderboardFeature(Feature):
     """The panel of the leaderboard and what its actions do."""
@@ -39,7 +41,7 @@ class LeaderboardFeature(Feature):
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
-        self.panel: LazyPanel = LazyPanel("leaderboard_panel", tr("Leaderboard"))
+        self.panel: LazyPanel = LazyPanel("leaderboard_panel", tr("Leaderboard"), room=_ROOM)
         self._content: LeaderboardPanel | None = None
         self._contests: Sequence[str] = ()
         self._job: LeaderboardJob | None = None
@@ -59,7 +61,7 @@ class LeaderboardFeature(Feature):
 
             bar = self.window.bar
             content = self._content = LeaderboardPanel([bar[name] for name in LEADERBOARD_BUTTONS], bar[RUN_QUICK])
-            self.panel.put_in(content)
+            self.panel.put_in(content, scrolls=True)
             content.choice_changed.connect(self.read)
             self.read()
         return self._content
@@ -108,8 +110,7 @@ class LeaderboardFeature(Feature):
         store = self.window.database.store
         if store is None or self._is_running:
             return
-        self.window.docks.set_open("leaderboard", True)
-        self.window.docks.raise_panel("leaderboard")
+        self.window.workspaces.go_to("leaderboard")
         self.content.quick.setChecked(is_quick)
         self._is_running = True
         self._stopped.clear()
@@ -142,8 +143,8 @@ class LeaderboardFeature(Feature):
         if self._content is None or store is None:
             return
         # Imported here: at the start nobody has opened the panel, and these are a tenth of what is imported then.
-        from subflow_app.core.leaderboard.board import entry, stored_board
-        from subflow_app.core.library.shipped import shipped_board
+        from subflow_app.core.leaderboard.board import entry
+        from subflow_app.core.library.shipped_board import known_board
 
         if self._is_reading:
             self._reads_again = True
@@ -154,8 +155,7 @@ class LeaderboardFeature(Feature):
 
         def work() -> tuple[Store, Board]:
             asked = entry(contests, is_quick=is_quick)
-            board = stored_board(asked, store, given_up.is_set)
-            return store, (board.is_empty and shipped_board(asked, given_up.is_set)) or board
+            return store, known_board(asked, store, given_up.is_set)
 
         self.window.workers.start(
             "read leaderboard", work, succeeded=self._on_read, failed=self._on_unread, cancel=given_up.set

@@ -99,8 +99,8 @@ class LeaderboardPanel(QWidget):
             axes.addWidget(label)
             axes.addWidget(box)
         axes.addStretch(1)
-        page = QWidget(self)
-        layout = QVBoxLayout(page)
+        scatter_page = QWidget(self)
+        layout = QVBoxLayout(scatter_page)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.addLayout(axes)
         layout.addWidget(self.scatter, 1)
@@ -110,7 +110,7 @@ class LeaderboardPanel(QWidget):
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(self.table, tr("Table"))
         self.tabs.addTab(self.radar, tr("Radar"))
-        self.tabs.addTab(page, tr("Scatter"))
+        self.tabs.addTab(scatter_page, tr("Scatter"))
         self.empty = EmptyState(
             "leaderboard",
             tr("No contest has been run"),
@@ -121,9 +121,12 @@ class LeaderboardPanel(QWidget):
             run,
             self,
         )
+        # Until it has been read, nobody knows whether anything was run.
+        waiting = QLabel(tr("Reading contests …"), self)
+        waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget(self)
-        self._stack.addWidget(self.empty)
-        self._stack.addWidget(self.tabs)
+        for page in (waiting, self.empty, self.tabs):
+            self._stack.addWidget(page)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addLayout(top)
@@ -151,9 +154,13 @@ class LeaderboardPanel(QWidget):
 
     def set_contests(self, contests: Sequence[Contest]) -> None:
         """Offers these."""
-        if self.contests.count() == len(contests) + 1:
+        if [self.contests.itemData(place) for place in range(1, self.contests.count())] == [
+            each.id for each in contests
+        ]:
             return
         with QSignalBlocker(self.contests):
+            while self.contests.count() > 1:
+                self.contests.removeItem(1)
             for contest in contests:
                 self.contests.addItem(f"{contest.id}: {contest.title}", contest.id)
 
@@ -172,7 +179,7 @@ class LeaderboardPanel(QWidget):
         contest = self.contest
         self.rows = standings(board, default_weights(), [contest] if contest else None)
         self.model.show_rows(board, self.rows, contest)
-        self._stack.setCurrentIndex(1 if self.rows else 0)
+        self._stack.setCurrentWidget(self.tabs if self.rows else self.empty)
         header = self.table.horizontalHeader()
         titles = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.model.columnCount())]
         widest = "0000.00 ± 000.00" if contest else "0.00 ± 0.00"
@@ -274,10 +281,32 @@ class LeaderboardPanel(QWidget):
         scale = METRICS[metric].scale
         return None if cell is None else (cell.mean / scale, cell.half / scale)
 
+    def _how_sure(self) -> str:
+        """On how much the intervals rest, and what that means for the ranks."""
+        board = self.board
+        assert board is not None
+        if self.contest:
+            cells = (board.cell(self.contest, metric, row.name) for row in self.rows for metric in row.scores)
+            counts = [cell.n for cell in cells if cell is not None]
+            rests = tr("They rest on {count} seeds each (Student's t).", count=_range_text(counts))
+        else:
+            counts = [score.n for row in self.rows for score in row.scores.values()]
+            rests = tr("They rest on {count} contests each (Student's t).", count=_range_text(counts))
+        return rests + " " + tr("Few make them wide: ranks whose intervals overlap are not settled.")
+
     def _say(self) -> None:
         board = self.board
         assert board is not None
-        told = [tr("Shipped with Subflow, not run here.")] if board.is_shipped else []
+        told = []
+        if board.shipped is not None:
+            made = board.shipped
+            told.append(
+                tr(
+                    "Quick runs that ship with Subflow, made {date} by version {version}.",
+                    date=made.date,
+                    version=made.version,
+                )
+            )
         told.append(tr("{done} of {all} runs.", done=board.n_finished, all=board.n_wanted))
         if self.rows:
             told.append(
@@ -287,5 +316,12 @@ class LeaderboardPanel(QWidget):
                     "Scores with 95 % intervals over the contests: 1 is the best of each. All metrics count the same."
                 )
             )
+            told.append(self._how_sure())
         told += [f"{problem}." for problem in board.entry.problems]
         self.words.setText(" ".join(told))
+
+
+def _range_text(counts: Sequence[int]) -> str:
+    """From the least to the most, or the one there is."""
+    least, most = min(counts, default=0), max(counts, default=0)
+    return str(least) if least == most else f"{least}–{most}"

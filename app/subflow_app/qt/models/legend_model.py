@@ -11,6 +11,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QFont
 
 from subflow_app.core import palette
+from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr, translatable
 from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
@@ -20,6 +21,8 @@ from subflow_app.qt.plotting.plot_texts import axis_of
 Index = QModelIndex | QPersistentModelIndex
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
+GOODPUT_ROLE = Qt.ItemDataRole.UserRole + 2  # text behind the name of a flow; empty where there is none
+RATE_ROLE = Qt.ItemDataRole.UserRole + 3  # the same without the word
 _LINKS = translatable("Links")
 
 
@@ -33,6 +36,9 @@ class _Line:
 @dataclass(slots=True, eq=False)
 class _Group:
     title: str
+    run: int
+    flow: str
+    run_title: str
     row: int = 0
     lines: list[_Line] = field(default_factory=list)
 
@@ -49,11 +55,19 @@ class LegendModel(QAbstractItemModel):
         self._specs: tuple[PlotSpec, ...] = ()
         self._hidden: frozenset[CurveId] = frozenset()
         self._values: Sequence[Mapping[CurveId, float]] = ()
+        self._decimals: Sequence[int | None] = ()
+        self._goodputs: Mapping[tuple[int, str], str] = {}
+        self._are_means = False
 
     @property
     def hidden(self) -> frozenset[CurveId]:
         """Lines that are switched off."""
         return self._hidden
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The names of the runs that the lines are of."""
+        return tuple(dict.fromkeys(group.run_title for group in self._groups))
 
     def set_lines(self, curves: Mapping[CurveId, Curve], specs: Sequence[PlotSpec]) -> None:
         """Replaces all lines.
@@ -65,22 +79,47 @@ class LegendModel(QAbstractItemModel):
         self.beginResetModel()
         groups: dict[tuple[int, str], _Group] = {}
         runs = run_names(curves.values())
+        shorts = dict(zip(runs, told_apart(list(runs.values()))[1], strict=True))
+        names = {key: tr(_LINKS) if c.kind == "link" else c.owner.partition("/")[0] for key, c in curves.items()}
+        flows: dict[int, set[str]] = {}
+        for key, name in names.items():
+            flows.setdefault(key.run, set()).add(name)
         for key, curve in curves.items():
-            name = tr(_LINKS) if curve.kind == "link" else curve.owner.partition("/")[0]
-            title = f"{runs[key.run]}: {name}" if len(runs) > 1 else name
+            name = names[key]
+            # The run alone says it where it has one flow.
+            parts = [name] if len(runs) == 1 else [shorts[key.run], name][: 1 + (len(flows[key.run]) > 1)]
+            title = ": ".join(parts)
             # Links come last: a reader looks for the flows, and the queues are of the same run.
-            group = groups.setdefault((key.run, name), _Group(title))
+            group = groups.setdefault((key.run, name), _Group(title, key.run, name, runs[key.run]))
             group.lines.append(_Line(key, curve, group))
         self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
         for row, group in enumerate(self._groups):
             group.row = row
         self._specs = tuple(specs)
-        self._values = ()
+        self._values, self._goodputs = (), {}
         self.endResetModel()
 
-    def set_values(self, values: Sequence[Mapping[CurveId, float]]) -> None:
-        """Replaces the values, one mapping per plot, in the unit of the plot."""
-        self._values = values
+    def set_values(
+        self,
+        values: Sequence[Mapping[CurveId, float]],
+        decimals: Sequence[int | None] = (),
+        goodputs: Mapping[tuple[int, str], str] | None = None,
+        *,
+        are_means: bool = False,
+    ) -> None:
+        """Replaces the values.
+
+        Args:
+            values: one mapping per plot, in the unit of the plot.
+            decimals: of each plot's values; None, and where there is none: three significant digits.
+            goodputs: of flows, by run and name: what stands behind their names.
+            are_means: whether they are means of the measured interval.
+        """
+        self._values, self._decimals, self._are_means = values, decimals, are_means
+        if (goodputs or {}) != self._goodputs:
+            self._goodputs = goodputs or {}
+            if self._groups:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(self._groups) - 1, 0))
         last = len(self._specs)
         if last == 0:
             return
@@ -91,6 +130,23 @@ class LegendModel(QAbstractItemModel):
                 self.createIndex(len(lines) - 1, last, lines[-1]),
                 [Qt.ItemDataRole.DisplayRole],
             )
+
+    def value_text(self, key: CurveId, place: int) -> str:
+        """The value of a line in the column of the plot at this place; empty where there is none."""
+        value = self._values[place].get(key, math.nan) if place < len(self._values) else math.nan
+        if math.isnan(value):
+            return ""
+        decimals = self._decimals[place] if place < len(self._decimals) else None
+        return fmt.number(value) if decimals is None else f"{value:.{decimals}f}"
+
+    def widest_text(self, section: int) -> str:
+        """The longest text of the lines in a column: the first column's names, or values."""
+        texts = (
+            line_text(line.curve) if section == 0 else self.value_text(line.id, section - 1)
+            for group in self._groups
+            for line in group.lines
+        )
+        return max(texts, key=len, default="")
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Switches lines off, and all others on."""
@@ -166,7 +222,7 @@ class LegendModel(QAbstractItemModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
-        """Unit of each column, with the title of the plot as tool tip."""
+        """Quantity and unit of each column, with the axis of the plot as tool tip."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
             return None
         if section == 0:
@@ -175,7 +231,15 @@ class LegendModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return tr(spec.unit)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return axis_of(spec)
+            if not self._are_means:
+                return axis_of(spec)
+            if spec.id == "rtt":
+                return tr(
+                    "{quantity}: mean over packets after the warm-up, as the history has it. While nothing is "
+                    "acknowledged the curve stays, which counts for nothing here.",
+                    quantity=axis_of(spec),
+                )
+            return tr("{quantity}: mean over time after the warm-up, as the history has it", quantity=axis_of(spec))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -207,8 +271,18 @@ class LegendModel(QAbstractItemModel):
     def _group_data(self, group: _Group, column: int, role: int) -> object | None:
         if column != 0:
             return None
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return group.title
+        rate = self._goodputs.get((group.run, group.flow), "")
+        told = tr("goodput {rate}", rate=rate) if rate else ""
+        # Beside the names of several runs there is no room for the word.
+        goodput = rate if any(other.run != group.run for other in self._groups) else told
+        if role == GOODPUT_ROLE:
+            return goodput
+        if role == RATE_ROLE:
+            return rate
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{group.title} · {goodput}" if goodput else group.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join(text for text in (group.flow, told, group.run_title) if text)
         if role == Qt.ItemDataRole.FontRole:
             font = QFont()
             font.setBold(True)
@@ -233,8 +307,7 @@ class LegendModel(QAbstractItemModel):
                 return Qt.CheckState.Unchecked if line.id in self._hidden else Qt.CheckState.Checked
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            value = self._values[column - 1].get(line.id, math.nan) if column <= len(self._values) else math.nan
-            return "" if math.isnan(value) else fmt.number(value)
+            return self.value_text(line.id, column - 1)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None

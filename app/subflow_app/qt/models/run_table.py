@@ -7,7 +7,7 @@ model would ask for a sort key through Qt for every comparison.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QFont, QIcon
@@ -24,7 +24,15 @@ from subflow_app.core.history.run_columns import (
     fork_of,
     sorted_runs,
 )
-from subflow_app.core.history.run_groups import RunGroup, grouped, mean_interval
+from subflow_app.core.history.run_groups import (
+    SWEEP,
+    RunGroup,
+    grouped,
+    mean_interval,
+    shared_beginning,
+    sweep_of,
+    with_sweeps,
+)
 from subflow_app.core.language import tr, trn
 from subflow_app.core.summary_text import NOTHING
 from subflow_app.qt import format as fmt
@@ -36,9 +44,11 @@ Index = QModelIndex | QPersistentModelIndex
 
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 2  # label of a group; None for a run
+SHARED_ROLE = Qt.ItemDataRole.UserRole + 3  # how many characters of a name a neighbour's begins with
 
 DEFAULT_COLUMNS = tuple(each.key for each in COLUMNS)
 NEWEST_FIRST = (STARTED, True)
+_LOOKED_AT = 20  # rows above and below
 _SORTED_BY = 3  # columns that are remembered: clicked one after the other, the last one decides
 
 _STATUS_ICONS = {"finished": "ok", "running": "run", "stopped": "stop", "failed": "error", "interrupted": "warning"}
@@ -57,8 +67,12 @@ class RunTable(QAbstractTableModel):
         self._columns: list[RunColumn] = list(COLUMNS)
         self._recorded: Mapping[str, Mapping[int, Value]] = {}
         self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
-        self._grouping = ""
-        self._folded: set[str] = set()
+        self._grouping = SWEEP
+        self._sweeps: Mapping[str, str] = {}  # their names, by the tag of their runs
+        self._folded: set[str] = set()  # of the groups that are open at first
+        self._opened: set[str] = set()  # of those that are folded at first
+        self._is_search = False
+        self._below: dict[int, str] = {}  # of the runs in open sweeps, what the sweep is called
         self._means: dict[tuple[str, str], str] = {}
         self._shown: frozenset[int] = frozenset()
         self._can_write = False
@@ -76,13 +90,26 @@ class RunTable(QAbstractTableModel):
         """The runs in the order of the rows, without those that are folded away, each once."""
         return list({row.id: row for row in self._shown_rows if isinstance(row, RunRow)}.values())
 
+    @property
+    def in_order(self) -> list[RunRow]:
+        """All runs in the order of the rows, those that are folded away too, each once."""
+        groups = ((row.rows if isinstance(row, RunGroup) else (row,)) for row in self._shown_rows)
+        return list({run.id: run for runs in groups for run in runs}.values())
+
     def row_at(self, number: int) -> RunRow | RunGroup:
         """What a row shows."""
         return self._shown_rows[number]
 
     def row_numbers(self, run_ids: Collection[int]) -> list[int]:
-        """Where runs are listed, from top to bottom."""
-        return [n for n, row in enumerate(self._shown_rows) if isinstance(row, RunRow) and row.id in run_ids]
+        """Where runs are listed, from top to bottom; a folded group stands for its runs if all are among them."""
+        return [
+            number
+            for number, row in enumerate(self._shown_rows)
+            if (row.id in run_ids if isinstance(row, RunRow) else self._is_folded_within(row, run_ids))
+        ]
+
+    def _is_folded_within(self, group: RunGroup, run_ids: Collection[int]) -> bool:
+        return self.is_folded(group.key) and all(row.id in run_ids for row in group.rows)
 
     @property
     def columns(self) -> Sequence[RunColumn]:
@@ -99,12 +126,26 @@ class RunTable(QAbstractTableModel):
         """The column that decides the order, and whether the greatest come first."""
         return self._order[0]
 
-    def set_rows(self, rows: Sequence[RunRow], recorded: Mapping[str, Mapping[int, Value]]) -> None:
+    def set_rows(
+        self,
+        rows: Sequence[RunRow],
+        recorded: Mapping[str, Mapping[int, Value]],
+        sweeps: Mapping[str, str] | None = None,
+        *,
+        is_search: bool = False,
+    ) -> None:
         """Replaces the runs, newest first, and the values of recorded columns, by key and run.
 
         Where the same runs stay, rows keep their place, so that selection and scroll position survive.
+
+        Args:
+            rows: the runs.
+            recorded: values of the recorded columns.
+            sweeps: names of the sweeps, by the tag of their runs.
+            is_search: whether these are what a search has found: then sweeps are open, so that it is seen.
         """
         self._rows, self._recorded = list(rows), recorded
+        self._sweeps, self._is_search = sweeps or {}, is_search
         self._means.clear()
         shown = self._arranged()
         if list(map(_identity, shown)) == list(map(_identity, self._shown_rows)):
@@ -131,27 +172,43 @@ class RunTable(QAbstractTableModel):
             self._means.clear()
             self._reset(self._arranged())
 
-    def fold(self, label: str, is_folded: bool) -> None:
-        """Folds a group away or unfolds it."""
-        if (label in self._folded) != is_folded:
-            (self._folded.add if is_folded else self._folded.remove)(label)
+    def fold(self, keys: Iterable[str], is_folded: bool) -> None:
+        """Folds groups away or unfolds them."""
+        changed = {key for key in keys if self.is_folded(key) != is_folded}
+        if changed:
+            if self._begins_folded:
+                self._opened ^= changed
+            else:
+                self._folded ^= changed
             self._reset(self._arranged())
 
-    def fold_all(self, is_folded: bool) -> None:
-        """Folds all groups away or unfolds them."""
-        self._folded = {group.label for group in grouped(self._rows, self._grouping)} if is_folded else set()
+    def is_folded(self, key: str) -> bool:
+        """Whether a group is folded away."""
+        return key not in self._opened if self._begins_folded else key in self._folded
+
+    def unfold_runs(self, run_ids: Collection[int]) -> None:
+        """Unfolds the groups of these runs."""
+        self.fold({group.key for group in self._groups(row for row in self._rows if row.id in run_ids)}, False)
+
+    @property
+    def opened(self) -> Sequence[str]:
+        """The sweeps that are open, to be kept between sessions."""
+        return sorted(self._opened)
+
+    def set_opened(self, keys: Iterable[str]) -> None:
+        """Opens these sweeps."""
+        self._opened = set(keys)
         self._reset(self._arranged())
 
-    def is_folded(self, label: str) -> bool:
-        """Whether a group is folded away."""
-        return label in self._folded
+    @property
+    def _begins_folded(self) -> bool:
+        return self._grouping == SWEEP and not self._is_search
 
-    def unfold_run(self, run_id: int) -> None:
-        """Unfolds the groups of a run."""
-        row = next((row for row in self._rows if row.id == run_id), None)
-        if row is not None and self._grouping:
-            for group in grouped([row], self._grouping):
-                self.fold(group.label, False)
+    def _groups(self, rows: Iterable[RunRow]) -> Iterator[RunGroup]:
+        if self._grouping == SWEEP:
+            yield from (RunGroup(tag, "", []) for tag in {sweep_of(row) for row in rows} - {""})
+        elif self._grouping:
+            yield from grouped(rows, self._grouping)
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
         """Marks the runs that the plots show."""
@@ -204,12 +261,12 @@ class RunTable(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Runs can be selected, notes be written; headings of groups can only be gone to."""
+        """Runs can be selected, and groups for all of their runs; notes can be written."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        if isinstance(self._shown_rows[index.row()], RunGroup):
-            return Qt.ItemFlag.ItemIsEnabled
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        if isinstance(self._shown_rows[index.row()], RunGroup):
+            return flags
         if self._can_write and self._columns[index.column()].key == NOTE:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
@@ -223,7 +280,7 @@ class RunTable(QAbstractTableModel):
             return _alignment(shown)
         if isinstance(row, RunGroup):
             return self._group_data(row, shown, role)
-        return self._run_data(row, shown, role)
+        return self._run_data(row, index.row(), shown, role)
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Takes a note that was typed; it is shown once it is stored."""
@@ -235,11 +292,13 @@ class RunTable(QAbstractTableModel):
 
     # ---- inside ----
 
-    def _run_data(self, row: RunRow, shown: RunColumn, role: int) -> object | None:
+    def _run_data(self, row: RunRow, number: int, shown: RunColumn, role: int) -> object | None:
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, shown)
+            return self._name(row) if shown.key == NAME else self._text(row, shown)
         if role == RUN_ROLE:
             return row
+        if role == SHARED_ROLE:
+            return self._shared(row, number)
         if role == Qt.ItemDataRole.EditRole:
             return row.note if shown.key == NOTE else self._text(row, shown)
         if role == Qt.ItemDataRole.DecorationRole:
@@ -264,25 +323,54 @@ class RunTable(QAbstractTableModel):
                 return count
             return self._mean(group, shown) if shown.is_figure else ""
         if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
-            return self._icon("folded" if group.label in self._folded else "unfolded", current_tokens().muted_text)
+            return self._icon("folded" if self.is_folded(group.key) else "unfolded", current_tokens().muted_text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tr("Mean of the runs ± half of its 95 % confidence interval. Click to fold or unfold.")
+            if self._grouping == SWEEP:
+                told = tr("Means of the runs of this sweep.")
+            else:
+                told = tr("Mean of the runs ± half of its 95 % confidence interval.")
+            how = tr("Click the arrow to fold or unfold; the row selects all of its runs.")
+            return "\n".join((self._label(group), told, how))
         return None
+
+    def _name(self, row: RunRow) -> str:
+        """The name; of a run below its sweep, without what the sweep is called."""
+        sweep = self._below.get(row.id)
+        return row.name if sweep is None else row.name.replace(f"{sweep}: ", "…", 1)
+
+    def _shared(self, row: RunRow, number: int) -> int:
+        """How much of the name that is shown is that of a run above or below, too: it tells nothing."""
+        name = self._name(row)
+        above = range(number - 1, max(-1, number - _LOOKED_AT), -1)
+        below = range(number + 1, min(len(self._shown_rows), number + _LOOKED_AT))
+        # Of either side the nearest other name: runs that differ in their seed alone are called alike.
+        nearest = (next(filter(name.__ne__, map(self._name, self._runs_at(places))), "") for places in (above, below))
+        return shared_beginning(name, nearest)
+
+    def _runs_at(self, places: Iterable[int]) -> Iterator[RunRow]:
+        for place in places:
+            row = self._shown_rows[place]
+            if isinstance(row, RunRow):
+                yield row
 
     def _label(self, group: RunGroup) -> str:
         if not group.label:
             return tr("without tags") if self._grouping == "tag" else NOTHING
+        if self._grouping == SWEEP:
+            # Sweeps of one scenario are called alike.
+            return tr("Sweep {number}: {name}", number=group.key.rpartition(" ")[2], name=group.label)
         if self._grouping == "seed":
             return tr("seed {seed}", seed=group.label)
         return tr(group.label) if self._grouping == "status" else group.label
 
     def _mean(self, group: RunGroup, shown: RunColumn) -> str:
-        key = (group.label, shown.key)
+        key = (group.key, shown.key)
         if key not in self._means:
             found = mean_interval(self._value(row, shown) for row in group.rows)
             if found is None:
                 self._means[key] = NOTHING
-            elif math.isnan(found.half):
+            elif math.isnan(found.half) or self._grouping == SWEEP:
+                # Runs of other settings are no repetitions: their spread is not of luck.
                 self._means[key] = shown.text(found.mean)
             else:
                 self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.half)}"
@@ -323,13 +411,16 @@ class RunTable(QAbstractTableModel):
         if self._order != [NEWEST_FIRST]:
             order = [(column(key), is_descending) for key, is_descending in self._order]
             rows = sorted_runs(rows, order, self._recorded)
+        self._below = {}
         if not self._grouping:
             return list(rows)
         shown: list[RunRow | RunGroup] = []
-        for group in grouped(rows, self._grouping):
-            shown.append(group)
-            if group.label not in self._folded:
-                shown += group.rows
+        for each in with_sweeps(rows, self._sweeps) if self._grouping == SWEEP else grouped(rows, self._grouping):
+            shown.append(each)
+            if isinstance(each, RunGroup) and not self.is_folded(each.key):
+                shown += each.rows
+                if self._grouping == SWEEP:
+                    self._below |= dict.fromkeys((row.id for row in each.rows), each.label)
         return shown
 
     def _reset(self, shown: list[RunRow | RunGroup]) -> None:
@@ -349,7 +440,7 @@ def heading(shown: RunColumn) -> str:
 
 
 def _identity(row: RunRow | RunGroup) -> int | str:
-    return row.id if isinstance(row, RunRow) else row.label
+    return row.id if isinstance(row, RunRow) else row.key
 
 
 def _bold() -> QFont:

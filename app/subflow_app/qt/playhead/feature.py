@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.playhead.events_panel import EventsPanel
     from subflow_store import Store
 
-_ROOM = (448, 112)  # px; the least that the list of events needs
+_ROOM = (298, 112)  # px; the least that the list of events needs
 
 
 class PlayheadFeature(Feature):

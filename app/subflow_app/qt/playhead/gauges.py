@@ -17,6 +17,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
+_LEAST_BAR, _GAP = 40, 8
 _STATES = {
     "closed": translatable("closed"),
     "joining": translatable("joining"),
@@ -127,8 +128,7 @@ class Gauges(QWidget):
 
     def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:
         tokens, window, metrics = self._tokens, gauge.window, self.fontMetrics()
-        name_width = round(area.width() * 0.4)
-        text_width = max(metrics.horizontalAdvance("888 pkt"), round(area.width() * 0.27))
+        name_width, text_width = self._widths(area.width())
         painter.setPen(QColor(tokens.text))
         name = metrics.elidedText(gauge.label, Qt.TextElideMode.ElideMiddle, name_width - 6)
         left = QRect(area.left(), area.top(), name_width, area.height())
@@ -168,6 +168,14 @@ class Gauges(QWidget):
         right = QRect(area.right() - text_width + 6, area.top(), text_width - 6, area.height())
         words = metrics.elidedText(_short(window), Qt.TextElideMode.ElideRight, right.width())
         painter.drawText(right, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
+
+    def _widths(self, width: int) -> tuple[int, int]:
+        """Of names and of numbers, so that both are read whole and leave a bar, where there is room for all three."""
+        metrics, shown = self.fontMetrics(), self._shown()
+        numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
+        names = max((metrics.horizontalAdvance(each.label) for each in shown), default=0)
+        numbers = min(numbers + _GAP, round(width * 0.45))
+        return min(names + _GAP, width - numbers - _LEAST_BAR), numbers
 
     def _share(self, pkts: float) -> float:
         return min(max(pkts / self._full_pkts, 0.0), 1.0)

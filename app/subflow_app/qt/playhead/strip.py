@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, trn
@@ -18,12 +18,15 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _ICON = 16
+TRACK_HEIGHT = 26
+"""Of the track in the strip, px; here, for the room is kept before there is a track."""
+_ABOVE, _AROUND = 1, 2  # px: the edge of the strip, and what is left free above and below its parts
 BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_forward", "next_event", "end")
 """The actions that have a button, in order: ``playhead.start`` and so on."""
 
 
 class TransportStrip(QWidget):
-    """Hidden until a run is shown; its parts are made then."""
+    """Hidden until a run is shown; its parts are made then. Its room is kept from the start: no panel moves for it."""
 
     scenario_wanted = Signal()  # the scenario of the run is to be opened
 
@@ -45,6 +48,11 @@ class TransportStrip(QWidget):
         playhead.left.connect(self._show_time)
         playhead.events_changed.connect(self._show_ticks)
         playhead.failed.connect(self._on_failed)
+        policy = self.sizePolicy()
+        policy.setVerticalPolicy(QSizePolicy.Policy.Maximum)
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
+        self.setMinimumHeight(self._row_height())
         self.hide()
 
     # ---- what the window uses ----
@@ -137,7 +145,7 @@ class TransportStrip(QWidget):
         self._close.setAccessibleName(self._actions["leave"].text().replace("&", ""))
         self._close.clicked.connect(self._actions["leave"].trigger)
         row = QHBoxLayout()
-        row.setContentsMargins(8, 2, 6, 2)
+        row.setContentsMargins(8, _AROUND, 6, _AROUND)
         row.setSpacing(3)
         row.addWidget(self.choice)
         for button in self.buttons.values():
@@ -164,12 +172,20 @@ class TransportStrip(QWidget):
         second.addWidget(self.open_scenario)
         self._second.hide()
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 1, 0, 0)
+        layout.setContentsMargins(0, _ABOVE, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(row)
         layout.addWidget(self._second)
         self.apply_tokens(self._tokens)
         self._show_ticks()
+
+    def _row_height(self) -> int:
+        """What one row needs, with the widest choice of parts, before there are any."""
+        probes = (QLineEdit(self), QComboBox(self))
+        height = max(TRACK_HEIGHT, *(probe.sizeHint().height() for probe in probes))
+        for probe in probes:
+            probe.deleteLater()
+        return height + _ABOVE + 2 * _AROUND
 
     def _button(self, name: str) -> QToolButton:
         action = self._actions[name]

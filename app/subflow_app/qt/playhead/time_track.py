@@ -11,10 +11,11 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from subflow_app.core.language import tr
+from subflow_app.qt.playhead.strip import TRACK_HEIGHT
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _STEPS = 100_000  # of the value that screen readers are told
-_HEIGHT, _MARGIN, _GROOVE, _KNOB = 26, 8, 4.0, 6.5
+_MARGIN, _GROOVE, _KNOB = 8, 4.0, 6.5
 _KEY_SHARE, _SHIFT_SHARE = 0.01, 0.1
 # Which token, and how far a tick of this kind reaches from the groove, px.
 _TICKS: Mapping[str, tuple[str, float]] = {
@@ -152,11 +153,11 @@ class TimeTrack(QSlider):
 
     def sizeHint(self) -> QSize:
         """As high as a knob with ticks on both sides."""
-        return QSize(240, _HEIGHT)
+        return QSize(240, TRACK_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         """It may be squeezed."""
-        return QSize(80, _HEIGHT)
+        return QSize(80, TRACK_HEIGHT)
 
     def _x_of(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         return _MARGIN + time_s / self._end_s * (self.width() - 2 * _MARGIN)

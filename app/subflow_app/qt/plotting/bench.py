@@ -16,6 +16,8 @@ from subflow_app.core import palette
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_app.core.traces import SUBFLOW, SeriesKey, TraceMark, sample_times
 from subflow_app.plots import Curve, PlotSpec
+from subflow_app.plots.drawing.bins import RAW_S
+from subflow_app.plots.drawing.choices import CurveChoices
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.theme import LIGHT
@@ -49,6 +51,7 @@ class _MadeRun:
     title = "Saw-teeth"
     warmup_s = 0.0
     condition = ""
+    row = None
     mss_bytes = 1448
     duration_s = SAMPLES * _INTERVAL_S
 
@@ -107,6 +110,8 @@ def _measure(application: QApplication, *, is_plain: bool) -> dict[str, float]:
     stack = PlotStack([spec], LIGHT)
     stack.resize(WIDTH, HEIGHT)
     stack.show()
+    if is_plain:
+        stack.set_choices(CurveChoices(bin_s=RAW_S))
     stack.show_runs([run])
     if is_plain:
         _take_settings_away(stack.time_plots[0])
@@ -126,7 +131,8 @@ def _measure(application: QApplication, *, is_plain: bool) -> dict[str, float]:
 
 
 def _take_settings_away(plot: TimePlot) -> None:
-    """As pyqtgraph comes: every sample is drawn."""
+    """As pyqtgraph comes: every sample is drawn, with rough edges."""
+    plot.set_antialiased(False)
     for curve in plot.curves.values():
         curve.setDownsampling(ds=1, auto=False)
         curve.setClipToView(False)

@@ -39,7 +39,9 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
 
     def feed(self, curve: Curve) -> None:
         """Replaces the samples; costs nothing if no sample was added."""
-        if len(curve.values) == len(self._values) and len(self._values) > 0:
+        count = min(len(curve.time_s), len(curve.values))
+        # The ends tell other bins, and a last bin that has grown.
+        if 0 < count == len(self._values) and tuple(curve.time_s[[0, -1]]) == tuple(self._time_s[[0, -1]]):
             return
         self._time_s = curve.time_s
         self._values = curve.values.astype(np.float64) * self._scale
@@ -49,6 +51,12 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         """Hides it and drops the samples: the next ones are of another curve."""
         self.hide()
         self._time_s = self._values = np.empty(0)
+
+    def set_antialiased(self, is_on: bool) -> None:
+        """Draws it with or without smooth edges."""
+        if bool(self.opts["antialias"]) != is_on:
+            self.opts["antialias"] = self.curve.opts["antialias"] = is_on
+            self.curve.update()
 
     def set_log(self, is_log: bool) -> None:
         """Switches to a logarithmic axis; zeros have no place there and become gaps."""
@@ -104,13 +112,13 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
 
 
 def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:
-    """Colour by owner, dash by run. Width 1 on screen: pyqtgraph draws wider lines four to seven times slower."""
+    """Colour and dash of a curve. Width 1 on screen: pyqtgraph draws wider lines four to seven times slower."""
     if curve.is_ghost:
         colour = QColor(palette.hex_colour(curve.colour, dark=dark))
         colour.setAlphaF(palette.GHOST_OPACITY)
         # On a screen of fine pixels, and on paper, thinner than what it is compared with.
         return make_pen(colour.name(QColor.NameFormat.HexArgb), palette.GHOST_DASH, 0.6 * width if width > 1 else width)
-    return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.run), width)
+    return make_pen(palette.hex_colour(curve.colour, dark=dark), palette.dash(curve.dash), width)
 
 
 def make_pen(colour: str, dash: tuple[float, ...] = (), width: float = 1.0) -> QPen:

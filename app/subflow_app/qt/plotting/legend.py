@@ -1,15 +1,35 @@
-"""The legend beside the plots: what each line is, switches for it, and its value at the crosshair."""
+"""The legend beside the plots: what each line is, switches for it, and its value: of which time stands above them."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QIcon, QMouseEvent, QPainter, QPen, QPixmap, QResizeEvent
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFont,
+    QFontMetrics,
+    QIcon,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QColorDialog,
     QHeaderView,
-    QLabel,
     QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -21,13 +41,15 @@ from PySide6.QtWidgets import (
 from subflow_app.core import palette
 from subflow_app.core.language import tr, translatable
 from subflow_app.plots import Curve
-from subflow_app.qt import format as fmt
-from subflow_app.qt.models.legend_model import CURVE_ROLE, LegendModel, line_colour
+from subflow_app.qt.models.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_ROLE, LegendModel, line_colour
 from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.elided_label import ElidedLabel
 
 _SAMPLE_WIDTH = 26
-_HEADER_PADDING = 5
+_BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end
+_HEADER_PADDING = 4
 _COLOUR_NAMES = {
     "blue": translatable("Blue"),
     "vermillion": translatable("Vermilion"),
@@ -39,12 +61,18 @@ _COLOUR_NAMES = {
     "black": translatable("Black"),
 }
 # A name is not squeezed further by many columns of values, px; these can be scrolled instead.
-_LEAST_NAME_WIDTH = 130
+_LEAST_NAME_WIDTH = 90
+# Nor does a name make the legend wider than this: its middle gives way, and the tool tip has all of it.
+_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px; letters, of larger type
+# Room that values have at least, so that columns do not follow every digit of a run that goes on.
+_VALUE = "88.888"
+_MARGIN = 8
 
 
 class Legend(QWidget):
-    """A header with the time of the values, and the tree of lines."""
+    """The name of the run, the time of the values, and the tree of lines."""
 
+    resized = Signal()  # it needs another size than before
     colour_chosen = Signal(object, str)  # CurveId, #RRGGBB; empty: its own again
     colours_reset = Signal()
 
@@ -53,9 +81,19 @@ class Legend(QWidget):
         super().__init__(parent)
         self.setObjectName("legend")
         self._model = model
-        self._time = QLabel(self)
+        self._run = ElidedLabel(self)
+        self._run.setObjectName("legend_run")
+        self._run.setContentsMargins(_MARGIN, 6, _MARGIN, 0)
+        bold = self._run.font()
+        bold.setBold(True)
+        self._run.setFont(bold)
+        self._run.hide()
+        self._time = ElidedLabel(self)
         self._time.setObjectName("legend_time")
-        self._time.setContentsMargins(8, 6, 8, 2)
+        self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
+        self._runs: tuple[str, ...] = ()
+        self._widths: dict[int, int] = {}  # of columns of values, px: they never shrink while the runs stay
+        self._name_px = _LEAST_NAME_WIDTH
         self.tree = QTreeView(self)
         self.tree.setObjectName("legend_tree")
         self.tree.setAccessibleName(tr("Legend: lines of the plots, with switches and values"))
@@ -68,19 +106,20 @@ class Legend(QWidget):
         self.tree.setItemsExpandable(False)
         self.tree.setSelectionMode(QTreeView.SelectionMode.SingleSelection)
         self.tree.setFrameShape(QTreeView.Shape.NoFrame)
+        # Names of links and runs differ at their ends.
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree.customContextMenuRequested.connect(self._show_menu)
-        font = self.tree.header().font()
-        font.setPointSizeF(font.pointSizeF() * 0.9)
-        self.tree.header().setFont(font)
+        self.fit_font(self.font())
+        self.tree.installEventFilter(self)
         model.modelReset.connect(self._on_reset)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self._run)
         layout.addWidget(self._time)
         layout.addWidget(self.tree)
-        self.set_time(None, 0.0)
         self.apply_tokens(current_tokens())
 
     @property
@@ -92,14 +131,16 @@ class Legend(QWidget):
         """Chooses a line."""
         self.tree.setCurrentIndex(self._model.index_of(curve))
 
-    def set_time(self, cursor_s: float | None, latest_s: float) -> None:
-        """Says of which instant the values are: the crosshair's, or the newest."""
-        if cursor_s is not None:
-            self._time.setText(tr("At {time} s", time=f"{cursor_s:.2f}"))
-        else:
-            self._time.setText(
-                tr("Latest, {time} s", time=fmt.number(latest_s, 4)) if latest_s > 0 else tr("No samples yet")
-            )
+    def set_run(self, name: str) -> None:
+        """Names the run that all lines are of, or what the names of several have in common; empty: nothing."""
+        self._run.setText(name)
+        self._run.setVisible(bool(name))
+
+    def show_values(self, values: LegendValues) -> None:
+        """Shows these values, and says of which time they are."""
+        self._model.set_values(values.columns, values.decimals, values.goodputs, are_means=values.are_means)
+        self._time.setText(values.heading)
+        self._fit_columns()
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours the time; the tree follows the palette."""
@@ -108,11 +149,32 @@ class Legend(QWidget):
             f" padding: 2px {_HEADER_PADDING - 1}px; }}"
             "QTreeView { border: none; }"
         )
+        self._run.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
         self._time.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
 
+    def fit_font(self, font: QFont) -> None:
+        """Writes headings a little smaller than this, and gives columns the room that their values need."""
+        small = QFont(font)
+        small.setPointSizeF(font.pointSizeF() * 0.9)
+        self.tree.header().setFont(small)
+        self._widths.clear()
+        self._on_reset()
+
     def sizeHint(self) -> QSize:
-        """Wide enough for a path name and a column of numbers per plot."""
-        return QSize(330, 300)
+        """As wide as its names and its values, and as high as its lines."""
+        header = self.tree.header()
+        values = sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
+        rows = sum(1 + self._model.rowCount(self._model.index(row, 0)) for row in range(self._model.rowCount()))
+        heads = self._time.sizeHint().height() + (self._run.sizeHint().height() if self._run.isVisibleTo(self) else 0)
+        height = heads + header.sizeHint().height() + rows * max(1, self.tree.sizeHintForRow(0)) + 2
+        bar = self.tree.verticalScrollBar().sizeHint().width() if height > self.height() else 0
+        return QSize(self._name_px + values + bar, height)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follows the type of the lines, which comes after that of the program: no number is cut short."""
+        if event.type() == QEvent.Type.FontChange:
+            self.fit_font(self.tree.font())
+        return super().eventFilter(watched, event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Shares the new width out."""
@@ -123,15 +185,39 @@ class Legend(QWidget):
         self.tree.expandAll()
         for row in range(self._model.rowCount()):
             self.tree.setFirstColumnSpanned(row, QModelIndex(), True)
-        header = self.tree.header()
-        header.setStretchLastSection(False)
-        metrics = QFontMetrics(header.font())
-        for column in range(1, self._model.columnCount()):
-            text = str(self._model.headerData(column, Qt.Orientation.Horizontal))
-            width = max(metrics.horizontalAdvance(text), self.tree.fontMetrics().horizontalAdvance("0.0888"))
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(column, width + 2 * _HEADER_PADDING)
+        if self._runs != self._model.runs:
+            self._runs = self._model.runs
+            self._widths.clear()
+        self._name_px = self._name_width()
+        self.tree.header().setStretchLastSection(False)
+        self._fit_columns()
         self._share_width()
+        self.resized.emit()
+
+    def _fit_columns(self) -> None:
+        """Gives every column of values the width of its widest text so far."""
+        header = self.tree.header()
+        metrics, numbers = QFontMetrics(header.font()), self.tree.fontMetrics()
+        before = [header.sectionSize(column) for column in range(1, self._model.columnCount())]
+        for column in range(1, self._model.columnCount()):
+            title = str(self._model.headerData(column, Qt.Orientation.Horizontal))
+            texts = (_VALUE, self._model.widest_text(column))
+            # With another width all plots would be drawn anew, and move away from below the mouse.
+            least = max(metrics.horizontalAdvance(title), *map(numbers.horizontalAdvance, texts))
+            self._widths[column] = max(self._widths.get(column, 0), least + 2 * _HEADER_PADDING)
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+            header.resizeSection(column, self._widths[column])
+        if before != [header.sectionSize(column) for column in range(1, self._model.columnCount())]:
+            self._share_width()
+            self.resized.emit()
+
+    def _name_width(self) -> int:
+        """What the names need, px: the sample of the line and the check box included."""
+        style = self.tree.style()
+        box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
+        widest = self.tree.fontMetrics().horizontalAdvance(self._model.widest_text(0))
+        most = max(_MOST_NAME_WIDTH, _MOST_NAME_LETTERS * self.tree.fontMetrics().averageCharWidth())
+        return min(max(box + widest, _LEAST_NAME_WIDTH), most)
 
     def _share_width(self) -> None:
         """What the values leave goes to the names; if that is too little, the columns are scrolled."""
@@ -208,6 +294,13 @@ class _LineDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Keeps room for the sample by pretending that there is an icon."""
         super().initStyleOption(option, index)
+        goodput = index.data(GOODPUT_ROLE)
+        if goodput and option.rect.isValid():
+            # The word gives way before the name does, and neither the number.
+            advance, room = option.fontMetrics.horizontalAdvance, option.rect.width() - _BOX_WIDTH
+            title = option.text.removesuffix(f" · {goodput}")
+            behind = f" · {goodput if advance(option.text) <= room else index.data(RATE_ROLE)}"
+            option.text = option.fontMetrics.elidedText(title, option.textElideMode, room - advance(behind)) + behind
         if isinstance(index.data(CURVE_ROLE), Curve):
             option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
             option.decorationSize = QSize(_SAMPLE_WIDTH, 12)
@@ -241,7 +334,7 @@ class _LineDelegate(QStyledItemDelegate):
         area = style.subElementRect(style.SubElement.SE_ItemViewItemDecoration, styled, styled.widget)
         pen = QPen(QColor(line_colour(curve, dark=current_tokens().is_dark)), 2.0)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        dash = palette.GHOST_DASH if curve.is_ghost else palette.dash(curve.run)
+        dash = palette.GHOST_DASH if curve.is_ghost else palette.dash(curve.dash)
         if dash:
             pen.setDashPattern([length / 2 for length in dash])
         painter.save()

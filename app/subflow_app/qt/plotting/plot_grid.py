@@ -5,6 +5,7 @@ Side by side, each run has a column of the plots over time; the others stay as w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from PySide6.QtGui import QFont
 from subflow_app.core.history.plot_columns import PlotColumn
 from subflow_app.qt.plotting.column_title import ColumnTitle
 from subflow_app.qt.plotting.legend_strip import LegendStrip
-from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH
+from subflow_app.qt.plotting.plot_item import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, LEAST_HEIGHT
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.theme import Tokens
 
@@ -24,7 +25,7 @@ _LEFT_MARGIN = 4
 _RIGHT_MARGIN = 16
 _TOP_MARGIN = 2
 _BOTTOM_MARGIN = 4
-_LEAST_HEIGHT = 20.0  # of a plot, px
+_LEAST_HEIGHT_ON_PAPER = 20.0  # of a plot, px; a figure is as high as the person says
 _FIRST_ROW = 2  # below the legend of a figure and the titles of the columns
 
 
@@ -40,7 +41,7 @@ class PlotGrid:
             paper: for print: no titles above the plots.
         """
         self._stack = stack
-        self._font = font
+        self.font = font
         self._paper = paper
         self._head: LegendStrip | None = None
         self._rows: Sequence[Sequence[StackedPlot]] = ()
@@ -59,7 +60,7 @@ class PlotGrid:
         """
         self._rows, self._others = rows, others
         self.column_titles = [
-            ColumnTitle(column, self._font, self._axis_width(number)) for number, column in enumerate(columns)
+            ColumnTitle(column, self.font, self._axis_width(number)) for number, column in enumerate(columns)
         ]
         if rows:
             for number, title in enumerate(self.column_titles):
@@ -91,7 +92,10 @@ class PlotGrid:
         self.share_room()
 
     def share_room(self) -> None:
-        """Gives all plots the same height, and the columns of runs the same width."""
+        """Gives all plots the same height, and the columns of runs the same width.
+
+        In the window no plot gets lower than can be read: the stack asks for more height and is scrolled then.
+        """
         rows = len(self._rows) + (len(self._others) + 1) // 2
         plots = [*(row[0] for row in self._rows), *self._others]
         if not plots:
@@ -104,8 +108,11 @@ class PlotGrid:
         axis = plots[-1].time_axis_height - INNER_AXIS_HEIGHT
         # Every row of the others has an axis of its own; of those over time the lowest.
         with_axis = range(max(0, len(self._rows) - 1), rows)
-        left = self._stack.height() - titles - _TOP_MARGIN - _BOTTOM_MARGIN - axis * len(with_axis)
-        height = max(_LEAST_HEIGHT, left / rows)
+        beside = titles + _TOP_MARGIN + _BOTTOM_MARGIN + axis * len(with_axis)
+        least = _LEAST_HEIGHT_ON_PAPER if self._paper else LEAST_HEIGHT
+        if not self._paper:
+            self._stack.setMinimumHeight(math.ceil(beside + least * rows))
+        height = max(least, (self._stack.height() - beside) / rows)
         for row in range(rows):
             layout.setRowFixedHeight(_title_row(row) + 1, height + (axis if row in with_axis else 0.0))
         self._share_width()

@@ -15,6 +15,7 @@ SIDES = ("left", "bottom", "top", "right")
 PAPER_WIDTH = 1.2  # of lines, px at the resolution of the layout: 0.9 pt
 INNER_AXIS_WIDTH = 20.0  # of a plot with another to its left: half of the last number there and of the first here, px
 INNER_AXIS_HEIGHT = 6.0  # of a plot that has another one below, px
+LEAST_HEIGHT = 110.0  # of a plot in the window, px: room for three numbers along its value axis
 _GRID_ALPHA = {"light": 34, "dark": 40}  # of 255
 
 

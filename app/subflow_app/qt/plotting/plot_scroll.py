@@ -1,4 +1,4 @@
-"""Lets a stack of plots be moved sideways where its columns are wider than the window."""
+"""Lets a stack of plots be scrolled where the window has less room than its plots need at least."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from subflow_app.core.language import tr
 
+_LEAST_ROOM = 150  # px; a plot of the least height with its title
+
 
 class PlotScroll(QScrollArea):
-    """As large as its stack while that fits; else with a bar below it, which takes the arrow keys."""
+    """Its stack fills it while that fits; else bars to its right and below it take the arrow and page keys."""
 
     def __init__(self, stack: QWidget, parent: QWidget | None = None) -> None:
         """Around ``stack``."""
         super().__init__(parent)
         self.setObjectName("plot_scroll")
-        self.setAccessibleName(tr("Columns of plots: arrow keys scroll sideways"))
+        self.setAccessibleName(tr("Plots: arrow keys scroll"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # One whole plot, whatever else wants room beside it.
+        self.setMinimumHeight(_LEAST_ROOM)
         self.setWidget(stack)
-        self.horizontalScrollBar().rangeChanged.connect(self._on_range_changed)
-        self._on_range_changed(0, 0)
+        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+            bar.rangeChanged.connect(self._on_range_changed)
+        self._on_range_changed()
 
-    def _on_range_changed(self, _least: int, most: int) -> None:
+    def _on_range_changed(self) -> None:
         # Where nothing can be scrolled Tab shall not stop.
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if most > 0 else Qt.FocusPolicy.NoFocus)
+        can_scroll = self.horizontalScrollBar().maximum() > 0 or self.verticalScrollBar().maximum() > 0
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus if can_scroll else Qt.FocusPolicy.NoFocus)

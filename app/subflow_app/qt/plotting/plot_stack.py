@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core import palette
 from subflow_app.core.history.plot_columns import PlotColumn
 from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
 from subflow_app.plots import BARS, TIME, Curve, PlotSpec
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.bar_plot import BarPlot
-from subflow_app.qt.plotting.curve_id import CurveId, curve_id
-from subflow_app.qt.plotting.curve_looks import CurveLooks
+from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.fed_plots import FedPlots
 from subflow_app.qt.plotting.fork_lines import ForkLines
 from subflow_app.qt.plotting.legend_strip import LegendStrip
 from subflow_app.qt.plotting.plot_grid import PlotGrid
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.readout import readout
-from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.span_cursors import NAMES, SpanCursors
 from subflow_app.qt.plotting.span_table import span_rows
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
@@ -33,24 +30,16 @@ from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import Tokens
 
 _ZOOM_STEP = 1.25
-_MOST_SAMPLES_OF_WIDE_LINES = 100_000
-_OTHERS_MS = 400
-_MOST_CURVES_AT_ONCE = 200  # more are fed in slices of time
-_Plot = TypeVar("_Plot", TimePlot, XYPlot)
 _HIT_PX = 8.0  # how far from a curve a click still means it
-# Share of the time in view that an arrow key moves the crosshair; with Shift ten times as far.
-_KEY_STEP = 0.01
+_KEY_STEP = 0.01  # share of the time in view that an arrow key moves the crosshair; with Shift ten times as far
 
 
-class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
+class PlotStack(FedPlots):
     """The plots of one or more runs."""
 
     cursor_moved = Signal(object)  # time under the mouse, s, or None
     time_clicked = Signal(float)  # s
     curve_clicked = Signal(object)  # CurveId
-    time_range_changed = Signal(float, float)  # first and last time in view, s
-    curves_changed = Signal()  # other lines than before, not only more samples
-    fed = Signal()  # all of very many curves have their newest samples
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(
@@ -71,60 +60,32 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             paper: for print: axis titles, no window furniture.
             font: that of the application if left out.
         """
-        super().__init__(parent)
+        super().__init__(parent, paper=paper)
         self.setObjectName("plot_stack")
         self.setAccessibleName(tr("Plots over simulated time"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
-        self._paper = paper
         self._plot_font = font or QFont(self.font())
         self._head: LegendStrip | None = None
         self._grid = PlotGrid(self, self._plot_font, paper=paper)
         self._tokens = tokens
-        self._runs: tuple[Traces, ...] = ()
-        self._hidden: frozenset[CurveId] = frozenset()
-        self._colours: dict[CurveId, palette.ColourKey] = {}
-        self._curves: dict[CurveId, Curve] = {}
-        self._looks = CurveLooks()
         self._is_side_by_side = False  # in columns
         self._columns: list[PlotColumn] = []  # none: runs are laid over each other
         self.forks = ForkLines()
-        self._marks_shown = True
         self._crosshair_shown = True
         self._readout_shown = False
-        self._log = False
-        self._line_width = 1.0
         self._cursor_s: float | None = None
         self._pin_s: float | None = None
         self._pointed = ""
         self._handle: QWindow | None = None
-        self._duration_s = 1.0
         self._specs: tuple[PlotSpec, ...] = ()
-        self.plots: list[StackedPlot] = []
-        self.time_plots: list[TimePlot] = []  # row by row
-        self._rows: list[list[TimePlot]] = []  # by quantity; of each one plot, or one for each column
-        self._others: list[XYPlot | BarPlot] = []
-        # What is not over time is made anew from all samples: a few times a second is often enough.
         self.cursors = SpanCursors(self)
-        self._others_timer = QTimer(self)
-        self._others_timer.setSingleShot(True)
-        self._others_timer.setInterval(_OTHERS_MS)
-        self._others_timer.timeout.connect(self._feed_others)
-        self._sliced = SlicedFeed(self)
-        self._is_crowded = False  # so many curves that they are fed in slices
-        self._is_stale = False  # samples came while some waited for their turn
-        self._sliced.done.connect(lambda: self._feed_newest() if self._is_stale else self.fed.emit())
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
 
     # ---- what is shown ----
-
-    @property
-    def runs(self) -> tuple[Traces, ...]:
-        """The runs shown, in the order of their dashes."""
-        return self._runs
 
     @property
     def curves(self) -> dict[CurveId, Curve]:
@@ -185,14 +146,15 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.cursors.attach(self.time_plots)
         self.forks.attach(self.time_plots)
         if self.time_plots:
-            self.time_plots[0].view.sigXRangeChanged.connect(lambda *_: self.time_range_changed.emit(*self.time_range))
+            self.time_plots[0].view.sigXRangeChanged.connect(self._on_time_range_changed)
         self._share_height()
         self.apply_tokens(self._tokens)
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
-        for plot in self.plots:
-            plot.clear()
+        self._clear_plots()
+        # Pictures of very many curves are held back until these are fed: the old ones shall be gone by then.
+        self.viewport().update()
         self._runs = tuple(runs)
         self._looks.set_runs(runs)
         self.forks.show(self._looks.ghosts)
@@ -202,6 +164,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for plot in self.time_plots:
             plot.set_duration(self._duration_s)
         self.cursors.set_duration(self._duration_s)
+        # First, because bins depend on it.
+        self.set_time_range(0.0, self._duration_s)
         self._feed()
         self.curves_changed.emit()
         self.fit()
@@ -229,7 +193,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Draws as another stack does: in its colours, with or without logarithms, marks and crosshair."""
         self._marks_shown = other._marks_shown
         self._is_side_by_side = other._is_side_by_side
-        self._looks.take(other._looks)
+        self._looks.choices, self._looks.colours = other._looks.choices, other._looks.colours
         self._crosshair_shown = other._crosshair_shown
         self.set_log(other._log)
 
@@ -245,28 +209,18 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         if self._head is not None:
             self._head.set_line_width(width * PAPER_WIDTH)
 
+    def set_type(self, font: QFont, line_scale: float) -> None:
+        """Writes with this font and draws lines so many times as wide as usual: for those who sit far away."""
+        self._line_scale = line_scale
+        self._plot_font = self._grid.font = QFont(font)
+        self.set_specs(self._specs)
+
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Switches lines off in all plots."""
         self._hidden = hidden
         for plot in self.plots:
             plot.set_hidden(hidden)
         self._draw_cursor()
-
-    def set_colours(self, chosen: Mapping[tuple[str, str], str]) -> None:
-        """Draws lines in colours that a person chose, ``#RRGGBB`` by owner and kind, in all runs; others in theirs."""
-        self._looks.chosen = dict(chosen)
-        self._feed()
-        self.apply_tokens(self._tokens)
-        self.curves_changed.emit()
-
-    def set_ghosts_shown(self, is_shown: bool) -> None:
-        """Shows or hides the originals of the forks that are shown."""
-        self._looks.ghosts_shown = is_shown
-        if self._looks.ghosts:
-            for plot in self.plots:
-                plot.clear()
-            self._feed()
-            self.curves_changed.emit()
 
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
         """Per quantity over time the value of every line at a time, or its newest, in the plot's unit; NaN for none."""
@@ -276,84 +230,6 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def latest_time_s(self) -> float:
         """Time of the newest sample, s; 0 before the first."""
         return max((float(c.time_s[-1]) for c in self._curves.values() if len(c.time_s)), default=0.0)
-
-    def _feed(self) -> None:
-        self._curves = {}
-        self._sliced.clear()
-        self._is_stale = False
-        fed = self._note_curves(self.time_plots)
-        self._is_crowded = not self._paper and len(fed) > _MOST_CURVES_AT_ONCE
-        self._feed_over_time(fed)
-        self._feed_others()
-
-    def _feed_newest(self) -> None:
-        # While some wait the pictures drop a frame; the samples are all there for the next.
-        self._is_stale = self._sliced.is_busy
-        if not self._is_stale:
-            self._feed_over_time([] if self._is_crowded else self._note_curves(self.time_plots))
-
-    def _feed_over_time(self, fed: Sequence[tuple[TimePlot, Curve]]) -> None:
-        """Feeds these curves; with very many all there are, in slices."""
-        self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
-        if self._is_crowded:
-            self._sliced.start(self._slices(fed))
-            return
-        for plot, curve in fed:
-            plot.feed([curve])
-        self._feed_marks()
-
-    def _slices(self, fed: Sequence[tuple[TimePlot, Curve]]) -> Iterator[object]:
-        """Feeds, marks and paints, plot by plot; may be interrupted wherever it yields."""
-        for plot in self.time_plots:
-            for _plot, curve in [each for each in fed if each[0] is plot] or self._note_curves([plot]):
-                plot.feed([curve])
-                yield None
-        marks = self._looks.marks() if self._marks_shown else []
-        for each in self.plots if self._marks_shown else ():
-            yield from each.marking(marks, self._colours)
-        for plot in self.time_plots:
-            yield from plot.painting()
-        for plot in self.time_plots:
-            # One plot at a time: what lies over it and beside it belongs to it.
-            area = plot.item.sceneBoundingRect()
-            if plot.title.scene() is not None:
-                area = area.united(plot.title.sceneBoundingRect())
-            band = self.mapFromScene(area)
-            self.viewport().update(band.boundingRect())
-            yield END_OF_SLICE
-
-    def _feed_others(self) -> None:
-        fed = self._note_curves([plot for plot in self._others if isinstance(plot, XYPlot)])
-        for plot in self._others:
-            if isinstance(plot, BarPlot):
-                plot.feed_bars(self._looks.bars(plot.spec))
-            else:
-                plot.feed([curve for each, curve in fed if each is plot])
-
-    def _note_curves(self, plots: Sequence[_Plot]) -> list[tuple[_Plot, Curve]]:
-        """The curves of plots, which the legend gets to know."""
-        fed = []
-        of_spec: tuple[PlotSpec | None, list[Curve]] = (None, [])
-        for plot in plots:
-            if plot.spec is not of_spec[0]:
-                # The plots of one row share what is worked out for all runs.
-                of_spec = plot.spec, self._looks.curves(plot.spec)
-            shown = [curve for curve in of_spec[1] if plot.has_run(curve.run)]
-            fed += [(plot, curve) for curve in shown]
-            for curve in shown:
-                key = curve_id(curve)
-                # The curve over time is the line to the legend; another stands in where there is none.
-                if key not in self._curves or isinstance(plot, TimePlot):
-                    self._curves[key] = curve
-        self._colours = {key: curve.colour for key, curve in self._curves.items()}
-        return fed
-
-    def _fit_line_width(self, sample_count: int) -> None:
-        """On a screen of fine pixels a line of one is a hair; two cost seven times as much, so few samples only."""
-        width = self.devicePixelRatioF() if sample_count <= _MOST_SAMPLES_OF_WIDE_LINES and not self._paper else 1.0
-        if width != self._line_width and not self._paper:
-            self._line_width = width
-            self.set_line_width(width)
 
     # ---- switches ----
 
@@ -394,12 +270,6 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Shows the values at the crosshair behind the titles, for when there is no legend."""
         self._readout_shown = is_shown
         self._draw_cursor()
-
-    def _feed_marks(self) -> None:
-        if self._marks_shown:
-            marks = self._looks.marks()
-            for plot in self.plots:
-                plot.set_marks(marks, self._colours)
 
     # ---- view ----
 
@@ -518,6 +388,7 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
                 # Along the axis of a distribution the mouse reads values, as it does along time.
                 is_read = plot is under and self._crosshair_shown
                 plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
+        self._point_at_flow(under, position)
         if isinstance(under, TimePlot):
             self.set_cursor(float(under.view.mapSceneToView(position).x()))
         else:
@@ -543,6 +414,8 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def curve_at(self, position: QPointF) -> CurveId | None:
         """The visible curve that is hit by a click at a position of the scene."""
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
+        if isinstance(under, TimePlot) and self._flow is not None and under.is_pointed_at(position, _HIT_PX):
+            return self._flow
         found = under.curve_at(position) if under is not None else None
         return found[0] if found is not None and found[1] <= _HIT_PX else None
 
@@ -561,19 +434,20 @@ class PlotStack(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             handle.screenChanged.connect(self._on_screen_changed)
 
     def _on_screen_changed(self) -> None:
-        self._fit_line_width(sum(len(curve.values) for curve in self._curves.values()))
+        self._fit_lines()
         self._share_height()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
         self.set_cursor(self._pin_s)
+        self._point_at_flow(None, QPointF())
         for plot in self._others:
             if isinstance(plot, XYPlot):
                 plot.set_pointer(None)
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves the crosshair with the arrow keys."""
+        """Moves the crosshair with the arrow keys to the left and right."""
         direction = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if direction is None or not self._crosshair_shown:
             super().keyPressEvent(event)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from subflow_app.core.language import tr
 from subflow_app.plots import PlotSpec
+from subflow_app.qt import format as fmt
 
 
 def title_of(spec: PlotSpec) -> str:
@@ -28,3 +29,17 @@ def _with_number(spec: PlotSpec, text: str) -> str:
     if not spec.number:
         return tr(text)
     return f"{tr(text.removesuffix(f': {spec.number}'))}: {spec.number}"
+
+
+def bins_text(bin_s: float | None) -> str:
+    """In which bins curves are drawn: of so many seconds, as sampled (zero), or as the zoom asks for (None)."""
+    if bin_s is None:
+        return tr("Bins: automatic")
+    return tr("Bins: {time} s", time=fmt.number(bin_s)) if bin_s else tr("Bins: raw samples")
+
+
+def left_out_text(spec: PlotSpec) -> str:
+    """That a plot is switched on and still not there, and what a run would need for it."""
+    if spec.needs:
+        return tr("No {plot} plot: no run shown has {needs}.", plot=tr(spec.title), needs=tr(spec.needs))
+    return tr("No {plot} plot: no run shown has its data.", plot=tr(spec.title))

@@ -29,6 +29,8 @@ class SlicedFeed(QObject):
         self._stack = stack
         self._mode = stack.viewportUpdateMode()
         self._work: Iterator[object] | None = None
+        self._began = 0.0
+        self.took_s = 0.0  # from the start to the end of the latest work that was done, s
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(1)
@@ -42,6 +44,7 @@ class SlicedFeed(QObject):
     def start(self, work: Iterator[object]) -> None:
         """Do this work, which yields wherever it may be interrupted."""
         self._work = work
+        self._began = time.perf_counter()
         self._stack.setViewportUpdateMode(self._stack.ViewportUpdateMode.NoViewportUpdate)
         self._timer.start()
 
@@ -57,6 +60,7 @@ class SlicedFeed(QObject):
         if _is_left(self._work):
             self._timer.start()
             return
+        self.took_s = time.perf_counter() - self._began
         self.clear()
         self.done.emit()
 

@@ -157,7 +157,12 @@ class StackedPlot:
             has_unit = self.spec.kind == TIME and bool(self.spec.unit)
             is_named = has_unit or self.spec.y_label == self.spec.title
             axis = tr(self.spec.unit) if is_named else axis_of(self.spec)
-            self.title.set_spans([name, Span(f"  {axis}", self._tokens.muted_text), *self._readout])
+            unit = Span(f"  {axis}", self._tokens.muted_text)
+            self.title.set_spans([name, unit, *self._notes(), *self._readout])
+
+    def _notes(self) -> list[Span]:
+        """What there is to say of how the curves are drawn."""
+        return []
 
 
 def make_crosshair() -> Any:

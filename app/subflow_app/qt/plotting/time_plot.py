@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr
 from subflow_app.core.traces import TraceMark
 from subflow_app.plots import Curve, PlotSpec
+from subflow_app.qt import format as fmt
+from subflow_app.qt.plotting.band_item import BandItem
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve, make_pen
 from subflow_app.qt.plotting.event_ticks import HEIGHTS, LINE_KINDS, EventTicks
 from subflow_app.qt.plotting.plot_item import INNER_AXIS_WIDTH, show_bottom_axis
 from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
+from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
 
@@ -40,13 +45,18 @@ class TimePlot(StackedPlot):
         """Makes an empty plot; see :class:`StackedPlot`."""
         super().__init__(spec, TimeViewBox(), font, paper=paper, over_time=True)
         self.curves: dict[CurveId, TraceCurve] = {}
+        self._bands: dict[CurveId, BandItem] = {}
         self._latest: dict[CurveId, Curve] = {}
         self._ticks: dict[tuple[CurveId, str], EventTicks] = {}
         self._lines: list[Any] = []
         self._mark_counts: list[int] = []  # that are drawn, by run
         self._spare_curves: list[TraceCurve] = []
+        self._pointed: TraceCurve | None = None  # of a flow of a crowd
+        self._flow: Curve | None = None  # that one
+        self._flow_value = math.nan  # where the mouse is, in the unit of the axis
         self._spare_ticks: list[EventTicks] = []
         self._log = False
+        self._is_antialiased = False
         self._crosshair: Any = make_crosshair()
         self._pin: Any = make_crosshair()
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
@@ -89,12 +99,81 @@ class TimePlot(StackedPlot):
                 item = self.curves[key] = self._spare_curves.pop() if self._spare_curves else self._make_curve()
                 item.setVisible(key not in self._hidden)
                 if self._tokens is not None:
-                    item.setPen(self._pen_of(curve))
+                    self._set_pen(item, curve)
                 # Totals lie under their parts: they cover more area and matter less where both meet.
                 item.setZValue(-1 if curve.is_ghost else 0 if curve.kind == "total" else 1)
                 item.set_log(self._log)
+                item.set_antialiased(self._is_antialiased)
             self._latest[key] = curve
             item.feed(curve)
+            if curve.bands:
+                self._feed_bands(key, curve)
+        self._update_title()
+
+    def _feed_bands(self, key: CurveId, curve: Curve) -> None:
+        bands = self._bands.get(key)
+        if bands is None:
+            bands = self._bands[key] = BandItem(self.spec.scale)
+            bands.set_colour(self._hex(curve.colour).name())
+            bands.set_log(self._log)
+            bands.setVisible(key not in self._hidden)
+            bands.setZValue(-10)
+            # To the view itself: the plot item would take it for a curve.
+            self.view.addItem(bands)
+        bands.feed(curve.time_s, curve.bands)
+
+    def _notes(self) -> list[Span]:
+        """What the lines and areas are where they are not the samples, and which flow the mouse is near."""
+        if self._tokens is None:
+            return []
+        curves = list(self._latest.values())
+        notes = []
+        bin_s = next((curve.bin_s for curve in curves if curve.bin_s), 0.0)
+        if bin_s:
+            notes.append(tr("mean of {time} s", time=fmt.number(bin_s)))
+        if any(len(curve.bands) == 1 for curve in curves):
+            notes.append(tr("area: 95 % interval of the mean"))
+        if any(len(curve.bands) > 1 for curve in curves):
+            notes.append(tr("areas: 10 to 90 % and 25 to 75 % of the flows"))
+        spans = [Span(f"  · {note}", self._tokens.muted_text) for note in notes]
+        if self._flow is not None:
+            value = "" if math.isnan(self._flow_value) else f" {fmt.number(self._flow_value)}"
+            spans.append(Span(f"  {self._flow.label}{value}", self._tokens.text, bold=True))
+        return spans
+
+    def set_antialiased(self, is_on: bool) -> None:
+        """Draws curves with or without smooth edges."""
+        self._is_antialiased = is_on
+        for item in self.curves.values():
+            item.set_antialiased(is_on)
+
+    def point_at(self, curve: Curve | None, time_s: float = math.nan) -> None:
+        """Draws one more curve above the others: a flow of a crowd that the mouse is near, at this time, s.
+
+        Its name and its value at that time stand behind the title. None takes it away.
+        """
+        if self._pointed is None:
+            if curve is None:
+                return
+            self._pointed = TraceCurve(self.spec.scale)
+            self._pointed.setZValue(10)
+            self._pointed.set_antialiased(True)
+            self.item.addItem(self._pointed, ignoreBounds=True)
+        self._pointed.forget()
+        if curve is not None:
+            self._pointed.setPen(make_pen(self._tokens.text if self._tokens else "#000000", width=self._line_width))
+            self._pointed.set_log(self._log)
+            self._pointed.feed(curve)
+            self._pointed.show()
+        self._flow = curve
+        self._flow_value = math.nan if curve is None or math.isnan(time_s) else self._pointed.value_at(time_s)
+        self._update_title()
+
+    def is_pointed_at(self, position: QPointF, reach_px: float) -> bool:
+        """Whether that curve is within reach of a position of the scene."""
+        if self._pointed is None or not self._pointed.isVisible():
+            return False
+        return self._distance_px(self._pointed, position) <= reach_px
 
     def _make_curve(self) -> TraceCurve:
         item = TraceCurve(self.spec.scale)
@@ -112,7 +191,11 @@ class TimePlot(StackedPlot):
         # Kept for the next run: to make one is slow, and to destroy hundreds takes half a second.
         self._spare_curves += self.curves.values()
         self.curves.clear()
+        for bands in self._bands.values():
+            self.view.removeItem(bands)
+        self._bands.clear()
         self._latest.clear()
+        self.point_at(None)
         self.set_cursor(None)
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
@@ -120,6 +203,8 @@ class TimePlot(StackedPlot):
         super().set_hidden(hidden)
         for key, item in self.curves.items():
             item.setVisible(key not in hidden)
+        for key, bands in self._bands.items():
+            bands.setVisible(key not in hidden)
         for (key, _kind), ticks in self._ticks.items():
             ticks.setVisible(key not in hidden)
         # Fitting looks at visible curves only, but pyqtgraph does not notice that visibility changed.
@@ -132,20 +217,21 @@ class TimePlot(StackedPlot):
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
         """The visible curve nearest to a position of the scene, measured upwards, and how far it is, px."""
-        time_s = float(self.view.mapSceneToView(position).x())
-        width_s, height = self.view.viewPixelSize()
-        y = float(self.view.mapSceneToView(position).y())
         found: tuple[CurveId, float] | None = None
         for key, item in self.curves.items():
-            if key in self._hidden:
-                continue
-            low, high = item.range_near(time_s, _REACH_PX * width_s)
-            if np.isnan(low) or height <= 0:
-                continue
-            distance = max(low - y, y - high, 0.0) / height
-            if found is None or distance < found[1]:
-                found = key, float(distance)
+            distance = self._distance_px(item, position) if key not in self._hidden else math.inf
+            if distance < (math.inf if found is None else found[1]):
+                found = key, distance
         return found
+
+    def _distance_px(self, item: TraceCurve, position: QPointF) -> float:
+        """From a position of the scene to a curve, measured upwards; infinite where it has no value."""
+        at = self.view.mapSceneToView(position)
+        width_s, height = self.view.viewPixelSize()
+        low, high = item.range_near(float(at.x()), _REACH_PX * width_s)
+        if np.isnan(low) or height <= 0:
+            return math.inf
+        return float(max(low - at.y(), at.y() - high, 0.0) / height)
 
     def painting(self) -> Iterator[None]:
         """Works out what the next picture of the curves consists of, in small steps; it is painted quickly then."""
@@ -172,6 +258,8 @@ class TimePlot(StackedPlot):
         self.item.setLogMode(False, is_log)
         for item in self.curves.values():
             item.set_log(is_log)
+        for bands in self._bands.values():
+            bands.set_log(is_log)
         self.fit_values()
 
     def _limit_values(self, *, is_log: bool) -> None:
@@ -255,6 +343,14 @@ class TimePlot(StackedPlot):
         ticks = self._ticks.get((key, kind))
         return [] if ticks is None else [float(time) for time in ticks.times]
 
+    def _set_pen(self, item: TraceCurve, curve: Curve) -> None:
+        pen = self._pen_of(curve)
+        item.setPen(pen)
+        if not self._paper:
+            # A wide smooth line as a whole takes Qt thirty times as long where it crosses itself.
+            is_in_pieces = pen.widthF() > 1.0 and pen.style() == Qt.PenStyle.SolidLine
+            item.curve.setSegmentedLineMode("on" if is_in_pieces else "auto")
+
     def _tick_pen(self, colour: palette.ColourKey) -> Any:
         shown = self._hex(colour)
         shown.setAlpha(_TICK_ALPHA)
@@ -304,7 +400,9 @@ class TimePlot(StackedPlot):
         """Recolours everything."""
         super().apply_tokens(tokens)
         for key, curve in self._latest.items():
-            self.curves[key].setPen(self._pen_of(curve))
+            self._set_pen(self.curves[key], curve)
+            if key in self._bands:
+                self._bands[key].set_colour(self._hex(curve.colour).name())
         for (key, _kind), ticks in self._ticks.items():
             if key in self._latest:
                 ticks.set_pen(self._tick_pen(self._latest[key].colour))

@@ -21,11 +21,13 @@ from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.plotting.plot_item import (
     INNER_AXIS_HEIGHT,
+    LEAST_HEIGHT,
     bottom_axis_height,
     colour_axes,
     make_plot_item,
     show_bottom_axis,
 )
+from subflow_app.qt.plotting.scrolled_plots import ScrolledPlots
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
@@ -42,13 +44,12 @@ _FLOOR_MARGIN = 1e-9
 _RIGHT_MARGIN = 14
 _MARGIN = 4
 _SPACING = 4
-_LEAST_HEIGHT = 20.0
 _DOT = 7
 # Of a curve at once: some for each column of pixels of the widest plot.
 _MOST_POINTS = 4000
 
 
-class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
+class TrainingPlots(ScrolledPlots):
     """The plots of the trainings that are selected, each in its colour; the first one's classics are the bands."""
 
     def __init__(self, specs: Sequence[TrainingPlot], tokens: Tokens, parent: QWidget | None = None) -> None:
@@ -164,10 +165,13 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
     def _best_columns(self) -> int:
         """As many columns as make the plots largest at a shape that reads well."""
         count = max(1, len(self.plots))
+        # What there is to see them in: their own height follows from the columns where they are scrolled.
+        around = self.parentWidget()
+        seen = float(around.height() if around is not None else self.height())
 
         def size(columns: int) -> float:
             rows = math.ceil(count / columns)
-            return min(float(self.width()) / columns / _ASPECT, float(self.height()) / rows)
+            return min(float(self.width()) / columns / _ASPECT, seen / rows)
 
         return max(range(1, min(count, _MOST_COLUMNS) + 1), key=size)
 
@@ -203,7 +207,9 @@ class TrainingPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph 
         titles = rows * self.plots[0].title.minimumHeight()
         gaps = 2 * _MARGIN + _SPACING * (layout.rowCount() - 1)
         axes = axis * len(self._axis_rows)
-        height = max(_LEAST_HEIGHT, (self.height() - legend - titles - gaps - axes) / rows)
+        beside = legend + titles + gaps + axes
+        self.setMinimumHeight(math.ceil(beside + LEAST_HEIGHT * rows))
+        height = max(LEAST_HEIGHT, (self.height() - beside) / rows)
         for row in range((layout.rowCount() - 1) // 2):
             shown = height + (axis if row in self._axis_rows else 0.0)
             layout.setRowFixedHeight(2 * row + 2, shown if row < rows else 0.0)

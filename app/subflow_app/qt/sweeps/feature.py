@@ -85,8 +85,7 @@ class SweepFeature(Feature):
         """Asks for a new sweep; its panel comes to the front."""
         self.session.new()
         if self.session.is_busy:
-            self.window.docks.set_open("sweeps", True)
-            self.window.docks.raise_panel("sweeps")
+            self.window.workspaces.go_to("sweeps")
 
     def copy(self) -> None:
         """Puts the table, or its selected rows, on the clipboard."""

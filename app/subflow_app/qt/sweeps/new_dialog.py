@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr, translatable, trn
+from subflow_app.core.sweeps.axes import with_units
 from subflow_app.core.sweeps.sweep_draft import (
     SEEDS,
     DraftCheck,
@@ -43,16 +44,12 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.workers import Workers
+from subflow_sim.units import split_quantity
 
 KIND_TEXTS: Mapping[str, str] = {
     "grid": translatable("Grid: every combination"),
     "list": translatable("List: values side by side"),
     "random": translatable("Random: drawn from each"),
-}
-_EXAMPLES: Mapping[str, str] = {
-    "grid": translatable("1%, 2%, 5%   or   1%..5%/5   or   10ms..1s/4 log"),
-    "list": translatable("1%, 2%, 5%: as many values for each parameter"),
-    "random": translatable("1%..5%   or   10ms..1s log   or   lia, olia"),
 }
 _PATIENCE_MS = 350
 _MOST_JOBS = 256
@@ -134,7 +131,7 @@ class NewSweepDialog(QDialog):
     @property
     def draft(self) -> SweepDraft:
         """What the fields say now."""
-        axes = [(row.key, row.values.text()) for row in self.rows]
+        axes = [(row.key, row.completed) for row in self.rows]
         flow, chosen = str(self.flow.currentData() or ""), self.chosen_controllers()
         key = f"flows.{flow}.controller"
         if flow and chosen and key not in dict(axes):
@@ -153,7 +150,9 @@ class NewSweepDialog(QDialog):
         """Adds a row for a parameter, or goes to the one that is there."""
         row = next((row for row in self.rows if row.key == key), None)
         if row is None:
-            row = ValueRow(key, tr(_EXAMPLES[KINDS[self.kind.currentIndex()]]), self._rows_widget)
+            parameter = next((each for each in self._subject.parameters if each.key == key), None)
+            row = ValueRow(key, parameter, self._rows_widget)
+            row.show_kind(KINDS[self.kind.currentIndex()])
             row.values.setText(values)
             row.values.textChanged.connect(self._on_edited)
             row.removed.clicked.connect(lambda: self.remove_parameter(key))
@@ -238,7 +237,7 @@ class NewSweepDialog(QDialog):
         self.seeds.setToolTip(tr("Each combination runs with each of these: 1..5, or 1, 2, 7..9"))
         self.seeds_problem = ProblemLabel("sweep_seeds_problem", parent=self)
         self.jobs = self._number("sweep_jobs", self._subject.jobs, _MOST_JOBS)
-        self.traces = QCheckBox(tr("Keep the traces of all runs, not their figures alone"), self)
+        self.traces = QCheckBox(tr("Keep the traces of every run, not only its summary"), self)
         self.traces.setObjectName("sweep_traces")
         self.traces.setChecked(True)
         self.name = QLineEdit(self)
@@ -363,7 +362,7 @@ class NewSweepDialog(QDialog):
         kind = KINDS[self.kind.currentIndex()]
         self._form.setRowVisible(self.draws, kind == "random")
         for row in self.rows:
-            row.values.setPlaceholderText(tr(_EXAMPLES[kind]))
+            row.show_kind(kind)
         self._on_edited()
 
     def _show_controllers(self) -> None:
@@ -469,14 +468,16 @@ class _RowsArea(QScrollArea):
 class ValueRow(QWidget):
     """A parameter with the field for its values, what is wrong with them, and a button that takes it away."""
 
-    def __init__(self, key: str, example: str, parent: QWidget | None = None) -> None:
-        """An empty field."""
+    def __init__(self, key: str, parameter: SweepParameter | None, parent: QWidget | None = None) -> None:
+        """An empty field; None: nothing is known of its values."""
         super().__init__(parent)
         self.key = key
+        self._unit = parameter.unit if parameter is not None else ""
+        self._examples = parameter.examples if parameter is not None else ()
         self.values = QLineEdit(self)
         self.values.setObjectName(f"sweep_values:{key}")
         self.values.setAccessibleName(tr("Values of {key}", key=key))
-        self.values.setPlaceholderText(example)
+        self.values.editingFinished.connect(lambda: self.values.setText(self.completed))
         label = QLabel(key, self)
         label.setBuddy(self.values)
         self.count = QLabel(self)
@@ -495,8 +496,28 @@ class ValueRow(QWidget):
         layout.addWidget(self.values, 1, 0, 1, 2)
         layout.addWidget(self.problem, 2, 0, 1, 3)
 
+    @property
+    def completed(self) -> str:
+        """What is typed; bare numbers have the unit of the parameter."""
+        return with_units(self.values.text(), self._unit)
+
+    def show_kind(self, kind: str) -> None:
+        """Shows in an empty field what it could say in a sweep of that kind."""
+        values = ", ".join(self._examples)
+        ends = f"{self._examples[0]}..{self._examples[-1]}" if self._examples else ""
+        has_range = bool(ends) and split_quantity(self._examples[0]) is not None
+        if kind == "list":
+            text = tr("{values}: as many values for each parameter", values=values) if values else ""
+        elif not has_range:
+            text = values
+        else:
+            stretch = f"{ends}/5" if kind == "grid" else ends
+            text = tr("{values}   or   {range}", values=values, range=stretch)
+        self.values.setPlaceholderText(text)
+
     def show_state(self, problem: str, count: int | None) -> None:
         """Says what is wrong, and how many values there are."""
-        self.problem.say(problem)
+        # What an empty field needs stands in it, in the unit of the parameter.
+        self.problem.say(problem if self.values.text().strip() or not self._examples else tr("Values are needed."))
         self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
         self.count.setStyleSheet(f"color: {current_tokens().muted_text};")

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QTableView, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.choice import TableContent
+from subflow_app.core.sweeps.views.study import short_key
 from subflow_app.core.sweeps.views.table import StudyRow, headings, row_texts, tab_separated
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
@@ -44,6 +45,15 @@ class StudyTableModel(QAbstractTableModel):
         self.endResetModel()
 
     @property
+    def short_titles(self) -> list[str]:
+        """The titles of the columns; parameters by the last part of their keys, so that there is room for figures."""
+        if self._content is None:
+            return []
+        study = self._content.study
+        parameters = [short_key(parameter.key, study) for parameter in study.parameters]
+        return parameters + self._titles[len(parameters) :]
+
+    @property
     def content(self) -> TableContent | None:
         """What is shown."""
         return self._content
@@ -63,6 +73,8 @@ class StudyTableModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._titles):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
+            return self.short_titles[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
             return self._titles[section]
         if role == Qt.ItemDataRole.TextAlignmentRole and self._is_number(section):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -151,7 +163,7 @@ class StudyTable(QTableView):
         parameters, last = len(content.study.parameters), len(titles) - 1
         texts = self.study_model.texts(_MOST_MEASURED)
         columns = []
-        for column, title in enumerate(titles):
+        for column, title in enumerate(self.study_model.short_titles):
             # Runs that are still to come have longer intervals than none.
             usual = _WIDEST if parameters <= column < last else ""
             columns.append((title, max((usual, *(row[column] for row in texts)), key=len)))

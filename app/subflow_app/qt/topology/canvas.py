@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
+from subflow_app.qt.topology.label_item import label_scale
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import PART_MIME
 from subflow_app.qt.topology.tools import Tool
@@ -38,6 +39,9 @@ _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
 _FIT_MARGIN = 20
 _FIT_ROUNDS = 4
+_FIT_ZOOM_OF_FEW_LABELS = 0.9  # at most, where some labels say less than they could
+_LABEL_MARGIN = 13  # px from the border of the view: room for the clock at the corner of a label
+_LABEL_PADDING = 5  # px above and below the words of a label
 _GRID = 40.0
 _LEAST_GRID_PX = 9.0
 _NUDGE, _FINE_NUDGE = 10.0, 1.0
@@ -76,6 +80,7 @@ class TopologyCanvas(QGraphicsView):
         self._space_is_down = False
         self._space_was_used = False
         self._keeps_fitting = True
+        self._fitted_size = QSize()  # of the view when it was fitted last; what changes the content fits it anew
         self._is_editable = True
         self._is_locked = False
         self._grid: float | None = None
@@ -182,6 +187,7 @@ class TopologyCanvas(QGraphicsView):
         room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
         if room.width() <= 0 or room.height() <= 0:
             return
+        self._fitted_size = self.viewport().size()
         if self._scene.is_large:
             self._fit_large(room)
             return
@@ -198,10 +204,28 @@ class TopologyCanvas(QGraphicsView):
             self.setTransform(QTransform.fromScale(zoom, zoom))
             self.centerOn(content.center())
             self._tell_view()
+            if label_scale(zoom) > 1.0:
+                self._fit_without_labels(room)
+                break
             # Labels that are enlarged for this zoom may reach further out.
             if not self._scene.set_zoom(zoom):
                 break
         self.zoom_changed.emit(self.zoom)
+
+    def _fit_without_labels(self, room: QRect) -> None:
+        """Fit nodes and links where labels would make them small; labels then say what there is room for in view."""
+        least = self.zoom
+        line = self.fontMetrics().height() + 2 * _LABEL_PADDING
+        room = room.adjusted(0, line, 0, -line)
+        for _ in range(_FIT_ROUNDS):
+            content = self._scene.content_rect(with_labels=False)
+            zoom = max(min(_fitting_zoom(content, room), _FIT_ZOOM_OF_FEW_LABELS), least)
+            self.setTransform(QTransform.fromScale(zoom, zoom))
+            self.centerOn(content.center())
+            seen = self.viewport().rect().adjusted(_LABEL_MARGIN, _LABEL_MARGIN, -_LABEL_MARGIN, -_LABEL_MARGIN)
+            if not self._scene.set_zoom(zoom, self.mapToScene(seen).boundingRect()):
+                break
+        self._tell_view()
 
     def _fit_large(self, room: QRect) -> None:
         """Fit a picture whose labels do not count; they are placed once, if at all."""
@@ -413,8 +437,11 @@ class TopologyCanvas(QGraphicsView):
                 pass
             elif self._tool is not None:
                 self.tool_given_up.emit()
-            else:
+            elif self._scene.chosen:
                 self._scene.choose([])
+            else:
+                event.ignore()  # others may have a use for it
+                return
         elif key == Qt.Key.Key_Space and not control:
             if not event.isAutoRepeat():
                 self._space_is_down, self._space_was_used = True, False
@@ -553,13 +580,13 @@ class TopologyCanvas(QGraphicsView):
         """Keep everything in view as long as the person has not chosen a view of their own."""
         super().resizeEvent(event)
         self._tell_view()
-        if self._keeps_fitting:
+        if self._keeps_fitting and event.size() != self._fitted_size:
             self._fit_now()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Fit once the real size is known."""
         super().showEvent(event)
-        if self._keeps_fitting:
+        if self._keeps_fitting and self.viewport().size() != self._fitted_size:
             self._fit_now()
 
 

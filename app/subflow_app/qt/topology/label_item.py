@@ -1,8 +1,9 @@
-"""The label of a link: what it is, in two lines or, where room is scarce, in one."""
+"""The label of a link: what it is, in two lines or, where room is scarce, in one, or just its name."""
 
 from __future__ import annotations
 
 import math
+from enum import Enum, auto
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen
@@ -12,13 +13,21 @@ from subflow_app.qt.topology.captions import LinkCaption
 from subflow_app.qt.topology.items import CanvasItem
 from subflow_app.qt.topology.look import Look, paint_clock
 
-_READABLE_ZOOM = 0.8
-_MOST_SCALE = 2.5
+_READABLE_ZOOM = 0.9
+_MOST_SCALE = 6.0
 _LEAST_SIZE = 0.45
 
 
+class Detail(Enum):
+    """What a label says, most first."""
+
+    FULL = auto()
+    ONE_LINE = auto()  # without queue and loss
+    NAME = auto()
+
+
 def label_scale(zoom: float) -> float:
-    """Return by how much labels are enlarged at a zoom: seen from afar they shrink less than the picture.
+    """Return by how much labels are enlarged at a zoom: seen from afar they stay as large as they are on the screen.
 
     In coarse steps, because labels look for room anew at each.
     """
@@ -36,24 +45,24 @@ class LabelItem(CanvasItem):
         self._caption = LinkCaption(name, "", "")
         self._event_count = 0
         self._queue_share: float | None = None
-        self._is_compact = False
+        self._detail = Detail.FULL
         self._is_crowded_out = False
-        self._sizes: dict[bool, QSizeF] = {}
+        self._sizes: dict[Detail, QSizeF] = {}
         self.setZValue(30)
 
     @property
     def size(self) -> QSizeF:
         """How much room it takes in scene units."""
-        return self._own_size(compact=self._is_compact) * self.scale()
+        return self._own_size(self._detail) * self.scale()
 
     @property
     def is_crowded_out(self) -> bool:
         """Whether it found no room, and is drawn only while its link is selected or pointed at."""
         return self._is_crowded_out
 
-    def size_as(self, *, compact: bool, scale: float) -> QSizeF:
+    def size_as(self, detail: Detail, scale: float) -> QSizeF:
         """Return how much room it would take."""
-        return self._own_size(compact=compact) * scale
+        return self._own_size(detail) * scale
 
     def set_caption(self, caption: LinkCaption, event_count: int) -> None:
         """Say something else."""
@@ -76,10 +85,10 @@ class LabelItem(CanvasItem):
             self._is_crowded_out = True
             self.update()
 
-    def place(self, at: QPointF, *, compact: bool, scale: float, crowded_out: bool) -> None:
-        """Stand somewhere, in one line or two, enlarged, or out of the way."""
+    def place(self, at: QPointF, detail: Detail, *, scale: float, crowded_out: bool) -> None:
+        """Stand somewhere, saying more or less, enlarged, or out of the way."""
         self.prepareGeometryChange()
-        self._is_compact = compact
+        self._detail = detail
         self._is_crowded_out = crowded_out
         self.setScale(scale)
         self.setPos(at)
@@ -95,13 +104,13 @@ class LabelItem(CanvasItem):
     def boundingRect(self) -> QRectF:
         """Return everything that is drawn."""
         reach = self._CLOCK + 2
-        return QRectF(QPointF(0, 0), self._own_size(compact=self._is_compact)).adjusted(-3, -reach, reach, 3)
+        return QRectF(QPointF(0, 0), self._own_size(self._detail)).adjusted(-3, -reach, reach, 3)
 
     def shape(self) -> QPainterPath:
         """Return what a click hits."""
         path = QPainterPath()
         if not self._is_crowded_out or self._is_chosen:
-            path.addRect(QRectF(QPointF(0, 0), self._own_size(compact=self._is_compact)))
+            path.addRect(QRectF(QPointF(0, 0), self._own_size(self._detail)))
         return path
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
@@ -111,7 +120,7 @@ class LabelItem(CanvasItem):
         if (self._is_crowded_out or size_on_screen < _LEAST_SIZE) and not is_wanted:
             return
         tokens = self.look.tokens
-        size = self._own_size(compact=self._is_compact)
+        size = self._own_size(self._detail)
         rect = QRectF(QPointF(0, 0), size).adjusted(0.5, 0.5, -0.5, -0.5)
         border = tokens.accent if self._is_chosen else tokens.border
         painter.setPen(QPen(QColor(border), 1.6 if self._is_chosen else 1.0))
@@ -130,10 +139,12 @@ class LabelItem(CanvasItem):
         painter.setFont(self.look.bold)
         painter.setPen(QColor(tokens.text))
         painter.drawText(QPointF(x, baseline), self._caption.name)
+        if self._detail is Detail.NAME:
+            return
         painter.setFont(self.look.small)
         after_name = x + bold.horizontalAdvance(self._caption.name) + self._gap()
         painter.drawText(QPointF(after_name, baseline), self._caption.speed)
-        if not self._is_compact:
+        if self._detail is Detail.FULL:
             painter.setPen(QColor(tokens.muted_text))
             painter.drawText(QPointF(x, baseline + small.height() + 1), self._caption.buffer)
 
@@ -144,20 +155,22 @@ class LabelItem(CanvasItem):
         tokens = self.look.tokens
         painter.fillRect(bar, QColor(tokens.warning if self._queue_share > 0.9 else tokens.accent))
 
-    def _own_size(self, *, compact: bool) -> QSizeF:
+    def _own_size(self, detail: Detail) -> QSizeF:
         """Return the size before it is enlarged, in whole units, so that the frame falls on pixels at 100 %."""
-        found = self._sizes.get(compact)
+        found = self._sizes.get(detail)
         if found is not None:
             return QSizeF(found)
         bold, small = QFontMetricsF(self.look.bold), QFontMetricsF(self.look.small)
         caption = self._caption
-        width = bold.horizontalAdvance(caption.name) + self._gap() + small.horizontalAdvance(caption.speed)
-        height = max(bold.height(), small.height())
-        if not compact:
+        width, height = bold.horizontalAdvance(caption.name), bold.height()
+        if detail is not Detail.NAME:
+            width += self._gap() + small.horizontalAdvance(caption.speed)
+            height = max(height, small.height())
+        if detail is Detail.FULL:
             width = max(width, small.horizontalAdvance(caption.buffer))
             height += small.height() + 1
         size = QSizeF(math.ceil(width + 2 * self._PADDING.width()), math.ceil(height + 2 * self._PADDING.height()))
-        self._sizes[compact] = size
+        self._sizes[detail] = size
         return QSizeF(size)
 
     def _gap(self) -> float:

@@ -13,7 +13,7 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF
 
 from subflow_app.qt.topology.geometry import LinkCurve, choose_place, label_places
 from subflow_app.qt.topology.items import LinkItem, NodeItem
-from subflow_app.qt.topology.label_item import LabelItem, label_scale
+from subflow_app.qt.topology.label_item import Detail, LabelItem, label_scale
 
 _GAP = 7.0
 _FEW_LINKS = 60
@@ -41,6 +41,7 @@ class LabelRoom:
         self._view = QRectF()
         self._waiting: set[str] = set()
         self._is_paused = False
+        self.within: QRectF | None = None  # where labels shall stand in a small picture; None: anywhere
         self.is_quiet = False  # packets move on the links: enlarged labels would cover them
 
     @property
@@ -93,7 +94,7 @@ class LabelRoom:
         width = max(p.x() for p in places) - min(p.x() for p in places)
         height = max(p.y() for p in places) - min(p.y() for p in places)
         scale = label_scale(self._zoom)
-        sizes = [label.size_as(compact=True, scale=scale) for label in self._labels.values()]
+        sizes = [label.size_as(Detail.ONE_LINE, scale) for label in self._labels.values()]
         return sum(size.width() * size.height() for size in sizes) > _MOST_COVERED * max(width * height, 1.0)
 
     def _bounds(self, name: str) -> _Box:
@@ -125,7 +126,7 @@ class LabelRoom:
 
     def _around(self, link: LinkItem, label: LabelItem) -> _Box:
         """Return where a label may come to stand."""
-        size = label.size_as(compact=False, scale=label_scale(self._zoom))
+        size = label.size_as(Detail.FULL, label_scale(self._zoom))
         reach_x, reach_y = size.width() + link.half_width + _REACH, size.height() + link.half_width + _REACH
         left, top, right, bottom = self._bounds(link.name)
         return (left - reach_x, top - reach_y, right + reach_x, bottom + reach_y)
@@ -133,25 +134,33 @@ class LabelRoom:
     def _find_room(
         self, link: LinkItem, label: LabelItem, obstacles: Sequence[QRectF], curves: Sequence[LinkCurve]
     ) -> QRectF | None:
-        """Place a label, in one line if two do not fit; returns what it covers, None if it found no room."""
+        """Place a label, saying as much as fits; returns what it covers, None if it found no room.
+
+        Queue and loss are left out first, then rate and delay, then the name.
+        """
         curve = link.curve
         if curve is None:
             return None
         scale = label_scale(self._zoom)
-
-        def best(*, compact: bool) -> tuple[QRectF, bool]:
-            size = label.size_as(compact=compact, scale=scale) + QSizeF(4, 4)
-            return choose_place(label_places(curve, link.half_width + _GAP, size), obstacles, curves)
-
-        full, full_is_free = best(compact=False)
-        short, short_is_free = (full, True) if full_is_free else best(compact=True)
-        # At full size a label may cover something rather than be missing; seen from afar it would cover too much.
-        crowded_out = scale > 1 and (self.is_quiet or not short_is_free)
-        compact = short_is_free and not full_is_free
-        place = short if compact else full
+        first: QRectF | None = None
+        is_free = False
+        for detail in Detail:
+            size = label.size_as(detail, scale) + QSizeF(4, 4)
+            places = list(label_places(curve, link.half_width + _GAP, size))
+            if self.within is not None and not self.is_large:
+                places = [place for place in places if self.within.contains(place)] or places[:1]
+            place, is_free = choose_place(places, obstacles, curves)
+            is_free = is_free and (self.within is None or self.is_large or self.within.contains(place))
+            first = first or place
+            if is_free:
+                break
+        else:
+            # At full size a label may cover something rather than be missing; seen from afar it would cover too much.
+            detail, place = Detail.FULL, first or QRectF()
+        crowded_out = scale > 1 and (self.is_quiet or not is_free)
         # Whole units keep the frame on pixels.
         at = QPointF(round(place.x() + 2), round(place.y() + 2))
-        label.place(at, compact=compact, scale=scale, crowded_out=crowded_out)
+        label.place(at, detail, scale=scale, crowded_out=crowded_out)
         return None if crowded_out else place
 
 

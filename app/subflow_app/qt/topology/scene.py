@@ -161,8 +161,8 @@ class TopologyScene(QGraphicsScene):
         """Whether there are so many labels that they are placed as they come into view."""
         return self._room.is_large
 
-    def content_rect(self) -> QRectF:
-        """Return the rectangle around everything that is drawn; empty if nothing is.
+    def content_rect(self, *, with_labels: bool = True) -> QRectF:
+        """Return the rectangle around everything that is drawn, with or without labels; empty if nothing is.
 
         That of a large picture is the same at every zoom: labels, placed only where they are in view, do not count.
         Nor do they in a quiet one, which would else be fitted by what is not drawn at the zoom that comes of it.
@@ -171,7 +171,8 @@ class TopologyScene(QGraphicsScene):
         zoom = 1.0 if self.is_large else self._zoom
         for node in self._nodes.values():
             rect = rect.united(node.obstacle(zoom))
-        for label in () if self.is_large or self._room.is_quiet else self._labels.values():
+        counts = with_labels and not self.is_large and not self._room.is_quiet
+        for label in self._labels.values() if counts else ():
             if label.isVisible() and not label.is_crowded_out:
                 rect = rect.united(label.sceneBoundingRect())
         for link in self._links.values():
@@ -226,10 +227,16 @@ class TopologyScene(QGraphicsScene):
         self._lay_preview()
         self.laid_out.emit()
 
-    def set_zoom(self, zoom: float) -> bool:
-        """Make labels readable at a zoom; returns whether they have moved."""
+    def set_zoom(self, zoom: float, within: QRectF | None = None) -> bool:
+        """Make labels readable at a zoom; returns whether they have moved.
+
+        Args:
+            zoom: of the view.
+            within: where the labels of a small picture shall stand, such as what is in view; anywhere if left out.
+        """
         before, self._zoom = label_scale(self._zoom), zoom
-        if label_scale(zoom) == before and not self._room.is_paused:
+        was_within, self._room.within = self._room.within, within
+        if label_scale(zoom) == before and within == was_within and not self._room.is_paused:
             return False
         self._place_labels(self._links)
         return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
@@ -335,7 +335,9 @@ class TopologyView(QWidget):
         elif not self._doc.is_toml:
             self._notice.say(tr("{problems}: the picture shows the last valid state", problems=problems), "banner")
         else:
-            self._notice.say(tr("{problems}: what has one is drawn as it last was", problems=problems), "banner")
+            self._notice.say(
+                tr("{problems}: affected parts are drawn in their last valid state", problems=problems), "banner"
+            )
 
     def _show_legend(self) -> None:
         paths = list(self._scene.picture.paths.values()) if self._scene.picture else []
@@ -460,6 +462,12 @@ class TopologyView(QWidget):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._scene.set_look(Look.of(self._tokens, self.font()))
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for tools and footer: a low panel does without the timeline."""
+        hint = super().minimumSizeHint()
+        timeline = self._strip.minimumSizeHint().height() if self._strip.isVisibleTo(self) else 0
+        return QSize(hint.width(), hint.height() - timeline)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the notice in its place, and leave the picture most of the room."""

@@ -81,7 +81,7 @@ class TrainingCurves(QWidget):
         plots = self._load()
         plots.set_specs(self.specs)
         plots.show_trainings(self._shown)
-        self._pages.setCurrentWidget(plots)
+        self._pages.setCurrentIndex(1)
 
     def refresh(self) -> None:
         """Draws the reports that came since the last call; nothing to do while hidden."""
@@ -115,11 +115,12 @@ class TrainingCurves(QWidget):
 
     def _load(self) -> TrainingPlots:
         if self._plots is None:
+            from subflow_app.qt.plotting.plot_scroll import PlotScroll
             from subflow_app.qt.plotting.training_plots import TrainingPlots
 
             self._plots = TrainingPlots(self.specs, current_tokens(), self)
             self._plots.set_x(self._x)
-            self._pages.addWidget(self._plots)
+            self._pages.addWidget(PlotScroll(self._plots))
         return self._plots
 
     def _button(self, name: str, text: str, tip: str) -> QToolButton:

@@ -141,12 +141,9 @@ class TrainPage(QWidget):
         if self.form is None:
             return
         self.form.commit_pending()
-        try:
-            order = self.form.draft.order()
-        except AppError as error:
-            self.control.failed.emit(str(error))
+        if self.form.show_problem():
             return
-        started = self.control.start(order, self._document)
+        started = self.control.start(self.form.draft.order(), self._document)
         if started is not None:
             self.select([started.id])
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import Store
 
-_ROOM = (490, 290)  # px, of the panel
+_ROOM = (420, 200)  # px, of the panel
 
 DeskMaker = Callable[["Store | None"], "TrainingDesk"]
 
@@ -96,7 +96,8 @@ class TrainingSession(QObject):
             page = self._page = TrainPage(self._control, self._workers, self.dialogs, actions)
             page.selection_changed.connect(self._on_selection_changed)
             page.menu_requested.connect(self.menu_requested)
-            self.panel.put_in(page)
+            # Form and curves side by side are wider than the panel may be beside others on a small screen.
+            self.panel.put_in(page, scrolls=True)
         return self._page
 
     @property

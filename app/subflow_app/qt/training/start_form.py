@@ -74,6 +74,14 @@ class StartForm(QWidget):
         """Makes everything count that is typed but not entered yet."""
         self.form.commit_pending()
 
+    def show_problem(self) -> bool:
+        """Goes to the first field with a problem, which says there what it is; returns whether there is one."""
+        problems = self._draft.problems()
+        row = self.form.row(problems[0].key) if problems else None
+        if row is not None:
+            row.set_focus()
+        return bool(problems)
+
     def show_draft(self) -> None:
         """Shows the draft as it is now."""
         self.form.show_form(self._draft, self._draft.form(self._document, draws=self._draws))

@@ -83,14 +83,14 @@ COLUMNS: tuple[Column[Training], ...] = (
     Column(
         translatable("Decisions"),
         lambda t: fmt.count(_latest(t, "step")),
-        "1,234,567",
+        "1 234 567",
         is_number=True,
         tip=translatable("Learned from so far"),
     ),
     Column(
         translatable("Updates/s"),
         lambda t: fmt.number(_latest(t, "updates_per_s")),
-        "12,345",
+        "12 345",
         is_number=True,
         tip=translatable("Gradient steps per second"),
     ),

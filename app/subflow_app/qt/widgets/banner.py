@@ -1,4 +1,4 @@
-"""A strip across the top of the window: what happened, and what to do about it; it never takes the keyboard away."""
+"""A strip across the window: what happened, and what to do about it; it never takes the keyboard away."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
@@ -28,17 +28,25 @@ class Way:
 
 
 class Banners(QWidget):
-    """The banners of a window, newest on top; takes no room while there is none."""
+    """The banners of a window, newest on top: over the lower end of what is there, so that nothing moves."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """No banner yet."""
         super().__init__(parent)
         self.setObjectName("banners")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(1)
         self._shown: dict[str, _Banner] = {}
+        self._area: QWidget | None = None
+        self._is_held_back = False
+        self.hide()
+
+    def lie_over(self, area: QWidget) -> None:
+        """Shows all banners over the lower end of this sibling."""
+        self._area = area
+        area.installEventFilter(self)
+        self._lay()
 
     def show_banner(self, topic: str, kind: Kind, text: str, ways: Sequence[Way] = ()) -> None:
         """Shows a banner; another one on the same topic goes.
@@ -54,6 +62,12 @@ class Banners(QWidget):
         self._shown[topic] = banner
         self._layout.insertWidget(0, banner)
         banner.show()
+        self._lay()
+
+    def set_held_back(self, is_held_back: bool) -> None:
+        """Keeps banners out of sight, until they may be seen again."""
+        self._is_held_back = is_held_back
+        self._lay()
 
     def close_banner(self, topic: str) -> None:
         """Takes the banner on this topic away, if there is one."""
@@ -62,6 +76,7 @@ class Banners(QWidget):
             self._layout.removeWidget(banner)
             banner.hide()
             banner.deleteLater()
+            self._lay()
 
     def text(self, topic: str) -> str:
         """What the banner on this topic says; empty if there is none."""
@@ -83,6 +98,29 @@ class Banners(QWidget):
         """Recolours all banners."""
         for banner in self._shown.values():
             banner.apply_tokens(tokens)
+
+    def event(self, event: QEvent) -> bool:
+        """Takes the height that banners need now."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._lay()
+        return done
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Stays at the lower end."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+            self._lay()
+        return False
+
+    def _lay(self) -> None:
+        is_seen = bool(self._shown) and not self._is_held_back
+        self.setVisible(is_seen)
+        if self._area is None or not is_seen:
+            return
+        room = self._area.geometry()
+        height = min(self._layout.totalHeightForWidth(room.width()), room.height())
+        self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
+        self.raise_()
 
 
 class _Banner(QFrame):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.qt.icons import icon
@@ -11,6 +11,8 @@ from subflow_app.qt.theme import Tokens, current_tokens
 
 _ICON_SIZE = 36
 _TEXT_WIDTH = 400  # a short line of a book
+_LEAST_TEXT_WIDTH = 250
+_MARGIN = 24
 
 
 class EmptyState(QWidget):
@@ -25,7 +27,7 @@ class EmptyState(QWidget):
         parent: QWidget | None = None,
         text_width: int = _TEXT_WIDTH,
     ) -> None:
-        """Says ``title`` and ``text``; ``action`` becomes a button. The panel is never narrower than the text."""
+        """Says ``title`` and ``text``; ``action`` becomes a button. In a narrow panel the text has more lines."""
         super().__init__(parent)
         self._text_width = text_width
         self._icon_name = icon_name
@@ -39,7 +41,7 @@ class EmptyState(QWidget):
         self._text = QLabel(text, self)
         self._text.setWordWrap(True)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 8, 24, 8)
+        layout.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
         layout.setSpacing(6)
         layout.addStretch(2)
         for label in (self._icon, self._title, self._text):
@@ -61,8 +63,30 @@ class EmptyState(QWidget):
         """Says something else."""
         self._title.setText(title)
         self._text.setText(text)
+        self._take_width()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the text in short lines."""
+        least = min(self._text_width, _LEAST_TEXT_WIDTH)
+        hint = super().minimumSizeHint()
+        # Its height too is that of short lines: as low as it is wide, there would be no room for those it gets then.
+        more = max(0, self._text.heightForWidth(least) - self._text.height())
+        return QSize(least + 2 * _MARGIN, hint.height() + more)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Lays the text out in the font that it has by now."""
+        super().showEvent(event)
+        self._take_width()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lays the text out for the new width."""
+        super().resizeEvent(event)
+        self._take_width()
+
+    def _take_width(self) -> None:
         # A layout that centres a label does not ask it how high its wrapped text is.
-        width = self._text_width
+        least = min(self._text_width, _LEAST_TEXT_WIDTH)
+        width = min(self._text_width, max(least, self.width() - 2 * _MARGIN))
         self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))
 
     def apply_tokens(self, tokens: Tokens) -> None:

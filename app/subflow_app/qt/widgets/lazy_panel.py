@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
 
 
 class LazyPanel(QWidget):
@@ -29,12 +29,26 @@ class LazyPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         self._is_awake = False
 
-    def put_in(self, content: QWidget) -> None:
-        """Fills it."""
+    def put_in(self, content: QWidget, *, scrolls: bool = False) -> None:
+        """Fills it.
+
+        Args:
+            content: what the panel is for.
+            scrolls: the panel may become smaller than its content, down to its room.
+        """
         layout = self.layout()
         assert layout is not None
-        layout.addWidget(content)
+        outer = content
+        if scrolls:
+            outer = area = QScrollArea(self)
+            area.setObjectName(f"{self.objectName()}_scroll")
+            area.setFrameShape(area.Shape.NoFrame)
+            area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            area.setWidgetResizable(True)
+            area.setWidget(content)
+        layout.addWidget(outer)
         # The layout would show it in the next turn of the event loop, too late for the keyboard that goes there.
+        outer.show()
         content.show()
         self.setFocusProxy(content)
 

@@ -16,7 +16,7 @@ _STEPS = 1000
 
 
 class RunStatus(QWidget):
-    """Hidden until the first run; keeps what the last one said until the next."""
+    """Hidden until the first run; keeps what the last one said until the next, or another scenario."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Nothing to show yet."""

@@ -46,7 +46,7 @@ class BoxChart(StudyPlot):
             middle = box.level + (used.index(box.series) + 0.5) * width - _FILLED / 2
             self._draw_box(content, box, middle, width * 0.86)
         self._label("bottom", content.parameter.key)
-        self._names(content.parameter)
+        self._names("bottom", content.parameter)
         self._label("left", content.figure.axis_title)
         self._series(content.series, used)
 

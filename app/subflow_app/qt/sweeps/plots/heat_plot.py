@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
@@ -44,7 +45,7 @@ class HeatPlot(StudyPlot):
         )
         self._bar.setImageItem(self._image, insert_in=self.item)
         self._bar.axis.setTickFont(self._font)
-        self._numbers: list[Any] = []
+        self._numbers: list[tuple[Any, str]] = []  # each with all that it could say
         self._outline = QGraphicsRectItem()
         self._outline.setZValue(40)
         self.item.addItem(self._outline, ignoreBounds=True)
@@ -76,6 +77,15 @@ class HeatPlot(StudyPlot):
         """What stands beside the colour bar."""
         return str(self._bar.axis.labelText)
 
+    def levels(self) -> tuple[float, float]:
+        """What the colours reach over."""
+        low, high = self._bar.levels()
+        return float(low), float(high)
+
+    def numbers(self) -> list[Any]:
+        """What stands in the cells, if there is room."""
+        return [number for number, _text in self._numbers if number.isVisible()]
+
     def _area(self) -> QRectF:
         assert self.content is not None
         rows, columns = len(self.content.cells), len(self.content.x.levels)
@@ -92,10 +102,13 @@ class HeatPlot(StudyPlot):
         self._bar.setLevels((low, high))
         self._image.setRect(self._area())
         self._label("bottom", content.x.key)
-        self._names(content.x)
+        self._names("bottom", content.x)
         left = self.item.getAxis("left")
         up = content.y
-        left.setTicks([[(row, level.text) for row, level in enumerate(up.levels)]] if up else [[]])
+        if up:
+            self._names("left", up)
+        else:
+            left.set_names([""], can_be_cut=False)
         self._label("left", up.key if up else " ")
         metrics = QFontMetricsF(self._font)
         widest = max((metrics.horizontalAdvance(level.text) for level in up.levels), default=0.0) if up else 0.0
@@ -120,22 +133,28 @@ class HeatPlot(StudyPlot):
                 if count > _MOST_NUMBERS or not math.isfinite(cell.mean):
                     continue
                 fill = colours.map(shade(cell.mean * content.figure.scale, low, high), mode="qcolor")
-                number = pg.TextItem(
-                    content.figure.text(cell.mean, with_unit=False), color=_readable_on(fill), anchor=(0.5, 0.5)
-                )
+                text = content.figure.interval_text(cell.measured, with_unit=False)
+                number = pg.TextItem(text, color=_readable_on(fill), anchor=(0.5, 0.5))
                 number.setFont(self._font)
                 number.setPos(column, row)
-                self._numbers.append(number)
+                self._numbers.append((number, text))
                 self._add(number, counts=False)
 
     def _choose_numbers(self) -> None:
-        """Shows the numbers of the cells if they all fit."""
+        """Shows the numbers of the cells if they all fit, with their intervals if those do, too."""
         width, height = self.view.viewPixelSize()
         metrics = QFontMetricsF(self._font)
-        widest = max((metrics.horizontalAdvance(number.toPlainText()) for number in self._numbers), default=0.0)
-        fits = width > 0 and widest + 6 <= 1.0 / width and metrics.height() <= 1.0 / height
-        for number in self._numbers:
-            number.setVisible(fits)
+
+        def fits(texts: Iterable[str]) -> bool:
+            widest = max(map(metrics.horizontalAdvance, texts), default=0.0)
+            return bool(width > 0 and widest + 6 <= 1.0 / width and metrics.height() <= 1.0 / height)
+
+        whole = [text for _number, text in self._numbers]
+        means = [text.partition(" ± ")[0] for text in whole]
+        shown = whole if fits(whole) else means
+        for (number, _text), text in zip(self._numbers, shown, strict=True):
+            number.setText(text)
+            number.setVisible(shown is whole or fits(means))
 
     def _words(self, row: int, column: int, cell: HeatCell) -> str:
         content = self.content
@@ -146,10 +165,9 @@ class HeatPlot(StudyPlot):
         if not math.isfinite(cell.mean):
             return "\n".join([*lines, tr("no run yet")])
         figure = content.figure
-        value = figure.text(cell.mean)
+        value = figure.interval_text(cell.measured)
         if math.isfinite(cell.ci95):
-            half = figure.text(cell.ci95)
-            value = tr("{value} ± {half} (95 % interval)", value=value, half=half)
+            value = tr("{value} (95 % interval)", value=value)
         lines.append(f"{figure.name}: {value}")
         told = trn("{count} run", "{count} runs", cell.runs)
         if len(cell.points) > 1:

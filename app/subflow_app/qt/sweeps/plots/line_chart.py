@@ -9,6 +9,7 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QWidget
 
+from subflow_agents.evaluation import Figure
 from subflow_app.core.language import tr, trn
 from subflow_app.core.sweeps.views.lines import Line, LinePoint, LinesContent
 from subflow_app.qt.plotting.curve_item import make_pen
@@ -39,9 +40,9 @@ class LineChart(StudyPlot):
         self._label("bottom", parameter.title)
         self._label("left", content.figure.axis_title)
         if parameter.is_numeric:
-            self.item.getAxis("bottom").setTicks(None)
+            self.item.getAxis("bottom").set_names(())
         else:
-            self._names(parameter)
+            self._names("bottom", parameter)
         for line in content.lines:
             self._draw_line(content, line, is_log=is_log)
         self._series(content.series, [line.series for line in content.lines], has_symbols=True)
@@ -78,8 +79,8 @@ class LineChart(StudyPlot):
         )
         parts = [f"{content.series.key}: {line.name}"] if content.series is not None else []
         parts.append(f"{parameter.key}: {at}")
-        value = figure.text(point.mean)
+        value = figure.interval_text(Figure(point.mean, point.ci95, ()))
         if math.isfinite(point.ci95):
-            value = tr("{value} ± {half} (95 % interval)", value=value, half=figure.text(point.ci95))
+            value = tr("{value} (95 % interval)", value=value)
         parts += [f"{figure.name}: {value}", trn("{count} run", "{count} runs", point.runs)]
         return "\n".join(parts)

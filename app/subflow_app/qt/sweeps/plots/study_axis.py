@@ -1,4 +1,4 @@
-"""Axes of pictures of sweeps: room for whatever numbers there are, and short numbers where all are nearly the same."""
+"""Axes of pictures of sweeps: room for numbers or names, and short numbers where all are nearly the same."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from subflow_app.qt.plotting.axis import Axis
@@ -13,6 +14,8 @@ from subflow_app.qt.plotting.axis import Axis
 # Numbers of more digits than these are told as their difference from a round one, which the title names.
 _MOST_DIGITS = 5
 _TICK_ROOM = 12.0  # of the tick and the gaps beside its number, px
+_NAME_GAP = 8.0  # between two names, px
+_LEAST_NAME = "www…"  # names of which less than this is left tell nothing
 
 
 class StudyAxis(Axis):
@@ -24,12 +27,34 @@ class StudyAxis(Axis):
         self.title = ""
         self.tick_font = QFont()
         self.start = 0.0  # what numbers count from
+        self._names: tuple[str, ...] = ()  # of the places 0, 1, 2 ...; empty: it has numbers
+        self._names_can_be_cut = False
         self._decimals = 0
+
+    def set_names(self, names: Sequence[str], *, can_be_cut: bool = False) -> None:
+        """Names for the places 0, 1, 2 ... in the place of numbers.
+
+        Args:
+            names: in order; none: numbers again.
+            can_be_cut: whether a part of one says something still, as that of a word does and that of a number does
+                not; where they have no room each, the others are told one in two, three ...
+        """
+        self._names, self._names_can_be_cut = tuple(names), can_be_cut
+        if not names:
+            self.setTicks(None)
+
+    def shown_names(self) -> list[str]:
+        """The names that stand along it now."""
+        return [text for _place, text in self._tickLevels[0]] if self._names and self._tickLevels else []
 
     def show_range(self, low: float, high: float) -> None:
         """Makes room for the numbers between two values, and chooses what they count from."""
         view = self.linkedView()
         size = view.height() if self.orientation == "left" else view.width()
+        if self._names:
+            if size > 0 and high > low:
+                self._show_names(size / (high - low))
+            return
         has_numbers = self._tickLevels is None and not self.logMode and size > 0 and high > low
         start = start_of(low, high) if has_numbers else 0.0
         if start != self.start:
@@ -47,6 +72,21 @@ class StudyAxis(Axis):
         texts = [text for spacing, values in levels for text in self.tickStrings(values, 1.0, spacing)]
         widest = max(map(metrics.horizontalAdvance, texts), default=0.0)
         self.setWidth(math.ceil(widest + metrics.height() + _TICK_ROOM))
+
+    def _show_names(self, room: float) -> None:
+        """Shows as much of the names as fits, with so much room for each, px."""
+        metrics = QFontMetricsF(self.tick_font)
+        texts = list(self._names)
+        if self.orientation == "left":
+            needed = metrics.height()
+        else:
+            needed = max(map(metrics.horizontalAdvance, texts)) + _NAME_GAP
+            if needed > room and self._names_can_be_cut and room - _NAME_GAP >= metrics.horizontalAdvance(_LEAST_NAME):
+                texts = [metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room - _NAME_GAP) for text in texts]
+                needed = room
+        ticks = [list(enumerate(texts))[:: math.ceil(needed / room - 1e-6)]]
+        if ticks != self._tickLevels:
+            self.setTicks(ticks)
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
         """Numbers of the ticks, all with as many decimals."""

@@ -201,10 +201,10 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         ]
         self.strip.show_entries(f"{parameter.key}:", entries, self._tokens.text)
 
-    def _names(self, parameter: Parameter) -> None:
-        """Names of levels along the bottom, at 0, 1, 2 ..."""
-        axis = self.item.getAxis("bottom")
-        axis.setTicks([[(place, level.text) for place, level in enumerate(parameter.levels)]])
+    def _names(self, side: str, parameter: Parameter) -> None:
+        """Names of levels along an axis, at 0, 1, 2 ..."""
+        names = [level.text for level in parameter.levels]
+        self.item.getAxis(side).set_names(names, can_be_cut=not parameter.is_numeric)
 
     # ---- reading and choosing ----
 

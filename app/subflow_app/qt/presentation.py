@@ -1,0 +1,139 @@
+"""Presentation: the window for a lecture, full screen, with large type and thick lines, topology and plots alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QApplication
+
+from subflow_app.qt.theme import current_tokens
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+TYPE_SCALE = 1.4
+"""Of all fonts: 9 points become 12.6, which the last row of a lecture hall reads."""
+LINE_SCALE = 2.0
+"""Of all curves."""
+
+# The desktop takes a moment to give a window its former size, and panels are put back at the sizes that they had.
+_POLL_MS, _CALM_POLLS, _MOST_POLLS = 40, 4, 40
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """What leaving brings back."""
+
+    font: QFont
+    state: Qt.WindowState
+    geometry: QByteArray
+    rect: QRect
+
+
+class Presentation(QObject):
+    """Switches one window to and fro; what is done meanwhile, runs included, goes on."""
+
+    changed = Signal(bool)  # whether it is on
+
+    def __init__(self, window: MainWindow) -> None:
+        """Off."""
+        super().__init__(window)
+        self._window = window
+        self._before: _Before | None = None
+        self._is_on = False
+        self._polls = self._calm = 0
+        self._settling = QTimer(self)
+        self._settling.setInterval(_POLL_MS)
+        self._settling.timeout.connect(self._settle)
+        # Who chooses a workspace wants its panels.
+        window.workspaces.changed.connect(lambda _name: self.set_on(False))
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the window presents."""
+        return self._is_on
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the panels lie as they did before."""
+        return self._before is None
+
+    @property
+    def geometry_before(self) -> QByteArray | None:
+        """Where the window was, to be kept for the next start; None while it does not present."""
+        return self._before.geometry if self._before is not None else None
+
+    def set_on(self, is_on: bool) -> None:
+        """Begins or ends it; everything is as it was before then."""
+        if is_on == self._is_on:
+            return
+        self._is_on = is_on
+        if is_on:
+            self._enter()
+        else:
+            self._leave()
+        self.changed.emit(is_on)
+
+    def close(self) -> None:
+        """The window closes: the type of the program is its own again."""
+        self._settling.stop()
+        if self._is_on and self._before is not None:
+            QApplication.setFont(self._before.font)
+
+    def _enter(self) -> None:
+        window = self._window
+        if self._before is not None:  # left a moment ago
+            self._bring_panels_back()
+        font = QApplication.font()
+        self._before = _Before(font, window.windowState(), window.saveGeometry(), window.geometry())
+        window.workspaces.present()
+        large = QFont(font)
+        large.setPointSizeF(font.pointSizeF() * TYPE_SCALE)
+        self._show_as(large, LINE_SCALE, is_plain=False)
+        window.showFullScreen()
+        window.plots.setFocus()
+
+    def _leave(self) -> None:
+        assert self._before is not None
+        self._show_as(self._before.font, 1.0, is_plain=True)
+        self._window.setWindowState(self._before.state)
+        self._polls = self._calm = 0
+        self._settling.start()
+
+    def _show_as(self, font: QFont, line_scale: float, *, is_plain: bool) -> None:
+        window = self._window
+        window.menuBar().setVisible(is_plain)
+        window.statusBar().setVisible(is_plain)
+        window.topology.tools.setVisible(is_plain)
+        window.banners.set_held_back(not is_plain)
+        QApplication.setFont(font)
+        window.plots.set_type(font, line_scale)
+        # The canvas takes its fonts with its colours.
+        window.apply_tokens(current_tokens())
+
+    def _settle(self) -> None:
+        window, before = self._window, self._before
+        self._polls += 1
+        # Once type is small in all panels, which else would keep the window from getting as small as it was.
+        window.workspaces.end_presenting()
+        if before is None or self._polls >= _MOST_POLLS:
+            self._bring_panels_back()
+        elif window.geometry() != before.rect:
+            self._calm = 0
+            if window.windowState() == Qt.WindowState.WindowNoState:
+                # Desktops remember the size, and not all of them the place.
+                window.setGeometry(before.rect)
+        else:
+            # The desktop may have its own say after ours.
+            self._calm += 1
+            if self._calm >= _CALM_POLLS:
+                self._bring_panels_back()
+
+    def _bring_panels_back(self) -> None:
+        """Puts panels where they were once more, now that there is the room that they had."""
+        self._settling.stop()
+        self._before = None
+        self._window.workspaces.bring_back()

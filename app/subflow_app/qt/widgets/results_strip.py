@@ -1,0 +1,117 @@
+"""The results of the runs that are shown, above their plots: a sentence, and a table that can be folded away."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTableView, QToolButton, QVBoxLayout, QWidget
+
+from subflow_app.core.language import tr
+from subflow_app.core.summary_text import TextTable
+from subflow_app.qt.models.text_table_model import TextTableModel
+from subflow_app.qt.theme import Tokens, table_style
+from subflow_app.qt.widgets.elided_label import ElidedLabel
+from subflow_app.qt.widgets.tables import set_up_table
+
+_MOST_ROWS = 5  # more are scrolled
+
+
+class ResultsStrip(QWidget):
+    """Hidden until there are results."""
+
+    folded = Signal(bool)  # by a person
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Without results."""
+        super().__init__(parent)
+        self.setObjectName("results_strip")
+        self.model = TextTableModel(self)
+        self._fold = QToolButton(self)
+        self._fold.setObjectName("results_fold")
+        self._fold.setAutoRaise(True)
+        self._fold.setCheckable(True)
+        self._fold.setText(tr("Results"))
+        self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._fold.clicked.connect(self._on_clicked)
+        self._line = ElidedLabel(self, Qt.TextElideMode.ElideRight)
+        self._line.setObjectName("results_line")
+        self.table = QTableView(self)
+        set_up_table(self.table, "results_table", tr("Results of the runs shown"))
+        self.table.setModel(self.model)
+        self.table.setFrameShape(QTableView.Shape.NoFrame)
+        self.table.setAlternatingRowColors(False)
+        self.table.verticalHeader().setMinimumSectionSize(1)
+        self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 3)
+        self.table.horizontalHeader().setStretchLastSection(False)
+        # Of the table alone: the window has its own copying.
+        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.table)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(self.copy)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 1, 8, 1)
+        bar.setSpacing(10)
+        bar.addWidget(self._fold)
+        bar.addWidget(self._line, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(bar)
+        layout.addWidget(self.table)
+        self.setAutoFillBackground(True)
+        self.set_folded(True)
+        self.hide()
+
+    def show_results(self, results: TextTable | None) -> None:
+        """Shows these; None: there are none."""
+        self.model.show_table(results)
+        self._line.setText("" if results is None else results.title)
+        self.setVisible(results is not None)
+        if results is not None:
+            self._fit()
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._line.text()
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the sentence stands alone."""
+        return not self._fold.isChecked()
+
+    def set_folded(self, is_folded: bool) -> None:
+        """Leaves the sentence alone, or shows the table below it."""
+        self._fold.setChecked(not is_folded)
+        self._fold.setArrowType(Qt.ArrowType.RightArrow if is_folded else Qt.ArrowType.DownArrow)
+        self._fold.setToolTip(tr("Show the table of results") if is_folded else tr("Fold the table of results"))
+        self.table.setVisible(not is_folded)
+
+    def copy(self) -> None:
+        """Puts the table on the clipboard."""
+        table = self.model.table
+        heads = [f"{each.title}, {each.unit}" if each.unit else each.title for each in table.columns]
+        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in (heads, *table.rows)) + "\n")
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours everything."""
+        self.table.setStyleSheet(table_style(tokens).replace("padding: 4px 8px", "padding: 1px 6px"))
+        self._line.setStyleSheet(f"color: {tokens.text};")
+
+    def _on_clicked(self, is_shown: bool) -> None:
+        self.set_folded(not is_shown)
+        self.folded.emit(not is_shown)
+
+    def _fit(self) -> None:
+        """As high as the rows, up to some; the names take what the numbers leave."""
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header.setMinimumSectionSize(40)
+        if self.model.columnCount():
+            header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        rows = min(self.model.rowCount(), _MOST_ROWS)
+        height = header.sizeHint().height() + rows * self.table.verticalHeader().defaultSectionSize() + 2
+        self.table.setFixedHeight(height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Of any width: what has no room is scrolled or left out."""
+        return QSize(0, super().minimumSizeHint().height())

@@ -1,0 +1,31 @@
+"""By mouse and keys, on an X screen of 1366x768: lab 1 from its first to its last step, and the tour of the README."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from tests.helpers.x_screen import on_own_screen
+
+
+ALL_WENT_WELL = ("", "", 0)
+
+
+def _told_by(journey: str) -> tuple[str, str, int]:
+    """What it printed, what it complained about, and how it ended."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("Xvfb is not installed")
+    told = on_own_screen("tests.helpers.first_hour", [journey], "1366x768")
+    return told.stdout, told.stderr, told.returncode
+
+
+@pytest.mark.timeout(300)
+def test_a_person_does_the_first_lab() -> None:
+    assert _told_by("lab") == ALL_WENT_WELL
+
+
+@pytest.mark.timeout(300)
+def test_a_person_takes_the_tour_of_the_readme(pytestconfig: pytest.Config) -> None:
+    if not pytestconfig.getoption("--full"):
+        pytest.skip("takes half a minute of processor time: --full")
+    assert _told_by("tour") == ALL_WENT_WELL

@@ -1,0 +1,65 @@
+"""Plots keep a height in which they can be read; what does not fit is scrolled."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+from tests.helpers.fake_runs import finished_traces
+
+from subflow_app.qt.plot_view import PlotView
+from subflow_app.qt.plotting.plot_item import LEAST_HEIGHT
+from subflow_app.qt.plotting.plot_scroll import PlotScroll
+
+
+@pytest.mark.parametrize("size", [(900, 600), (700, 260), (420, 180)])
+@pytest.mark.parametrize("with_table", [False, True])
+def test_no_plot_is_lower_than_can_be_read(view: PlotView, size: tuple[int, int], *, with_table: bool) -> None:
+    view.set_plot_shown("goodput", is_shown=True)
+    view.show_runs([finished_traces()])
+    view.resize(*size)
+    if with_table:
+        view.place_cursor("A")
+        view.place_cursor("B")
+    QApplication.processEvents()
+
+    assert view._span.isVisible() == with_table
+    assert len(view.stack.plots) > 3
+    for plot in view.stack.plots:
+        assert plot.item.geometry().height() >= LEAST_HEIGHT
+        axis = plot.item.getAxis("left")
+        low, high = plot.view.viewRange()[1]
+        assert len(axis.tickValues(low, high, plot.view.height())[0][1]) >= 3, plot.spec.id
+
+
+def test_plots_that_do_not_fit_are_scrolled_by_wheel_and_keys(view: PlotView) -> None:
+    view.show_runs([finished_traces()])
+    view.resize(700, 260)
+    QApplication.processEvents()
+    scroll = view.findChild(PlotScroll)
+    assert scroll is not None
+    bar = scroll.verticalScrollBar()
+    assert bar.maximum() > 0
+    assert scroll.focusPolicy() == Qt.FocusPolicy.TabFocus
+
+    QTest.keyClick(view.stack, Qt.Key.Key_PageDown)
+    assert bar.value() > 0
+    QTest.keyClick(view.stack, Qt.Key.Key_PageUp)
+    assert bar.value() == 0
+
+    # Over a curve the wheel zooms time; over a title it scrolls.
+    title = view.stack.mapFromScene(view.stack.plots[0].title.sceneBoundingRect().center())
+    before = view.stack.time_range
+    wheel(view.stack.viewport(), QPoint(title), -1)
+    assert bar.value() > 0
+    assert view.stack.time_range == before
+    on_curve = view.stack.mapFromScene(view.stack.plots[1].view.sceneBoundingRect().center())
+    at = bar.value()
+    wheel(view.stack.viewport(), QPoint(on_curve), 1)
+    assert bar.value() == at
+    assert view.stack.time_range != before
+
+
+def wheel(target: QWidget, at: QPoint, steps: int) -> None:
+    QTest.wheelEvent(target.window().windowHandle(), QPointF(target.mapTo(target.window(), at)), QPoint(0, 120 * steps))

@@ -1,0 +1,104 @@
+"""F11: the window for a lecture, and back to exactly what was there, whatever goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plotting.legend import Legend
+from subflow_app.qt.presentation import TYPE_SCALE
+
+
+def _sizes(window: MainWindow) -> dict[str, tuple[int, int]]:
+    """Of the panels that are seen, px."""
+    names = [*(name for name in window.docks.names() if window.docks.is_open(name)), "plots"]
+    contents = {name: window.plots if name == "plots" else window.docks.content(name) for name in names}
+    return {name: (each.width(), each.height()) for name, each in contents.items() if each.isVisible()}
+
+
+def _rest(window: MainWindow) -> object:
+    is_open = [name for name in window.docks.names() if window.docks.is_open(name)]
+    return is_open, window.size(), QApplication.font().pointSizeF(), window.menuBar().isVisible()
+
+
+def test_it_fills_the_screen_and_goes_back_to_what_was_there(
+    window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
+) -> None:
+    points = QApplication.font().pointSizeF()
+    run_once()
+    axis = window.plots.stack.time_plots[0].item.getAxis("left")
+    pen = window.plots.stack._line_width
+    window.resize(1600, 950)
+    for name in ("design", "lab", "run"):
+        window.bar.trigger(f"view.workspace_{name}")
+        QTest.qWait(50)  # panels have their sizes
+        sizes, rest = _sizes(window), _rest(window)
+        QTest.keyClick(window, Qt.Key.Key_F11)
+        assert window.isFullScreen()
+        assert window.bar["view.presentation"].isChecked()
+        assert [panel for panel in window.docks.names() if window.docks.is_open(panel)] == ["topology"]
+        assert QApplication.font().pointSizeF() == points * TYPE_SCALE
+        assert not window.menuBar().isVisible()
+        assert window.toolbar.isVisible()
+        assert not window.topology.tools.isVisible()
+        window.banners.show_banner("file", "warning", "Something is to be said.")
+        assert not window.banners.isVisible()
+        legend = window.plots.findChild(Legend)
+        assert legend is not None
+        for column in range(1, window.plots.legend_model.columnCount()):
+            texts = [window.plots.legend_model.widest_text(column), "888.8"]
+            widest = max(map(legend.tree.fontMetrics().horizontalAdvance, texts))
+            assert legend.tree.columnWidth(column) >= widest + 6  # what Qt leaves free beside a text
+        axis = window.plots.stack.time_plots[0].item.getAxis("left")
+        assert axis.style["tickFont"].pointSizeF() == points * TYPE_SCALE
+        assert window.plots.stack._line_width == 2 * pen
+        # Closed meanwhile, it would come back as it was.
+        assert window.workspaces.current == name
+        geometry = window.presentation.geometry_before
+        assert geometry is not None
+        QTest.keyClick(window.plots, Qt.Key.Key_Escape)
+        qtbot.waitUntil(lambda: window.presentation.is_settled)
+        assert not window.isFullScreen()
+        assert window.banners.isVisible()
+        window.banners.close_banner("file")
+        assert window.topology.tools.isVisible() == window.topology.isVisible()
+        QTest.qWait(50)
+        assert _rest(window) == rest, name
+        assert list(_sizes(window)) == list(sizes), name
+        for panel, size in _sizes(window).items():
+            assert size == pytest.approx(sizes[panel], abs=6), (name, panel)  # px of a handle, which splitters round
+    assert window.plots.stack._line_width == pen
+
+
+def test_a_run_goes_on_and_a_workspace_ends_it(window: MainWindow, qtbot: QtBot) -> None:
+    window.bar.trigger("run.speed_slow")
+    window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: window.runs.is_running)
+    window.bar.trigger("view.presentation")
+    assert window.runs.is_running
+    kept = window.workspaces.states()[window.workspaces.current]
+    window.bar.trigger("view.workspace_analyse")
+    assert not window.presentation.is_on
+    qtbot.waitUntil(lambda: window.presentation.is_settled)
+    assert window.docks.is_open("history")
+    assert window.runs.is_running
+    assert window.workspaces.states()["run"] == kept
+    window.bar.trigger("run.speed_express")
+    qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+
+
+def test_escape_first_ends_what_it_ends_elsewhere(window: MainWindow, qtbot: QtBot) -> None:
+    window.bar.trigger("view.presentation")
+    window.topology.canvas.setFocus()
+    window.topology.select("links.wifi")
+    QTest.keyClick(window.topology.canvas, Qt.Key.Key_Escape)
+    assert window.presentation.is_on
+    QTest.keyClick(window.topology.canvas, Qt.Key.Key_Escape)
+    assert not window.presentation.is_on
+    qtbot.waitUntil(lambda: window.presentation.is_settled)
