@@ -36,6 +36,7 @@ for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCO
 
 # What takes more than fifteen seconds of processor time, longest first.
 LONGEST_FILES = (
+    "app_selftest/test_walk.py",
     "app_core/paper/test_figures.py",
     "app_qt/test_export.py",
     "sim/test_newcomer.py",
@@ -44,6 +45,7 @@ LONGEST_FILES = (
     "app_qt/test_history.py",
     "app_qt/test_drawing.py",
     "docs/test_guide.py",
+    "docs/test_printed_code.py",
     "app_qt/test_heartbeat.py",
     "agents/test_training.py",
     "app_qt/test_gallery.py",
@@ -52,7 +54,6 @@ LONGEST_FILES = (
     "app_core/labs/test_lab_file.py",
     "app_qt/test_actions.py",
     "app_core/learning/test_training.py",
-    "app_qt/test_accessibility.py",
 )
 
 # Derived from the code under test alone, so that a failure comes back on the next run and on other machines.

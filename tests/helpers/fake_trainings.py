@@ -114,7 +114,7 @@ class FakeDesk:
             controller=agent,
             scenario="drlcc-sc1",
             seed=number,
-            budget="50,000 decisions",
+            budget="50 000 decisions",
             folder=self.folder / str(number),
             state=state,
         )

@@ -24,6 +24,7 @@ from subflow_app.selftest.checks import (
     sweep,
     tables,
     training,
+    walk,
     window,
 )
 
@@ -32,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     core_signature.CHECK,
     qt_platform.CHECK,
     window.CHECK,
+    walk.CHECK,
     languages.CHECK,
     guide.CHECK,
     licences.CHECK,

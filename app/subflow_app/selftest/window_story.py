@@ -19,7 +19,7 @@ from subflow_app.selftest.check import CheckError, require
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
-_LOOK_MS = 20
+_LOOK_MS = 5
 _PATIENCE_S = 60.0
 _SERIOUS = (" WARNING ", " ERROR ", " CRITICAL ")
 # A pixel in so many is looked at, in both directions.

@@ -1,0 +1,42 @@
+"""A person finds nothing wrong on a walk through the window, on an X screen: sizes, languages, themes and scales."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+
+import pytest
+from tests.helpers import walk
+
+SIZES = (("--size", "1366x768"), ("--size", "1280x720"), ("--size", "2732x1536", "--scale", "200"))
+LOOKS = (("en", "light"), ("de", "dark"), ("en", "contrast"))
+DAILY = (
+    (*SIZES[0], "--language", "en", "--theme", "light"),
+    (*SIZES[1], "--language", "de", "--theme", "dark", "--depth", "texts"),
+    (*SIZES[2], "--language", "en", "--theme", "contrast", "--depth", "quick"),
+)
+
+
+NOTHING_IS_WRONG = ("", "", 0)
+
+
+def _told_by_a_walk(*words: str) -> tuple[str, str, int]:
+    """What it printed, what it complained about, and how it ended."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("Xvfb is not installed")
+    told = walk.take(words)
+    return told.stdout, told.stderr, told.returncode
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("words", DAILY, ids=" ".join)
+def test_nothing_is_wrong_on_a_walk(words: tuple[str, ...]) -> None:
+    assert _told_by_a_walk(*words) == NOTHING_IS_WRONG
+
+
+@pytest.mark.timeout(1800)
+def test_nothing_is_wrong_in_any_size_and_look(pytestconfig: pytest.Config) -> None:
+    if not pytestconfig.getoption("--full"):
+        pytest.skip("takes minutes: --full")
+    for size, (language, theme) in itertools.product(SIZES, LOOKS):
+        assert _told_by_a_walk(*size, "--language", language, "--theme", theme) == NOTHING_IS_WRONG
