@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import subflow_app
+from subflow_app.distribution import DISTRIBUTION, install_command
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -98,3 +99,17 @@ def test_what_is_installed_is_pinned() -> None:
     extras = PROJECT["optional-dependencies"]
     assert all("==" in requirement for extra in ("dev", "envs", "train") for requirement in extras[extra])
     assert all("==" in requirement or "<" in requirement for requirement in PROJECT["dependencies"])
+
+
+def test_nobody_is_sent_to_the_project_of_another_that_has_our_short_name_on_pypi() -> None:
+    assert PROJECT["name"] == DISTRIBUTION
+    extras = "|".join(PROJECT["optional-dependencies"])
+    wrong = re.compile(
+        rf"subflow\[({extras})\]|(metadata|distribution|version)\(\"subflow\"\)|pip install ['\"]?subflow\b(?!-)"
+    )
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "assets").rglob("*.po")]
+    read = [path for path in [*SOURCES, *pages] if path != Path(__file__)]
+    assert [_name(path) for path in read if wrong.search(path.read_text(encoding="utf-8"))] == []
+    for extra in ("train", "cluster", "pcap"):
+        assert extra in PROJECT["optional-dependencies"]
+        assert install_command(extra) == f'pip install "subflow-workbench[{extra}]"'

@@ -17,12 +17,10 @@ from tests.helpers.guide_pictures import PICTURES
 
 from subflow_app.cli.commands import app
 from subflow_app.core.guide import GuidePage, guide_page
-from subflow_app.core.resources import find_scenario
 from subflow_app.plots import PLOTS
 from subflow_app.qt.actions.choices import PANELS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import SECTIONS
-from subflow_sim.scenario import load_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs"
@@ -148,20 +146,3 @@ def test_every_picture_is_taken_by_the_script_and_shown() -> None:
     assert shown == {picture.name for picture in PICTURES} == set(files)
     assert sum(files.values()) < MOST_PICTURES_B
     assert all(alternative for text in texts for alternative in re.findall(r"!\[([^\]]*)\]", text))
-
-
-def test_commands_of_the_guide_can_be_typed() -> None:
-    group: Any = typer.main.get_command(app)
-    lines = [
-        line.split()
-        for path in SOURCES.rglob("*.md")
-        for block in re.findall(r"```sh\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
-        for line in block.splitlines()
-        if line.startswith("subflow ")
-    ]
-    assert len(lines) > 50
-    for _, command, *words in lines:
-        assert command in group.commands, command
-        if command == "run":
-            overrides = [words[place + 1] for place, word in enumerate(words) if word == "--set"]
-            load_scenario(find_scenario(words[0]), overrides=overrides)

@@ -1,0 +1,110 @@
+"""Facts that README and guide state and that change with the program: versions, counts, names, limits, keys, files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import platformdirs
+import pytest
+from tests.helpers.printed_code import PAGES, ROOT
+
+from subflow_app.core.crash_reports import REPORTS_KEPT
+from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.labs.lab_file import lab_names
+from subflow_app.core.paper.paper_styles import STYLES
+from subflow_app.core.paths import default_database, log_path, settings_path
+from subflow_app.plots import PLOTS
+from subflow_app.qt.actions import ACTIONS
+from subflow_sim.catalog import controllers, schedulers
+from subflow_sim.limits import Limits
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
+OVERVIEWS = [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("sim/*/README.md"))]
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+# Keys that belong to the toolkit or to the desktop: no action of ours has them.
+_NOT_ACTIONS = {"Ctrl+C"}
+
+
+def test_versions_of_python_are_those_that_the_project_takes() -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    match = re.fullmatch(r">=3\.(\d+),<3\.(\d+)", wanted)
+    assert match is not None
+    told = f"Python 3.{match[1]} to 3.{int(match[2]) - 1} "
+    assert told in README
+    assert told in START
+    assert f"OLDEST_PYTHON, NEWEST_PYTHON = (3, {match[1]}), (3, {int(match[2]) - 1})" in (ROOT / "dev.py").read_text()
+
+
+def test_counts_are_counted() -> None:
+    assert f"{len(PLOTS)} plots share" in README
+    assert f"has {_WORDS[len(lab_names())]} guided labs" in README
+    assert f"every experiment of the {_WORDS[len(PAPERS)]} papers" in README
+
+
+def test_all_controllers_and_schedulers_are_named() -> None:
+    inside = README.partition("## What is inside")[2].partition("\n## ")[0].lower()
+    plain = re.sub(r"[^a-z0-9]", "", inside)
+    assert [each.name for each in (*controllers(), *schedulers()) if each.name.replace("-", "") not in plain] == []
+
+
+def test_limits_and_sizes_are_those_of_the_program() -> None:
+    assert Limits() == Limits(memory_bytes=4e9, link_crossings=2e10)
+    assert "beyond 4 GB or 2·10¹⁰ events it is refused" in README
+    (column,) = (style for style in STYLES if style.id == "ieee")
+    assert f"one column of a paper, {column.width_mm:g} mm" in README
+    assert f"The last {REPORTS_KEPT} are kept." in INSTALLATION
+
+
+def test_keys_do_what_is_written() -> None:
+    known = {key for spec in ACTIONS for key in spec.shortcuts}
+    used = {
+        (path.relative_to(ROOT).as_posix(), key)
+        for path in PAGES
+        for key in re.findall(
+            r"(?<![\w+])((?:Ctrl|Alt|Shift)(?:\+(?:Ctrl|Alt|Shift))*\+(?:F\d+|[A-Z/]|Return|Enter|Space)|F\d{1,2})(?![\w+])",
+            path.read_text(encoding="utf-8"),
+        )
+    }
+    assert sorted(each for each in used if each[1] not in known | _NOT_ACTIONS) == []
+    assert len(used) > 20
+
+
+def test_files_lie_where_the_guide_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if not platformdirs.user_data_dir().startswith("/"):
+        pytest.skip("the first column is that of Linux")
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    linux = re.findall(r"^\| [^|]+ \| `(~/\.[^`]+)` \|", INSTALLATION, re.MULTILINE)
+    folders = [default_database().parent, settings_path().parent, log_path().parent]
+    assert [f"~/{folder.relative_to(tmp_path).as_posix()}" for folder in folders] == linux
+
+
+@pytest.mark.parametrize("page", OVERVIEWS, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_an_overview_points_at_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    # A file in backticks is below the page, or one of the tree if only its name is given.
+    files = set(re.findall(r"`(\w[\w./-]*\.(?:py|h|cpp|toml|sh|nsi|md|json|yml|db|svg))`", text))
+    missing = [
+        file
+        for file in sorted(files)
+        if not (page.parent / file).exists() and not (ROOT / file).exists() and not any(ROOT.rglob(f"*/{file}"))
+    ]
+    assert [file for file in missing if file != "my.toml" and not file.startswith("build/")] == []
+
+
+def test_sources_that_the_guide_names_are_there() -> None:
+    named = {
+        (path.relative_to(ROOT).as_posix(), file)
+        for path in PAGES
+        for file in re.findall(r"`((?:sim|agents|app|assets|docs|tests|packaging)/[\w./-]+)`", path.read_text("utf-8"))
+    }
+    assert sorted(each for each in named if not (ROOT / each[1]).exists()) == []
+    assert len(named) > 10
