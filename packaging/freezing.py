@@ -112,9 +112,10 @@ def own_binaries() -> list[tuple[str, str]]:
 
 
 def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
-    """Files that the program reads: its assets, its guide, the licences, its metadata, and the fonts of its icons."""
+    """Files that the program reads: assets, library of results, guide, licences, metadata, and the fonts of its icons."""
     assets = root / "assets"
     data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in _asset_files(assets)]
+    data.append((str(root / "experiments.db"), "."))
     data.append((str(prepared / "guide"), "guide"))
     data += [(str(font), "qtawesome/fonts") for font in _icon_fonts()]
     data.append((str(_qt_texts()), "PySide6/Qt/translations"))

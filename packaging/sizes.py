@@ -13,7 +13,8 @@ _FAMILIES = {
     "numpy.libs": "NumPy", "numpy": "NumPy", "scipy.libs": "SciPy", "scipy": "SciPy", "pillow.libs": "Pillow",
     "PIL": "Pillow", "torch": "PyTorch", "PySide6": "Qt and PySide6", "shiboken6": "Qt and PySide6",
     "PySide6QtAds": "docking system (QtAds)", "matplotlib": "Matplotlib",
-    "assets": "Subflow: assets", "guide": "Subflow: guide", "subflow_sim": "Subflow: core",
+    "assets": "Subflow: assets", "experiments.db": "Subflow: library of results", "guide": "Subflow: guide",
+    "subflow_sim": "Subflow: core",
     "licenses": "licences",
     "sqlalchemy": "SQLAlchemy", "qtawesome": "icon fonts (QtAwesome)", "base_library.zip": "Python",
 }  # fmt: skip

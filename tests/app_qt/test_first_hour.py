@@ -7,7 +7,6 @@ import shutil
 import pytest
 from tests.helpers.x_screen import on_own_screen
 
-
 ALL_WENT_WELL = ("", "", 0)
 
 

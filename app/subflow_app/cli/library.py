@@ -42,7 +42,7 @@ def build(
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file, which is replaced when all is made.")
-    ] = Path("assets/experiments.db"),
+    ] = Path("experiments.db"),
     jobs: Jobs = "all",
     as_json: Json = False,
 ) -> None:

@@ -20,9 +20,9 @@ def resource_path(relative: str) -> Path:
     Raises:
         ResourceError: if it is not there.
     """
-    path = _assets().joinpath(*relative.split("/"))
+    path = assets_folder().joinpath(*relative.split("/"))
     if not path.exists():
-        raise ResourceError(f"{relative} is missing in {_assets()}: install Subflow again")
+        raise ResourceError(f"{relative} is missing in {assets_folder()}: install Subflow again")
     return path
 
 
@@ -65,7 +65,7 @@ def shipped_sweep(name: str) -> Path | None:
 
 
 @cache
-def _assets() -> Path:
+def assets_folder() -> Path:
     """The assets folder: beside the frozen program, inside the installed package, or at the top of the source tree."""
     here = Path(__file__).resolve()
     bundle = bundle_folder()

@@ -30,6 +30,7 @@ from subflow_app.core.library.contents import entries_of, leaderboard_entry, ver
 from subflow_app.core.library.shipped import open_library
 from subflow_app.core.library.shipped_board import board_file, known_board, shipped_board
 from subflow_app.core.library.taking import SHIPPED_TAG, take_experiment, take_lab, take_leaderboard, take_to_go_on
+from subflow_app.core.library.thumbnails import thumbnail_file
 from subflow_store import Store, open_store
 from subflow_store.liveness import this_process
 
@@ -92,6 +93,14 @@ def test_it_has_what_figures_need_and_nothing_of_the_machine(
     assert sorted(path.name for path in file.parent.iterdir()) == ["experiments.db", "gallery"]
     (picture,) = (file.parent / "gallery").iterdir()
     assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_what_is_made_from_it_lies_in_the_assets_beside_it_if_there_are_any(tmp_path: Path) -> None:
+    library = tmp_path / "experiments.db"
+    assert board_file(library) == tmp_path / "leaderboard.json"
+    (tmp_path / "assets").mkdir()
+    assert board_file(library) == tmp_path / "assets" / "leaderboard.json"
+    assert thumbnail_file(library, "fig1") == tmp_path / "assets" / "gallery" / "fig1.png"
 
 
 def test_its_results_are_shown_where_there_are_no_others(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:

@@ -12,15 +12,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import LibraryError, ResourceError
+from subflow_app.core.errors import LibraryError
 from subflow_app.core.paths import library_cache
-from subflow_app.core.resources import resource_path
+from subflow_app.core.resources import assets_folder
 
 if TYPE_CHECKING:
     from subflow_store import Store
 
 LIBRARY = "experiments.db"
-"""Name of the file among the assets."""
+"""Name of the file, beside the assets."""
 
 # Where SQLite keeps what we number our schemas by, PRAGMA user_version: big-endian, 4 bytes.
 _SCHEMA_VERSION_AT = 60
@@ -28,10 +28,14 @@ _SCHEMA_VERSION_AT = 60
 
 def shipped_library() -> Path | None:
     """The file; None if this installation came without one."""
-    try:
-        return resource_path(LIBRARY)
-    except ResourceError:
-        return None
+    path = assets_folder().with_name(LIBRARY)
+    return path if path.is_file() else None
+
+
+def companion_path(library: Path, name: str) -> Path:
+    """Where a file is that was made from a library so as to be there at once: in the assets beside it, if there are."""
+    assets = library.with_name("assets")
+    return assets / name if assets.is_dir() else library.with_name(name)
 
 
 def open_library(path: Path | None = None) -> Store | None:

@@ -30,7 +30,7 @@ _FORMAT = 1
 
 def board_file(library: Path) -> Path:
     """Where the values of the leaderboard of a library are."""
-    return library.with_name("leaderboard.json")
+    return shipped.companion_path(library, "leaderboard.json")
 
 
 def write_board_file(board: Board, library: Path, shipped: Shipped) -> Path:
