@@ -112,7 +112,7 @@ def own_binaries() -> list[tuple[str, str]]:
 
 
 def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
-    """Files that the program reads: assets, library of results, guide, licences, metadata, and the fonts of its icons."""
+    """Files that the program reads: assets, library of results, guide, licences, metadata, fonts of its icons."""
     assets = root / "assets"
     data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in _asset_files(assets)]
     data.append((str(root / "experiments.db"), "."))
