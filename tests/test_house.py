@@ -12,6 +12,7 @@ import pytest
 
 import subflow_app
 from subflow_app.distribution import DISTRIBUTION, install_command
+from tests.helpers import import_graph
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -91,6 +92,13 @@ def test_the_packages_import_what_they_declare_and_declare_what_they_import() ->
     from_others.add("qtawesome")
     needed = {DISTRIBUTION_OF.get(name, name) for name in from_others}
     assert needed - optional == declared
+
+
+@pytest.mark.parametrize("house", ["subflow_agents", "subflow_store"])
+def test_nothing_is_imported_in_a_circle(house: str) -> None:
+    found = [one for one in import_graph.imports(import_graph.modules()) if one.importer.startswith(house)]
+    assert import_graph.circles(import_graph.between_rooms(found)) == []
+    assert import_graph.circles(import_graph.between_modules(found)) == []
 
 
 def test_what_is_installed_is_pinned() -> None:

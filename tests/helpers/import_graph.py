@@ -1,0 +1,160 @@
+"""Who imports whom: the modules of the packages, those that are imported inside functions counted as well.
+
+``python -m tests.helpers.import_graph`` prints the circles, and how many imports wait inside functions.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = {
+    "subflow_sim": ROOT / "sim/subflow_sim",
+    "subflow_agents": ROOT / "agents/subflow_agents",
+    "subflow_store": ROOT / "app/subflow_store",
+    "subflow_app": ROOT / "app/subflow_app",
+}
+
+# What has rooms of its own: elsewhere a room is what lies directly in the package.
+HOUSES = ("subflow_app.core", "subflow_app.qt")
+
+Graph = Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import of one module of ours by another.
+
+    Attributes:
+        importer: The module that has the statement.
+        imported: The module that it names, or that has the name.
+        line: Where the statement stands.
+        late: It stands inside a function.
+    """
+
+    importer: str
+    imported: str
+    line: int
+    late: bool
+
+
+def modules() -> dict[str, Path]:
+    """Every module of ours and its file, packages included."""
+    found = {}
+    for package, folder in SOURCES.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            found[".".join([package, *(part for part in parts if part != "__init__")])] = path
+    return found
+
+
+def imports(known: Mapping[str, Path]) -> list[Import]:
+    """Every import between these modules; what is imported for types alone is none."""
+    return [one for module, path in known.items() for one in _imports_of(module, path, known)]
+
+
+def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
+    for statement, late in _statements(ast.parse(path.read_text(encoding="utf-8")), late=False):
+        if isinstance(statement, ast.Import):
+            named = {alias.name for alias in statement.names}
+        else:
+            assert statement.level == 0 and statement.module is not None, f"{path} imports by dots"
+            # A name is a module of the package, or something that the package itself has.
+            inside = [f"{statement.module}.{alias.name}" for alias in statement.names]
+            named = {name if name in known else statement.module for name in inside}
+        yield from (Import(module, name, statement.lineno, late) for name in sorted(named & known.keys()))
+
+
+def _statements(node: ast.AST, *, late: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, late
+        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            for other in child.orelse:
+                yield from _statements(other, late=late)
+        else:
+            yield from _statements(child, late=late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def room_of(module: str) -> str:
+    """The room that a module is in: a folder of core or of qt, a loose module; elsewhere a part of the package."""
+    parts = module.split(".")
+    depth = 3 if ".".join(parts[:2]) in HOUSES else 2
+    return ".".join(parts[:depth])
+
+
+def between_modules(found: Iterable[Import]) -> Graph:
+    """What each module imports."""
+    return _graph((one.importer, one.imported) for one in found)
+
+
+def between_rooms(found: Iterable[Import]) -> Graph:
+    """Which rooms each room imports from."""
+    return _graph((room_of(one.importer), room_of(one.imported)) for one in found)
+
+
+def _graph(pairs: Iterable[tuple[str, str]]) -> Graph:
+    edges: dict[str, set[str]] = {}
+    for source, target in pairs:
+        edges.setdefault(source, set())
+        edges.setdefault(target, set())
+        if source != target:
+            edges[source].add(target)
+    return {node: frozenset(targets) for node, targets in edges.items()}
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """The strongly connected components of more than one node, the largest first.
+
+    Source: Tarjan 1972, Depth-first search and linear graph algorithms.
+    """
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in sorted(graph[node]):
+            if target not in index:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], index[target])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return sorted(found, key=lambda circle: (-len(circle), circle))
+
+
+def late_imports(known: Mapping[str, Path]) -> int:
+    """How many import statements wait inside a function, those of other people's packages counted."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in known.values())
+    return sum(late for tree in trees for _, late in _statements(tree, late=False))
+
+
+def main() -> None:
+    """Prints the circles between rooms and between modules, and the number of late imports."""
+    known = modules()
+    found = imports(known)
+    for title, graph in (("rooms", between_rooms(found)), ("modules", between_modules(found))):
+        knots = circles(graph)
+        print(f"{len(graph)} {title}, {len(knots)} circles")
+        for knot in knots:
+            print(f"  {len(knot)}: {', '.join(name.removeprefix('subflow_app.') for name in knot)}")
+    late = [one for one in found if one.late]
+    print(f"{late_imports(known)} import statements wait inside functions, {len(late)} of them for modules of ours")
+
+
+if __name__ == "__main__":
+    main()
