@@ -9,10 +9,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tests.helpers import import_graph
 
 import subflow_app
 from subflow_app.distribution import DISTRIBUTION, install_command
-from tests.helpers import import_graph
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
