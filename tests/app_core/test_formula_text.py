@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.formula_text import (
     Fraction,
     Node,
@@ -15,7 +16,6 @@ from subflow_app.core.formula_text import (
     parse_formula,
     split_blocks,
 )
-from subflow_app.core.learning.policies import app_catalog
 
 
 def told(node: Node) -> str:

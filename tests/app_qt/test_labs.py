@@ -14,12 +14,12 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.labs import small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.labs import lab_file
 from subflow_app.core.labs.lab import Prediction, Step, Target
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import run_lab
 from subflow_app.core.labs.solution import parse_order
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.paths import labs_directory
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.learning import policies
+from subflow_app.core.learning import evaluations
 from subflow_app.core.learning.evaluations import EvaluationJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
@@ -76,7 +76,7 @@ def test_a_policy_of_the_library_is_found_by_its_name(
     subflow: Subflow, scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     library = PolicyLibrary((tmp_path / "library",))
-    monkeypatch.setattr(policies, "policy_library", lambda: library)
+    monkeypatch.setattr(evaluations, "policy_library", lambda: library)
     (tmp_path / "library").mkdir()
     shutil.copy(shipped_policies() / "drl-cc.safetensors", tmp_path / "library" / "mine.safetensors")
     answer = subflow("evaluate", "mine", "--scenario", scenario, "--seeds", 1, "--baselines", "", "--json")

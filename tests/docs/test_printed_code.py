@@ -17,7 +17,7 @@ import typer.testing
 from tests.helpers.printed_code import NOT_RUN, PAGES, ROOT, SLOW, Block, blocks
 
 from subflow_app.cli.commands import app
-from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.learning.recipes import load_recipe
 from subflow_app.core.resources import find_scenario
 from subflow_sim.scenario import parse_scenario

@@ -154,9 +154,7 @@ def report() -> str:
         lines.append(f"{len(graph)} {title}, {len(knots)} circles")
         lines += [f"  {len(knot)}: {', '.join(name.removeprefix('subflow_app.') for name in knot)}" for knot in knots]
     late = sum(one.late for one in found)
-    return "\n".join(
-        [*lines, f"{late_imports(known)} imports wait inside functions, {late} of them of modules of ours"]
-    )
+    return "\n".join([*lines, f"{late_imports(known)} imports wait in functions, {late} of them of modules of ours"])
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_agents.registry import agents
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.history.run_query import help_lines
 from subflow_app.core.language import ENGLISH, LANGUAGES
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training import JobState
 from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS

@@ -20,7 +20,7 @@ def agents(context: typer.Context, as_json: Json = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from subflow_app.core.learning.policies import policy_document, policy_records, policy_table
+    from subflow_app.core.policies.library import policy_document, policy_records, policy_table
 
     records = policy_records()
     if as_json:
@@ -40,7 +40,7 @@ def show(
 
     It says what the policy sees and does, how it was made and how well it did.
     """
-    from subflow_app.core.learning.policies import find_policy, policy_document, policy_lines
+    from subflow_app.core.policies.library import find_policy, policy_document, policy_lines
 
     record = find_policy(name)
     if as_json:

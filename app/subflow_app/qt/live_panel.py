@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.language import tr
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.live_state import LiveLink, live_controller, live_link, live_subflows
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.form import FieldOption

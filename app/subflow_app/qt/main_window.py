@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part

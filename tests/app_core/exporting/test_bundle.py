@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import write_bundle
 from subflow_app.core.exporting.verification import verify_bundle
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.resources import resource_path
 from subflow_app.core.running.runs import RunJob
 from subflow_sim import parse_scenario

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.sweep_draft import ALL, SEEDS, SweepDraft, check_draft, estimate_draft, plan_of
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits

@@ -21,11 +21,11 @@ from subflow_app.core.errors import RecipeError, TrainingError
 from subflow_app.core.experiments.recipe import Recipe, Series
 from subflow_app.core.json_document import number
 from subflow_app.core.learning.kept_trainings import KeptProgress, KeptTraining, KeptTrainings, WantedTraining
-from subflow_app.core.learning.policies import card_of
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_folder import best_policy
 from subflow_app.core.learning.training_setup import TrainingRequest, request_of
 from subflow_app.core.learning.training_worker import TRAINER
+from subflow_app.core.policies.library import card_of
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import subflow_app
+from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, SCENARIO, SUMMARY, TRACES
 from subflow_app.core.exports import ExportPlan, export_run
@@ -164,7 +165,6 @@ def _manifest(path: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
 
 def _scenario(path: Path, files: Mapping[str, bytes], policies: Path) -> Scenario:
     """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
-    from subflow_app.core.learning.policies import policy_library
     from subflow_sim.catalog import catalog_with
     from subflow_sim.errors import ScenarioError
     from subflow_sim.policy_library import PolicyLibrary

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import subflow_app
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import LabError
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress, now, step_document
 from subflow_app.core.labs.second_look import look_again
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.runs import RunJob, RunState
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import parse_scenario

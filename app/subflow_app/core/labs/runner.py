@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, LabError
 from subflow_app.core.labs.evidence import EvidenceReader
 from subflow_app.core.labs.lab import Lab, Step
 from subflow_app.core.labs.progress import Progress
 from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.core.labs.solution import Order, SolutionError, parse_order
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.runs import RunJob, RunState
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import with_overrides

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.leaderboard.contest import Contest
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_sim.errors import ParamError
 from subflow_sim.params import Algorithm, AlgorithmCatalog

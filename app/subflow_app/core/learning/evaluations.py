@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from subflow_app.core.catalog import policy_library
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 
 if TYPE_CHECKING:
@@ -152,7 +153,6 @@ def _contender_text(text: str) -> str:
     Names of controllers and agents come first: they stand for the policy that ships with them.
     """
     from subflow_agents import agent_names
-    from subflow_app.core.learning.policies import policy_library
     from subflow_sim.catalog import controllers
 
     if text in agent_names() or any(text == each.name for each in controllers()):

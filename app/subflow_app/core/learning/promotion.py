@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.learning.policies import policy_library
 from subflow_app.core.paths import policy_folder
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file

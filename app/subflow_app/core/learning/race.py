@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.learning.training_progress import CLASSICS, Training
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, set_value

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import fork_of
 from subflow_app.core.paper.figure_plan import FigurePlan, kind_of_suffix, run_plan
@@ -134,7 +135,6 @@ def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
         RunNotFound: if there is no such run.
         StoreError: if one cannot be read.
     """
-    from subflow_app.core.learning.policies import app_catalog
     from subflow_app.core.traces import StoredTraces
     from subflow_sim.errors import SimError
     from subflow_sim.scenario import parse_scenario

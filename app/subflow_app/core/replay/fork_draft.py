@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.replay.fork_origin import ForkOrigin
 from subflow_app.core.replay.fork_plan import (
     ForkPlan,

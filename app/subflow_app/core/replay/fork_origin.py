@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import subflow_app
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.language import tr
@@ -287,7 +288,6 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
 
 
 def _readable(text: str, title: str, version: str) -> Scenario:
-    from subflow_app.core.learning.policies import app_catalog
     from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.running.runs import RunJob, RunResult, RunState
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
 from subflow_sim.scenario import parse_scenario

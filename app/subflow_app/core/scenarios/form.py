@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from subflow_app.core.language import tr, trn
-from subflow_app.core.learning.policies import card_of, policy_records
-from subflow_app.core.learning.policy_cards import card_line, card_text
+from subflow_app.core.policies.cards import card_line, card_text
+from subflow_app.core.policies.library import card_of, policy_records
 from subflow_app.core.scenarios.form_text import shown_unit, text_of
 from subflow_app.core.scenarios.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import ROWS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.learning.policies import app_catalog
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.toml_edit import Path, TomlEditError, TomlValue, read_toml, set_value
 from subflow_sim.delivery_trace import trace_content

@@ -39,8 +39,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, SweepError
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, shipped_sweep
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_overrides, with_traces
 from subflow_app.core.scenarios.toml_edit import TomlValue, render

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import SweepError
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
 from subflow_app.core.sweeps.run_key import scenario_hash
 from subflow_app.core.sweeps.sweep_plan import SweepPlan, SweepPoint

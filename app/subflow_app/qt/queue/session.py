@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, trn
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.running.run_queue import QueuedRun, QueueState, RunQueue, default_parallel, grid_of
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.database import DatabaseControl

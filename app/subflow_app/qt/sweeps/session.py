@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr, trn
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import with_traces
 from subflow_app.core.sweeps.executors import jobs_beside_window

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QPoint, Signal
 from PySide6.QtGui import QUndoStack
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.core.learning.policies import app_catalog
 from subflow_app.core.scenarios.flow_draft import FlowDraft
 from subflow_app.core.scenarios.scenario_doc import Change
 from subflow_app.core.scenarios.scenario_edits import add_flow, check_flow_ends, set_paths

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
-from subflow_app.core.learning.policy_cards import CARD_KEYS, card_line, card_text
-from subflow_app.core.paths import policy_folder
+from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
 from subflow_sim.errors import PolicyError
-from subflow_sim.policy_library import SUFFIX, PolicyLibrary, shipped_policies
+from subflow_sim.policy_library import SUFFIX, PolicyLibrary
 
 if TYPE_CHECKING:
     from subflow_app.core.summary_text import TextTable
-    from subflow_sim.params import AlgorithmCatalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +43,6 @@ class PolicyRecord:
         """How it was made and what it can do; free in form."""
         card = (self.document or {}).get("card")
         return card if isinstance(card, Mapping) else {}
-
-
-def policy_library() -> PolicyLibrary:
-    """The policies by name: what ships first, so that its names mean the same everywhere, then the user's."""
-    return PolicyLibrary((shipped_policies(), policy_folder()))
-
-
-def app_catalog() -> AlgorithmCatalog:
-    """Everything a scenario may name as controller, scheduler or policy."""
-    from subflow_sim.catalog import catalog_with
-
-    return catalog_with(policy_library())
 
 
 def policy_records(library: PolicyLibrary | None = None) -> tuple[PolicyRecord, ...]:

@@ -1,0 +1,23 @@
+"""What scenarios can name: controllers, schedulers, and the policies that ship or are the user's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from subflow_app.core.paths import policy_folder
+from subflow_sim.policy_library import PolicyLibrary, shipped_policies
+
+if TYPE_CHECKING:
+    from subflow_sim.params import AlgorithmCatalog
+
+
+def policy_library() -> PolicyLibrary:
+    """The policies by name: what ships first, so that its names mean the same everywhere, then the user's."""
+    return PolicyLibrary((shipped_policies(), policy_folder()))
+
+
+def app_catalog() -> AlgorithmCatalog:
+    """Everything a scenario may name as controller, scheduler or policy."""
+    from subflow_sim.catalog import catalog_with
+
+    return catalog_with(policy_library())
