@@ -16,58 +16,13 @@ from typing import TYPE_CHECKING, Any
 from subflow_agents.config import CLASSICS
 from subflow_agents.errors import ConfigError
 from subflow_agents.scenarios import SINGLE_PATH_BASELINES, read_scenario, steered_flows
+from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
     from subflow_sim import Scenario, Simulation
 
 LEAST_MBPS = 0.01
 """A flow that got less counts as this much in a score, which is logarithmic."""
-
-# Upper 97.5 % points of Student's t for 1 to 30 degrees of freedom; beyond, 1.96 and the first term of its expansion.
-_T = (
-    *(12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281),
-    *(2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860),
-    *(2.0796, 2.0739, 2.0687, 2.0639, 2.0595, 2.0555, 2.0518, 2.0484, 2.0452, 2.0423),
-)
-_NORMAL = 1.959964
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A number over several seeds.
-
-    Attributes:
-        mean: NaN without values.
-        ci95: half the width of the 95 % confidence interval of the mean, by Student's t; NaN for fewer than 2 values.
-        values: one per seed, in the order of the seeds.
-    """
-
-    mean: float
-    ci95: float
-    values: tuple[float, ...]
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Figure:
-        """Of these values."""
-        kept = tuple(values)
-        if not kept:
-            return cls(math.nan, math.nan, kept)
-        mean = math.fsum(kept) / len(kept)
-        if len(kept) < 2:
-            return cls(mean, math.nan, kept)
-        variance = math.fsum((value - mean) ** 2 for value in kept) / (len(kept) - 1)
-        return cls(mean, student_t(len(kept) - 1) * math.sqrt(variance / len(kept)), kept)
-
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object; what is not a number is null."""
-        return {"mean": _number(self.mean), "ci95": _number(self.ci95), "values": [_number(v) for v in self.values]}
-
-
-def student_t(degrees: int) -> float:
-    """Upper 97.5 % point of Student's t distribution."""
-    if degrees <= len(_T):
-        return _T[degrees - 1]
-    return _NORMAL + (_NORMAL**3 + _NORMAL) / (4 * degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +85,13 @@ class ControllerResult:
     contender: Contender
     runs: tuple[RunFigures, ...]
 
-    def figure(self, name: str) -> Figure:
-        """One of FIGURES over the seeds; runs in which it is undefined are left out."""
-        return Figure.of(value for run in self.runs if not math.isnan(value := getattr(run, name)))
+    def figure(self, name: str) -> Estimate:
+        """One of FIGURES over the seeds; runs in which it is undefined do not count."""
+        return Estimate.of(getattr(run, name) for run in self.runs)
 
-    def flow(self, name: str) -> Figure:
+    def flow(self, name: str) -> Estimate:
         """Goodput of one flow over the seeds, bit/s."""
-        return Figure.of(run.flows[name] for run in self.runs if name in run.flows)
+        return Estimate.of(run.flows[name] for run in self.runs if name in run.flows)
 
 
 @dataclass(frozen=True, slots=True)

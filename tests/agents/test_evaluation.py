@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
 
 from subflow_agents.errors import ConfigError
 from subflow_agents.evaluation import (
-    Figure,
     contender_scenario,
     default_baselines,
     evaluate,
     read_contender,
-    student_t,
 )
 from subflow_agents.registry import agent
 from subflow_agents.scenarios import read_scenario, require_paths, steered_flows
@@ -20,18 +17,6 @@ from subflow_agents.scenarios import read_scenario, require_paths, steered_flows
 SC7 = (Path(__file__).parents[2] / "assets/scenarios/drlcc-sc7.toml").read_text(encoding="utf-8")
 SHORT = ("duration=10s", "warmup=0")
 SEEDS = (1_000_001, 1_000_002, 1_000_003)
-
-
-def test_intervals_are_students() -> None:
-    # n = 3, mean 2, s = 1: t(2) = 4.3027, half width 4.3027 / sqrt 3 = 2.4842
-    figure = Figure.of([1, 2, 3])
-    assert figure.mean == 2
-    assert figure.ci95 == pytest.approx(2.4842, abs=1e-4)
-    assert math.isnan(Figure.of([1]).ci95)
-    assert math.isnan(Figure.of([]).mean)
-    # Tables have 2.0211 for 40 and 1.9840 for 100 degrees of freedom.
-    assert student_t(40) == pytest.approx(2.0211, abs=0.005)
-    assert student_t(100) == pytest.approx(1.9840, abs=0.001)
 
 
 def test_contenders_run_on_the_same_seeds_beside_flows_that_keep_their_controller() -> None:

@@ -8,12 +8,12 @@ from scipy import stats
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core.comparison.significance import Spread
 from subflow_app.core.palette import TOTAL, ColourKey
 from subflow_app.plots import PLOTS_BY_ID, Curve
 from subflow_app.plots.drawing.bins import RAW_S, bin_width_s, in_bins
 from subflow_app.plots.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, Colouring
 from subflow_app.plots.drawing.summaries import mean_of_seeds, nearest_member, percentiles, with_crowds
+from subflow_sim.stats import Estimate
 
 INTERVAL_S = 0.1
 
@@ -122,7 +122,7 @@ def test_mean_of_seeds_has_the_interval_of_student() -> None:
         assert mean.values[place] == pytest.approx(known.mean(), rel=1e-5)
         assert (band.low[place], band.high[place]) == pytest.approx((low, high), rel=1e-4)
     first = [float(curve.values[0]) for curve in curves]
-    assert band.high[0] - mean.values[0] == pytest.approx(Spread.of(first).half, rel=1e-4)
+    assert band.high[0] - mean.values[0] == pytest.approx(Estimate.of(first).ci95, rel=1e-4)
 
 
 def test_colours_tell_apart_what_was_asked_for() -> None:

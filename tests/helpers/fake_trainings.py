@@ -19,8 +19,9 @@ from subflow_app.core.learning.training_desk import (
     is_distribution,
 )
 from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
-from subflow_app.core.learning.training_progress import Comparison, Estimate, JobState, Training
+from subflow_app.core.learning.training_progress import Comparison, JobState, Training
 from subflow_sim.params import Dimension, Param
+from subflow_sim.stats import Estimate
 
 AGENTS = (
     AgentChoice(
@@ -162,8 +163,8 @@ class FakeDesk:
             Comparison(
                 training.log.latest("step"),
                 training.log.latest("elapsed_s"),
-                Estimate(goodput_bps, goodput_bps - 1.2e5, goodput_bps + 1.2e5),
-                {name: Estimate(mean, mean - 6e4, mean + 6e4) for name, mean in classics.items()},
+                Estimate(goodput_bps, 1.2e5),
+                {name: Estimate(mean, 6e4) for name, mean in classics.items()},
                 0.98,
             )
         )

@@ -317,7 +317,7 @@ def _experiment(results: Results, outcome: ReproductionOutcome) -> dict[str, Any
                 "series": series,
                 "point": point,
                 "mean": cell.mean,
-                "ci95": cell.half,
+                "ci95": cell.ci95,
                 "n": cell.n,
                 "values": list(cell.values),
             }

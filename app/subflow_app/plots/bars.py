@@ -10,6 +10,7 @@ from typing import NamedTuple
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.palette import ColourKey
 from subflow_app.core.traces import Traces
+from subflow_sim.stats import Estimate
 
 # Share of a category that its bars take; the rest keeps categories apart.
 _FILLED = 0.76
@@ -96,10 +97,8 @@ def make_bar(
     note: str = "",
 ) -> Bar:
     """The bar of these numbers, one per run of the group; what is not a finite number is left out."""
-    from subflow_agents.evaluation import Figure
-
-    figure = Figure.of(value for value in values if math.isfinite(value))
-    return Bar(category, owner, kind, colour, group.first, group.title, figure.values, figure.mean, figure.ci95, note)
+    found = Estimate.of(value for value in values if math.isfinite(value))
+    return Bar(category, owner, kind, colour, group.first, group.title, found.values, found.mean, found.ci95, note)
 
 
 def flow_bars(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.comparison import significance
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.traces import LiveTraces, StoredTraces, Traces, scenario_condition
@@ -173,7 +172,7 @@ class ShownRuns(QObject):
     def _open(
         self, store: Store, run_ids: Sequence[int], show: Callable[[list[tuple[Traces, int | None]]], None]
     ) -> None:
-        specs, count = self._plots.wanted, len(self._runs)
+        specs = self._plots.wanted
         self.wanted.emit()
 
         def read(is_given_up: Callable[[], bool]) -> list[tuple[Traces, int | None]]:
@@ -185,9 +184,6 @@ class ShownRuns(QObject):
                 first = [key for spec in specs for key in spec.series(traces)]
                 traces.keep(first, most_bytes=_KEPT_BYTES // len(run_ids), is_cancelled=is_given_up)
                 runs.append((traces, run_id))
-            if len(runs) + count > 2:
-                # Then several may differ in their seeds alone, and the results have intervals.
-                significance.load()
             return runs
 
         self._read(read, show, len(run_ids))

@@ -20,8 +20,8 @@ from subflow_app.core.comparison.group_table import (
     table_csv,
     table_document,
 )
-from subflow_app.core.comparison.significance import welch
 from subflow_app.core.errors import InputError
+from subflow_sim.stats import welch
 from subflow_store import RunFork, RunRow
 
 LIA = [4.0e6, 4.1e6, 4.3e6]

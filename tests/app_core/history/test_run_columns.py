@@ -151,12 +151,12 @@ def test_mean_comes_with_its_interval() -> None:
     assert found is not None
     # Student's t of 2 degrees is 4.303; the standard error of three values one apart is 1 / sqrt(3).
     assert found.mean == 2.0
-    assert found.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+    assert found.ci95 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
     assert mean_interval([None, "text"]) is None
     single = mean_interval([5.0])
     assert single is not None
     assert single.mean == 5.0
-    assert math.isnan(single.half)
+    assert math.isnan(single.ci95)
 
 
 def test_a_fork_tells_its_origin_its_time_and_what_differs() -> None:

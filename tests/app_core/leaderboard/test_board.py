@@ -35,8 +35,8 @@ from subflow_app.core.leaderboard.board_text import (
 )
 from subflow_app.core.leaderboard.contest import load_contest
 from subflow_app.core.leaderboard.metrics import METRICS, default_weights, read_weights, weights_text
-from subflow_app.core.leaderboard.table import Score, contest_scores, standings
-from subflow_app.core.sweeps.sweep_table import cell_of
+from subflow_app.core.leaderboard.table import contest_scores, standings
+from subflow_sim.stats import Estimate
 from subflow_store import Store, open_store
 
 
@@ -82,7 +82,7 @@ def test_all_is_measured(board: Board) -> None:
     goodput = board.cell("tiny", "goodput", "lia")
     assert goodput is not None
     assert 0.5e6 < goodput.mean < 5e6
-    assert goodput.half > 0
+    assert goodput.ci95 > 0
     assert board.cell("single", "goodput", "lia") is None
     cpu = board.cell("tiny", "cpu", "newreno")
     assert cpu is not None
@@ -122,7 +122,7 @@ def test_standings(board: Board) -> None:
     assert {row.name for row in rows} == {"newreno", "cubic", "lia"}
     by_name = {row.name: row for row in rows}
     assert (by_name["lia"].overall.n, by_name["cubic"].overall.n) == (1, 2)
-    assert math.isnan(by_name["lia"].scores["goodput"].half)
+    assert math.isnan(by_name["lia"].scores["goodput"].ci95)
     only = standings(board, read_weights("goodput"), ["tiny"])
     values = board.values("tiny", "goodput")
     assert [row.name for row in only] == sorted(values, key=lambda name: -values[name])
@@ -154,7 +154,7 @@ def test_tables_and_files(board: Board, tmp_path: Path) -> None:
 
 
 def made(values: Mapping[tuple[str, str, str], Sequence[float]], board: Board) -> Board:
-    return replace(board, cells={place: cell_of(each) for place, each in values.items()})
+    return replace(board, cells={place: Estimate.of(each) for place, each in values.items()})
 
 
 def test_scores_are_relative_to_the_best_of_a_contest(board: Board) -> None:
@@ -181,7 +181,7 @@ def test_scores_are_relative_to_the_best_of_a_contest(board: Board) -> None:
     rows = {row.name: row for row in standings(invented, read_weights("goodput=3,rtt=1"))}
     assert rows["lia"].overall.mean == pytest.approx((3 * 0.5 + 1 * 1.0) / 4)
     assert rows["cubic"].overall.mean == pytest.approx((3 * 1.0 + 1 * 0.25) / 4)
-    assert rows["cubic"].scores["goodput"] == Score(1.0, 0.0, 2)
+    assert rows["cubic"].scores["goodput"] == Estimate.of([1.0, 1.0])
     assert (rows["cubic"].rank, rows["lia"].rank) == (1, 2)
 
 

@@ -10,12 +10,12 @@ import pytest
 from subflow_app.core.learning.training_progress import (
     TRAINING_ACTIONS,
     Comparison,
-    Estimate,
     JobState,
     Training,
     possible,
     toggle_word,
 )
+from subflow_sim.stats import Estimate
 
 
 def make_training(state: JobState, folder: Path | None = None) -> Training:

@@ -62,13 +62,13 @@ def test_a_cell_has_mean_and_interval_by_students_t() -> None:
     cell = table().rows[0].cells["goodput_bps"]
     # Values 1, 2, 3: mean 2, standard deviation 1; Student's t for two degrees of freedom is 4.3027 at 97.5 %.
     assert (cell.mean, cell.n, cell.values) == (2e6, 3, (1e6, 2e6, 3e6))
-    assert cell.half == pytest.approx(4.3027 / math.sqrt(3) * 1e6, rel=1e-4)
+    assert cell.ci95 == pytest.approx(4.3027 / math.sqrt(3) * 1e6, rel=1e-4)
 
 
 def test_points_without_runs_are_rows_without_cells() -> None:
     half = table(4)
     assert [row.cells["goodput_bps"].n for row in half.rows] == [3, 1]
-    assert math.isnan(half.rows[1].cells["goodput_bps"].half)
+    assert math.isnan(half.rows[1].cells["goodput_bps"].ci95)
     assert math.isnan(half.rows[1].cells["goodput_bps"].values[2])
     assert half.rows[1].run_ids == (111, None, None)
     empty = table(0)

@@ -11,21 +11,21 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from subflow_app.core.comparison.conditions import ConditionGroup, Grouping
-from subflow_app.core.comparison.significance import (
+from subflow_app.core.errors import InputError
+from subflow_app.core.history.run_columns import RunColumn, column
+from subflow_app.core.history.run_comparison import run_figures
+from subflow_app.core.language import tr, translatable
+from subflow_sim.stats import (
     NO_TEST,
     PAIRED,
     Difference,
+    Estimate,
     Reason,
-    Spread,
     paired,
     stars,
     welch,
     with_holm,
 )
-from subflow_app.core.errors import InputError
-from subflow_app.core.history.run_columns import RunColumn, column
-from subflow_app.core.history.run_comparison import run_figures
-from subflow_app.core.language import tr, translatable
 
 REASONS: Mapping[Reason, str] = {
     "nothing": translatable("nothing to compare"),
@@ -61,17 +61,17 @@ class FigureRow:
 
     Attributes:
         column: how it is shown, and its key.
-        spreads: of each group.
+        estimates: of each group.
         differences: of each group to the reference; without a test for the reference itself.
     """
 
     column: RunColumn
-    spreads: tuple[Spread, ...]
+    estimates: tuple[Estimate, ...]
     differences: tuple[Difference, ...]
 
     def relative(self, place: int, reference: int) -> float:
         """The difference of a group as a share of the reference's mean; NaN where undefined."""
-        mean = self.spreads[reference].mean
+        mean = self.estimates[reference].mean
         return self.differences[place].value / abs(mean) if mean else math.nan
 
     @property
@@ -136,7 +136,7 @@ def compare_groups(
     for key in keys:
         of_groups = [{run.id: each[key] for run, each in _with(group, told, key)}
                      for group, told in zip(grouping.groups, values, strict=True)]  # fmt: skip
-        spreads = tuple(Spread.of(list(each.values())) for each in of_groups)
+        estimates = tuple(Estimate.of(list(each.values())) for each in of_groups)
         differences = []
         for place, ours in enumerate(of_groups):
             if place == reference:
@@ -147,15 +147,15 @@ def compare_groups(
                 )
             else:
                 differences.append(welch(list(ours.values()), list(of_groups[reference].values())))
-        rows.append((column(key), spreads, differences))
+        rows.append((column(key), estimates, differences))
     if is_corrected:
         corrected = iter(with_holm([each for _, _, differences in rows for each in differences]))
-        rows = [(shown, spreads, [next(corrected) for _ in differences]) for shown, spreads, differences in rows]
+        rows = [(shown, estimates, [next(corrected) for _ in differences]) for shown, estimates, differences in rows]
     notices = [*grouping.notices, *(_unpaired(grouping.groups, reference) if is_paired else ())]
     return GroupTable(
         grouping.groups,
         reference,
-        tuple(FigureRow(shown, spreads, tuple(differences)) for shown, spreads, differences in rows),
+        tuple(FigureRow(shown, estimates, tuple(differences)) for shown, estimates, differences in rows),
         is_paired,
         is_corrected,
         tuple(notices),
@@ -205,11 +205,11 @@ def significance_text(difference: Difference) -> str:
 
 def spread_text(row: FigureRow, place: int) -> str:
     """Mean and half the interval of a group: ``4.123 ± 0.045``."""
-    spread = row.spreads[place]
-    if spread.count == 0:
+    estimate = row.estimates[place]
+    if estimate.n == 0:
         return "–"
-    mean = row.column.text(spread.mean)
-    return mean if math.isnan(spread.half) else f"{mean} ± {_width_text(row.column, spread.half)}"
+    mean = row.column.text(estimate.mean)
+    return mean if math.isnan(estimate.ci95) else f"{mean} ± {_width_text(row.column, estimate.ci95)}"
 
 
 def difference_text(row: FigureRow, place: int, reference: int) -> str:
@@ -248,12 +248,14 @@ def table_document(table: GroupTable) -> dict[str, Any]:
 
 def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
     groups = []
-    for place, (group, spread, difference) in enumerate(zip(table.groups, row.spreads, row.differences, strict=True)):
+    for place, (group, estimate, difference) in enumerate(
+        zip(table.groups, row.estimates, row.differences, strict=True)
+    ):
         told: dict[str, Any] = {
             "letter": group.letter,
-            "n": spread.count,
-            "mean": _known(spread.mean),
-            "ci95": _known(spread.half),
+            "n": estimate.n,
+            "mean": _known(estimate.mean),
+            "ci95": _known(estimate.ci95),
         }
         if place != table.reference:
             told["difference"] = {
@@ -289,8 +291,8 @@ def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ","
     writer.writerow(heading)
     for row in rows:
         cells: list[str] = [row.column.key]
-        for spread in row.spreads:
-            cells += [str(spread.count), _cell(spread.mean), _cell(spread.half)]
+        for estimate in row.estimates:
+            cells += [str(estimate.n), _cell(estimate.mean), _cell(estimate.ci95)]
         for place in others:
             each = row.differences[place]
             relative = row.relative(place, table.reference)

@@ -20,7 +20,6 @@ from subflow_app.core.comparison.group_table import (
     difference_text,
     spread_text,
 )
-from subflow_app.core.comparison.significance import Spread, stars, welch
 from subflow_app.core.history.run_columns import RunColumn, Value
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.language import tr
@@ -33,6 +32,7 @@ from subflow_app.core.summary_text import (
     percent_text,
 )
 from subflow_app.core.traces import Traces
+from subflow_sim.stats import Estimate, stars, welch
 from subflow_store.values import RunRow
 
 _OF_RUN = ("goodput_bps", "mean_rtt_s", "jain")
@@ -310,7 +310,7 @@ def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
         goodputs.append([math.fsum(each.get("goodput_bps") or 0.0 for each in flows) for flows in of_runs])
         controllers = dict.fromkeys(str(each["controller"]) for each in of_runs[0])
         told = _racer(f"{group.letter} ({', '.join(controllers)})", [each for flows in of_runs for each in flows])
-        racers.append(replace(told, goodput_bps=Spread.of(goodputs[-1]).mean))
+        racers.append(replace(told, goodput_bps=Estimate.of(goodputs[-1]).mean))
     difference = welch(goodputs[1], goodputs[0])
     racers.sort(key=lambda racer: -racer.goodput_bps)
     return race_line(racers, is_by_chance=difference.is_tested and difference.p >= 0.05)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,7 @@ from subflow_app.core.paper.panel_plan import (
     Reference,
 )
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, PaperStyle
-from subflow_app.core.sweeps.sweep_table import SweepCell
-from subflow_app.core.sweeps.sweep_table import cell_of as of_values
+from subflow_sim.stats import Estimate
 from subflow_store.run_values import UNITS
 
 if TYPE_CHECKING:
@@ -102,16 +101,11 @@ def published_values(results: Results) -> list[PublishedValue]:
     return found
 
 
-def cell_of(results: Results, measure: str, series: str, point: str) -> SweepCell:
+def cell_of(results: Results, measure: str, series: str, point: str) -> Estimate:
     """What came out; without a point: over all points, each of which counts alike."""
     if point or point in results.points:
         return results.cell(measure, series, point)
-    return pooled_cell(results.cell(measure, series, label).mean for label in results.points)
-
-
-def pooled_cell(values: Iterable[float]) -> SweepCell:
-    """The mean of means of points, each of which counts alike; those that are missing do not count."""
-    return of_values(tuple(values))
+    return Estimate.of(results.cell(measure, series, label).mean for label in results.points)
 
 
 class _Drawing:
@@ -152,7 +146,7 @@ class _Drawing:
     def _has_one_unit(self) -> bool:
         return len({measure.unit for measure in self._measures}) == 1
 
-    def _cell(self, measure: str, series: str, label: str) -> SweepCell:
+    def _cell(self, measure: str, series: str, label: str) -> Estimate:
         return cell_of(self._results, measure, series, label)
 
     def _of_measure(self, measure: Measure) -> Panel:
@@ -164,7 +158,7 @@ class _Drawing:
             made = self._made(
                 each,
                 np.array([shown_value(measure, cell.mean) for cell in cells]),
-                np.array([shown_value(measure, cell.half) for cell in cells]),
+                np.array([shown_value(measure, cell.ci95) for cell in cells]),
                 tuple(np.array([shown_value(measure, value) for value in cell.values]) for cell in cells),
                 self._references([(measure, label) for label in labels], each.name),
             )
@@ -174,7 +168,7 @@ class _Drawing:
                 made = replace(
                     made,
                     x=np.array([shown_value(other, cell.mean) for cell in across]),
-                    x_halves=np.array([shown_value(other, cell.half) for cell in across]),
+                    x_halves=np.array([shown_value(other, cell.ci95) for cell in across]),
                 )
             series.append(made)
         numbers = [point.number for point in self._points]
@@ -210,7 +204,7 @@ class _Drawing:
                 self._made(
                     each,
                     np.array([shown_value(measure, cell.mean) for measure, cell in pairs]),
-                    np.array([shown_value(measure, cell.half) for measure, cell in pairs]),
+                    np.array([shown_value(measure, cell.ci95) for measure, cell in pairs]),
                     tuple(np.array([shown_value(measure, value) for value in cell.values]) for measure, cell in pairs),
                     self._references([(measure, label) for measure in self._measures], each.name),
                 )

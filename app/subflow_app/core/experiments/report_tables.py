@@ -106,7 +106,7 @@ def published_table(results: Results) -> TextTable:
         measure = results.recipe.measures[published.measure]
         cell = cell_of(results, published.measure, published.series, published.point)
         unit = f" {measure.unit}" if measure.unit else ""
-        ours = interval_text(shown_value(measure, cell.mean), shown_value(measure, cell.half))
+        ours = interval_text(shown_value(measure, cell.mean), shown_value(measure, cell.ci95))
         paper = f"{number_text(shown_value(measure, each.value))}{unit}"
         if published.improvement is not None:
             paper = f"{published.improvement * 100:+.4g} % over {published.over} ({paper} with our {published.over})"

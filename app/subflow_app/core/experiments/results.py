@@ -15,7 +15,7 @@ from subflow_app.core.claims import Missing, Outcome, Value
 from subflow_app.core.experiments.kinds import KINDS, Values
 from subflow_app.core.experiments.recipe import Check, Recipe
 from subflow_app.core.experiments.run_data import trailing_mean
-from subflow_app.core.sweeps.sweep_table import SweepCell, cell_of
+from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -79,7 +79,7 @@ class Results:
         self.series = tuple(each.name for each in recipe.series_of(is_quick=is_quick))
         self.points = tuple(each.label for each in recipe.points(is_quick=is_quick))
         self._values = values
-        self._cells: dict[tuple[str, str, str], SweepCell] = {}
+        self._cells: dict[tuple[str, str, str], Estimate] = {}
 
     @property
     def values(self) -> Values | None:
@@ -101,13 +101,13 @@ class Results:
         """What the numbers depend on besides the recipe; may be empty."""
         return "" if self._values is None else self._values.note
 
-    def cell(self, measure: str, series: str, point: str = "") -> SweepCell:
+    def cell(self, measure: str, series: str, point: str = "") -> Estimate:
         """Mean over the seeds, SI, with its 95 % interval; empty where nothing was measured."""
         key = (measure, series, point)
         if key not in self._cells:
             wanted = self._values is not None and series in self.series and point in self.points
             values = self._values.values(measure, series, point) if self._values is not None and wanted else ()
-            self._cells[key] = cell_of(values or (math.nan,) * len(self.seeds))
+            self._cells[key] = Estimate.of(values or (math.nan,) * len(self.seeds))
         return self._cells[key]
 
     def improvement(self, measure: str, series: str, over: str, point: str = "") -> float:
@@ -233,8 +233,8 @@ class Results:
         return list(found)
 
 
-def _do_overlap(first: SweepCell, second: SweepCell) -> bool:
-    halves = [0.0 if math.isnan(cell.half) else cell.half for cell in (first, second)]
+def _do_overlap(first: Estimate, second: Estimate) -> bool:
+    halves = [0.0 if math.isnan(cell.ci95) else cell.ci95 for cell in (first, second)]
     return abs(first.mean - second.mean) <= sum(halves)
 
 

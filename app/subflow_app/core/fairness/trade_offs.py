@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -25,9 +25,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.plots.bars import repetitions
 from subflow_app.plots.spec import mean_rates, transport_flows
-
-if TYPE_CHECKING:
-    from subflow_agents.evaluation import Figure
+from subflow_sim.stats import Estimate
 
 
 class TradeOffError(AppError):
@@ -91,8 +89,8 @@ class Point:
 
     title: str
     runs: tuple[int, ...]
-    x: Figure
-    y: Figure
+    x: Estimate
+    y: Estimate
     is_best: bool = False
 
 
@@ -247,8 +245,6 @@ def trade_off_points(
         InputError: if the scenario of a run is not known, where friendliness is asked for.
         InterruptedError: if it was cancelled.
     """
-    from subflow_agents.evaluation import Figure
-
     spec = TRADE_OFFS[kind]
     known = known or KnownFigures()
     points = []
@@ -262,7 +258,7 @@ def trade_off_points(
             if math.isfinite(x) and math.isfinite(y):
                 figures.append((positions[id(traces)], x, y))
         if figures:
-            x_values, y_values = Figure.of(x for _, x, _ in figures), Figure.of(y for _, _, y in figures)
+            x_values, y_values = Estimate.of(x for _, x, _ in figures), Estimate.of(y for _, _, y in figures)
             points.append(Point(group.title, tuple(run for run, _, _ in figures), x_values, y_values))
     best = pareto_front(
         [

@@ -24,8 +24,8 @@ from subflow_app.core.leaderboard.contest import Contest, load_contests
 from subflow_app.core.leaderboard.contest_recipe import RECIPE_PREFIX, RENO, cost_recipe, runs_recipe
 from subflow_app.core.leaderboard.metrics import METRICS
 from subflow_app.core.sweeps.plan_file import parse_plan
-from subflow_app.core.sweeps.sweep_table import SweepCell, cell_of
 from subflow_sim.errors import SimError
+from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
     from subflow_app.core.sweeps.sweep_plan import SweepPlan
@@ -103,7 +103,7 @@ class Board:
     """
 
     entry: Entry
-    cells: Mapping[Place, SweepCell]
+    cells: Mapping[Place, Estimate]
     n_wanted: int
     n_finished: int
     note: str = ""
@@ -114,7 +114,7 @@ class Board:
         """Whether nothing is known."""
         return not self.cells
 
-    def cell(self, contest: str, metric: str, competitor: str) -> SweepCell | None:
+    def cell(self, contest: str, metric: str, competitor: str) -> Estimate | None:
         """What is known of one thing; None: nothing."""
         return self.cells.get((contest, metric, competitor))
 
@@ -186,7 +186,7 @@ def stored_board(entry: Entry, store: Store, is_cancelled: Callable[[], bool] = 
     sweeps: dict[str, list[int]] = {}
     for record in reversed(store.sweeps.rows()):  # the oldest first: newer ones take precedence
         sweeps.setdefault(record.name, []).append(record.id)
-    cells: dict[Place, SweepCell] = {}
+    cells: dict[Place, Estimate] = {}
     wanted = finished = 0
     note = ""
     for contest in entry.contests:
@@ -254,8 +254,8 @@ def _point_keys(plan: SweepPlan) -> list[frozenset[str]]:
 
 def _run_cells(
     contest: Contest, recipe: Recipe, values: RunValues, seeds: Sequence[int], *, is_quick: bool
-) -> dict[Place, SweepCell]:
-    cells: dict[Place, SweepCell] = {}
+) -> dict[Place, Estimate]:
+    cells: dict[Place, Estimate] = {}
     fair_bps = fair_share_bps(contest, is_quick=is_quick) if contest.beside else math.nan
     longest_s = _longest_wait(contest, is_quick=is_quick)
     for name in recipe.series:
@@ -274,8 +274,8 @@ def _run_cells(
     return cells
 
 
-def _put(cells: dict[Place, SweepCell], place: Place, values: Sequence[float]) -> None:
-    cell = cell_of(values)
+def _put(cells: dict[Place, Estimate], place: Place, values: Sequence[float]) -> None:
+    cell = Estimate.of(values)
     if cell.n:
         cells[place] = cell
 

@@ -12,30 +12,30 @@ from typing import Any
 from subflow_app.core.errors import ExportError
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.metrics import METRICS, Metric
-from subflow_app.core.leaderboard.table import Score, Standing, contest_scores
+from subflow_app.core.leaderboard.table import Standing, contest_scores
 from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
-from subflow_app.core.sweeps.sweep_table import SweepCell
+from subflow_sim.stats import Estimate
 
 _SI_UNITS: Mapping[str, str] = {"goodput": "bit/s", "rtt": "s", "convergence": "s"}
 VALUE_COLUMNS = ("contest", "controller", "metric", "unit", "n", "mean", "ci95", "score", "quick")
 STANDING_COLUMNS = ("rank", "controller", "metric", "score", "ci95", "contests", "weight", "quick")
 
 
-def score_text(score: Score | None) -> str:
+def score_text(score: Estimate | None) -> str:
     """A score with its interval: "0.87 ± 0.05"."""
     if score is None or math.isnan(score.mean):
         return NOTHING
-    return f"{score.mean:.2f}" if math.isnan(score.half) else f"{score.mean:.2f} ± {score.half:.2f}"
+    return f"{score.mean:.2f}" if math.isnan(score.ci95) else f"{score.mean:.2f} ± {score.ci95:.2f}"
 
 
-def value_text(metric: Metric, cell: SweepCell | None) -> str:
+def value_text(metric: Metric, cell: Estimate | None) -> str:
     """A value with its interval, in the unit of the metric: "9.41 ± 0.12"."""
     if cell is None or math.isnan(cell.mean):
         return NOTHING
     mean = f"{cell.mean / metric.scale:.{metric.decimals}f}"
-    if math.isnan(cell.half):
+    if math.isnan(cell.ci95):
         return mean
-    return f"{mean} ± {cell.half / metric.scale:.{metric.decimals}f}"
+    return f"{mean} ± {cell.ci95 / metric.scale:.{metric.decimals}f}"
 
 
 def standings_table(rows: Sequence[Standing], weights: Mapping[str, float]) -> TextTable:
@@ -113,7 +113,7 @@ def standings_csv(board: Board, rows: Sequence[Standing], weights: Mapping[str, 
     for row in rows:
         for name, score in {"overall": row.overall, **row.scores}.items():
             weight = "" if name == "overall" else weights.get(name, 0.0)
-            numbers = (_number(score.mean), _number(score.half))
+            numbers = (_number(score.mean), _number(score.ci95))
             lines.append((row.rank, row.name, name, *numbers, score.n, weight, _flag(board.entry.is_quick)))
     return _csv(STANDING_COLUMNS, lines)
 
@@ -186,7 +186,7 @@ def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
             scores = contest_scores(board, contest.id, metric)
             for name in board.values(contest.id, metric):
                 cell = board.cells[contest.id, metric, name]
-                numbers = (cell.n, _number(cell.mean), _number(cell.half), _number(scores.get(name, math.nan)))
+                numbers = (cell.n, _number(cell.mean), _number(cell.ci95), _number(scores.get(name, math.nan)))
                 place = (contest.id, name, metric, _SI_UNITS.get(metric, ""))
                 yield (*place, *numbers, _flag(board.entry.is_quick))
 
@@ -198,15 +198,15 @@ def _value_document(board: Board, contest: str, metric: str, name: str) -> dict[
         "metric": metric,
         "controller": name,
         "mean": _known(cell.mean),
-        "ci95": _known(cell.half),
+        "ci95": _known(cell.ci95),
         "n": cell.n,
         "values": [_known(value) for value in cell.values],
         "score": _known(score),
     }
 
 
-def _score_document(score: Score) -> dict[str, Any]:
-    return {"mean": _known(score.mean), "ci95": _known(score.half), "contests": score.n}
+def _score_document(score: Estimate) -> dict[str, Any]:
+    return {"mean": _known(score.mean), "ci95": _known(score.ci95), "contests": score.n}
 
 
 def _weight(weights: Mapping[str, float], metric: Metric) -> str:

@@ -14,26 +14,12 @@ fewer contests are set against the best of those, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.metrics import METRICS
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A mean over contests.
-
-    Attributes:
-        mean: 0 to 1.
-        half: half the width of its 95 % interval; NaN for a single contest.
-        n: over how many contests.
-    """
-
-    mean: float
-    half: float
-    n: int
+from subflow_sim.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +29,14 @@ class Standing:
     Attributes:
         name: of the controller.
         rank: by the overall score, from 1; those that are equal share one.
-        overall: all metrics together, weighed; its n is the number of contests.
-        scores: by metric; without those that no contest tells.
+        overall: all metrics together, weighed, 0 to 1; its n is the number of contests.
+        scores: by metric, 0 to 1, over contests; without those that no contest tells.
     """
 
     name: str
     rank: int
-    overall: Score
-    scores: Mapping[str, Score]
+    overall: Estimate
+    scores: Mapping[str, Estimate]
 
 
 def contest_scores(board: Board, contest: str, metric: str) -> dict[str, float]:
@@ -79,7 +65,7 @@ def standings(
     rows = []
     for competitor in board.entry.competitors:
         found = by_metric.get(competitor.name, {})
-        scores = {metric: _score(values) for metric, values in found.items()}
+        scores = {metric: Estimate.of(values) for metric, values in found.items()}
         if scores:
             rows.append((competitor.name, _overall(scores, weights, len(taken[competitor.name])), scores))
     # Without an overall score they come last, in the order of the catalogue.
@@ -92,19 +78,12 @@ def standings(
     )
 
 
-def _score(values: Sequence[float]) -> Score:
-    from subflow_agents.evaluation import Figure
-
-    figure = Figure.of(values)
-    return Score(figure.mean, figure.ci95, len(figure.values))
-
-
-def _overall(scores: Mapping[str, Score], weights: Mapping[str, float], n_contests: int) -> Score:
+def _overall(scores: Mapping[str, Estimate], weights: Mapping[str, float], n_contests: int) -> Estimate:
     counted = [(weights.get(metric, 0.0), score) for metric, score in scores.items() if weights.get(metric, 0.0) > 0]
     total = math.fsum(weight for weight, _ in counted)
     if not total:
-        return Score(math.nan, math.nan, n_contests)
+        return Estimate(math.nan, math.nan, n_contests)
     mean = math.fsum(weight * score.mean for weight, score in counted) / total
     # NaN if one of them is: a part of the uncertainty alone would pretend to be all of it.
-    half = math.sqrt(math.fsum((weight * score.half) ** 2 for weight, score in counted)) / total
-    return Score(mean, half, n_contests)
+    half = math.sqrt(math.fsum((weight * score.ci95) ** 2 for weight, score in counted)) / total
+    return Estimate(mean, half, n_contests)

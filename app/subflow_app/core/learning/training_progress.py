@@ -16,27 +16,18 @@ from subflow_app.core.language import translatable
 from subflow_app.core.learning.training import JobState
 from subflow_app.core.learning.training_folder import best_policy, latest_policy
 from subflow_app.core.learning.training_metrics import MetricLog
+from subflow_sim.stats import Estimate
 
 __all__ = [
     "CLASSICS",
     "TOGGLE_WORDS",
     "TRAINING_ACTIONS",
     "Comparison",
-    "Estimate",
     "JobState",
     "Training",
     "possible",
     "toggle_word",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean over seeds with its 95 % confidence interval; the ends are NaN where one seed allows none."""
-
-    mean: float
-    low: float = math.nan
-    high: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)

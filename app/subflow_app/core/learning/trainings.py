@@ -22,7 +22,7 @@ from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training import JobState, TrainingJob
 from subflow_app.core.learning.training_desk import DocumentText, SeenPolicy, TrainingChoices, is_distribution
 from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
-from subflow_app.core.learning.training_progress import Comparison, Estimate, Training
+from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_app.core.learning.training_record import sync_all
 from subflow_app.core.learning.training_service import TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
@@ -33,6 +33,7 @@ from subflow_app.core.scenarios.scenario_source import with_traces
 from subflow_app.core.summary_text import count_text
 from subflow_sim.params import Dimension, Param
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.stats import Estimate
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -440,9 +441,8 @@ def _state(row: TrainingRow) -> JobState:
     return JobState.INTERRUPTED if state is JobState.WAITING else state
 
 
-def _estimate(mean: object, half_width: object) -> Estimate:
-    middle, half = number(mean), number(half_width)
-    return Estimate(middle, middle - half, middle + half)
+def _estimate(figure: Mapping[str, Any]) -> Estimate:
+    return Estimate(number(figure.get("mean")), number(figure.get("ci95")))
 
 
 def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | None:
@@ -456,12 +456,8 @@ def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | N
     return Comparison(
         step,
         _elapsed_at(training, step),
-        _estimate(own["goodput_bps"].get("mean"), own["goodput_bps"].get("ci95")),
-        {
-            str(each["label"]): _estimate(each["goodput_bps"].get("mean"), each["goodput_bps"].get("ci95"))
-            for each in controllers
-            if each.get("is_baseline")
-        },
+        _estimate(own["goodput_bps"]),
+        {str(each["label"]): _estimate(each["goodput_bps"]) for each in controllers if each.get("is_baseline")},
         number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan,
     )
 
@@ -470,7 +466,7 @@ def _comparisons(figures: Sequence[EvaluationFigure], config: TrainingConfig, tr
     by_step: dict[int, dict[tuple[str, str], Estimate]] = {}
     for figure in figures:
         key = (figure.controller, figure.metric)
-        by_step.setdefault(figure.step, {})[key] = _estimate(figure.mean, figure.ci95)
+        by_step.setdefault(figure.step, {})[key] = Estimate(number(figure.mean), number(figure.ci95))
     made = []
     for step, known in sorted(by_step.items()):
         own = known.get((config.agent, "goodput_bps"))

@@ -17,7 +17,7 @@ from subflow_app.core.leaderboard.board import Board, Entry, Place, Shipped, sto
 from subflow_app.core.leaderboard.contest_recipe import RECIPE_PREFIX
 from subflow_app.core.leaderboard.metrics import METRICS
 from subflow_app.core.library import shipped
-from subflow_app.core.sweeps.sweep_table import SweepCell, cell_of
+from subflow_sim.stats import Estimate
 from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def known_board(asked: Entry, store: Store, is_cancelled: Callable[[], bool] = l
     return shipped_board(asked) or stored_board(asked, store, is_cancelled)
 
 
-def _cells(document: dict[str, Any], asked: Entry) -> list[tuple[Place, SweepCell]]:
+def _cells(document: dict[str, Any], asked: Entry) -> list[tuple[Place, Estimate]]:
     if document["format"] != _FORMAT:
         raise ValueError(f"its format is {document['format']}; allowed is {_FORMAT}")
     found = []
@@ -113,7 +113,7 @@ def _cells(document: dict[str, Any], asked: Entry) -> list[tuple[Place, SweepCel
             for each in asked.competitors:
                 if metric in METRICS and each.name in by_name and each.takes_part(contest):
                     values = [math.nan if value is None else float(value) for value in by_name[each.name]]
-                    found.append(((contest.id, metric, each.name), cell_of(values)))
+                    found.append(((contest.id, metric, each.name), Estimate.of(values)))
     return found
 
 

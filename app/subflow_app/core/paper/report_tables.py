@@ -12,6 +12,7 @@ from subflow_app.core.scenarios.topology import event_rows
 from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text, duration_text, fixed_text
 from subflow_app.core.traces import Traces, path_label
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension, format_quantity
 from subflow_store.values import RunRow
 
@@ -70,8 +71,6 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
 
 def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
     """A row per experiment, which is all runs that differ in their seed alone: mean ± 95 % interval over the seeds."""
-    from subflow_agents.evaluation import Figure
-
     experiments: dict[str, list[ReportRun]] = {}
     for run in runs:
         experiments.setdefault(run.traces.condition, []).append(run)
@@ -96,8 +95,8 @@ def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
     for members in experiments.values():
         cells = [members[0].row.name, members[0].row.controllers or NOTHING, str(len(members))]
         for read, scale, decimals in figures:
-            figure = Figure.of(_numbers(read(member) for member in members))
-            cells.append(interval_cell(figure.mean * scale, figure.ci95 * scale, decimals))
+            found = Estimate.of(_numbers(read(member) for member in members))
+            cells.append(interval_cell(found.mean * scale, found.ci95 * scale, decimals))
         rows.append(tuple(cells))
     return TextTable("Experiments", columns, tuple(rows))
 

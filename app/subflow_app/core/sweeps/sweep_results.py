@@ -17,12 +17,12 @@ from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import (
     JAIN,
     TOTALS,
-    SweepCell,
     SweepTable,
     is_figure,
     sweep_table,
     unit_of,
 )
+from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def wide_csv(table: SweepTable) -> str:
             *(
                 text
                 for column in cells
-                for text in (_number(column[n].mean), _number(column[n].half), str(column[n].n))
+                for text in (_number(column[n].mean), _number(column[n].ci95), str(column[n].n))
             ),
         ]
         for n, row in enumerate(table.rows)
@@ -113,7 +113,7 @@ def table_document(table: SweepTable) -> dict[str, Any]:
                 "values": {key: value.text for key, value in zip(table.keys, row.values, strict=True)},
                 "numbers": {key: value.number for key, value in zip(table.keys, row.values, strict=True)},
                 "figures": {
-                    figure: {"mean": cell.mean, "ci95": cell.half, "n": cell.n, "values": list(cell.values)}
+                    figure: {"mean": cell.mean, "ci95": cell.ci95, "n": cell.n, "values": list(cell.values)}
                     for figure in table.figures
                     if (cell := row.cells.get(figure)) is not None
                 },
@@ -154,12 +154,12 @@ def _shown(figure: str) -> tuple[str, str, float, int | None]:
     return figure, told.unit, 1.0 / told.scale, told.decimals
 
 
-def _interval(cell: SweepCell, scale: float, decimals: int | None) -> str:
+def _interval(cell: Estimate, scale: float, decimals: int | None) -> str:
     if cell.n == 0:
         return NOTHING
     form = ".6g" if decimals is None else f".{decimals}f"
     mean = f"{cell.mean / scale:{form}}"
-    return mean if math.isnan(cell.half) else f"{mean} ± {cell.half / scale:{form}}"
+    return mean if math.isnan(cell.ci95) else f"{mean} ± {cell.ci95 / scale:{form}}"
 
 
 def _value(text: str) -> SweptValue:

@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from subflow_app.core.sweeps.axes import SweptValue
+from subflow_sim.stats import Estimate
 
 TOTALS: Mapping[str, str] = {
     "goodput_bps": "sum",
@@ -42,22 +42,6 @@ _UNITS = (
 )
 
 
-class SweepCell(NamedTuple):
-    """A figure at a point.
-
-    Attributes:
-        mean: over the seeds that have it; NaN if none has.
-        half: half the width of the 95 % confidence interval of the mean, by Student's t; NaN for less than two values.
-        n: how many seeds have it.
-        values: by seed, in the order of the table's seeds; NaN where a run has none or is missing.
-    """
-
-    mean: float
-    half: float
-    n: int
-    values: tuple[float, ...]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepRow:
     """A point of the sweep.
@@ -72,7 +56,7 @@ class SweepRow:
 
     point: int
     values: tuple[SweptValue, ...]
-    cells: Mapping[str, SweepCell]
+    cells: Mapping[str, Estimate]
     run_ids: tuple[int | None, ...] = field(default=())
 
 
@@ -94,9 +78,9 @@ class SweepTable:
     figures: tuple[str, ...]
     rows: tuple[SweepRow, ...]
 
-    def column(self, figure: str) -> list[SweepCell]:
+    def column(self, figure: str) -> list[Estimate]:
         """A figure at all points; an empty cell where a point has none."""
-        nothing = SweepCell(math.nan, math.nan, 0, (math.nan,) * len(self.seeds))
+        nothing = Estimate.of((math.nan,) * len(self.seeds))
         return [row.cells.get(figure, nothing) for row in self.rows]
 
     def parameter(self, key: str) -> list[SweptValue]:
@@ -152,7 +136,7 @@ def sweep_table(
     for point, values in sorted(points, key=lambda each: each[0]):
         by_seed = [figures_of.get((point, seed), {}) for seed in seeds]
         found = dict.fromkeys(figure for figures in by_seed for figure in figures)
-        cells = {figure: cell_of([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
+        cells = {figure: Estimate.of([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
         run_ids = tuple(runs[point, seed][0] if (point, seed) in runs else None for seed in seeds)
         rows.append(SweepRow(point, tuple(values), cells, run_ids))
     figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
@@ -162,14 +146,6 @@ def sweep_table(
 def unit_of(figure: str) -> str:
     """The SI unit of a figure; empty for what has none, as ratios and Jain's index."""
     return next((unit for suffix, unit in _UNITS if figure.endswith(suffix)), "")
-
-
-def cell_of(values: Sequence[float]) -> SweepCell:
-    """Mean and interval of the values of all seeds; NaN where a run has none."""
-    from subflow_agents.evaluation import Figure
-
-    figure = Figure.of(value for value in values if math.isfinite(value))
-    return SweepCell(figure.mean, figure.ci95, len(figure.values), tuple(values))
 
 
 def _reduced(values: Sequence[float], reduction: str) -> float:

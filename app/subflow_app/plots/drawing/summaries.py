@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core import palette
-from subflow_app.core.comparison.significance import CONFIDENCE, half_width
 from subflow_app.core.language import tr
 from subflow_app.core.traces import LINK
 from subflow_app.plots.drawing.bins import samples_in
 from subflow_app.plots.spec import Band, Curve, bin_means
+from subflow_sim.stats import CONFIDENCE, half_width
 
 MOST_FLOWS = 12
 """Of a run, that have a line each; of more the median is drawn."""
@@ -124,7 +124,7 @@ def mean_of_seeds(curves: Sequence[Curve]) -> Curve:
     half = np.full(len(count), np.nan)
     for how_many in np.unique(count[count > 1]):
         here = count == how_many
-        # The interval is that of `Spread`, with the width of a unit variance taken once for all times.
+        # The interval is that of `Estimate`, with the width of a unit variance taken once for all times.
         half[here] = half_width(1.0, int(how_many)) * np.sqrt(squares[here] / (how_many - 1))
     band = Band(CONFIDENCE, (mean - half).astype(np.float32), (mean + half).astype(np.float32))
     return replace(curves[0], time_s=longest.time_s[: len(mean)], values=mean.astype(np.float32), bands=(band,))

@@ -132,7 +132,7 @@ class FigureModel(QAbstractTableModel):
         place, what = self._columns[section - 1]
         assert self.table is not None
         number = {
-            _MEAN: row.spreads[place].mean,
+            _MEAN: row.estimates[place].mean,
             # Figures of all units side by side: by how much of the reference they differ.
             _DIFFERENCE: row.relative(place, self.table.reference),
             _SIGNIFICANCE: row.differences[place].p_holm,
@@ -140,9 +140,9 @@ class FigureModel(QAbstractTableModel):
         return math.inf if math.isnan(number) else number
 
     def _details(self, row: FigureRow, place: int, what: int) -> str:
-        spread, difference, shown = row.spreads[place], row.differences[place], row.column
+        estimate, difference, shown = row.estimates[place], row.differences[place], row.column
         if what == _MEAN or not difference.is_tested:
-            return f"{shown.key}, n = {spread.count}"
+            return f"{shown.key}, n = {estimate.n}"
         return tr(
             "95 % interval {low} to {high} {unit}; t = {t}, {freedom} degrees of freedom, Hedges' g = {effect}",
             low=shown.text(difference.low),

@@ -13,8 +13,9 @@ from subflow_app.core.language import tr
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.board_text import score_text, value_text
 from subflow_app.core.leaderboard.metrics import METRICS
-from subflow_app.core.leaderboard.table import Score, Standing
+from subflow_app.core.leaderboard.table import Standing
 from subflow_app.qt.theme import current_tokens
+from subflow_sim.stats import Estimate
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -88,7 +89,7 @@ class BoardModel(QAbstractTableModel):
         place = column - FIRST_METRIC
         return self.metrics[place] if 0 <= place < len(self.metrics) else ""
 
-    def _score(self, row: Standing, column: int) -> Score | None:
+    def _score(self, row: Standing, column: int) -> Estimate | None:
         if column == OVERALL:
             return row.overall
         return row.scores.get(self._metric(column))

@@ -275,11 +275,11 @@ class LeaderboardPanel(QWidget):
         """Mean and half of the interval: of a contest the value in its unit, of all the score; None: there is none."""
         if not self.contest:
             score = row.scores.get(metric)
-            return None if score is None else (score.mean, score.half)
+            return None if score is None else (score.mean, score.ci95)
         assert self.board is not None
         cell = self.board.cell(self.contest, metric, row.name)
         scale = METRICS[metric].scale
-        return None if cell is None else (cell.mean / scale, cell.half / scale)
+        return None if cell is None else (cell.mean / scale, cell.ci95 / scale)
 
     def _how_sure(self) -> str:
         """On how much the intervals rest, and what that means for the ranks."""

@@ -369,11 +369,11 @@ class RunTable(QAbstractTableModel):
             found = mean_interval(self._value(row, shown) for row in group.rows)
             if found is None:
                 self._means[key] = NOTHING
-            elif math.isnan(found.half) or self._grouping == SWEEP:
+            elif math.isnan(found.ci95) or self._grouping == SWEEP:
                 # Runs of other settings are no repetitions: their spread is not of luck.
                 self._means[key] = shown.text(found.mean)
             else:
-                self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.half)}"
+                self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.ci95)}"
         return self._means[key]
 
     def _value(self, row: RunRow, shown: RunColumn) -> Value:

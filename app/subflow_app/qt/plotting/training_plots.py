@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.core import palette
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import TrainingPlot
-from subflow_app.core.learning.training_progress import Comparison, Estimate, Training
+from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
@@ -31,6 +31,7 @@ from subflow_app.qt.plotting.scrolled_plots import ScrolledPlots
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens
+from subflow_sim.stats import Estimate
 
 # What plots may go over: metric -> (title of the axis, factor to its unit).
 X_AXES: Mapping[str, tuple[str, float]] = {

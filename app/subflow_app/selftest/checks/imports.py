@@ -12,7 +12,7 @@ from subflow_app.selftest.check import Check, Place, require
 _LIBRARIES = (
     *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds", "alembic.operations"),
     *("dpkt.pcapng", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
-    *("scipy.special", "sqlalchemy", "sqlite3", "tomlkit", "typer", "zstandard"),
+    *("sqlalchemy", "sqlite3", "tomlkit", "typer", "zstandard"),
 )
 _PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own
 # What learners of others need is no part of the program.

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.helpers.studies import CONTROLLER, LOSS, large_study, small_study
 
-from subflow_agents.evaluation import Figure
 from subflow_app.core.sweeps.views.span import span_of, spread_texts
 from subflow_app.core.sweeps.views.study import make_figure, make_parameter, short_key
+from subflow_sim.stats import Estimate
 
 
 def test_numbers_stand_by_size_and_are_shown_in_the_largest_unit_that_fits():
@@ -72,10 +72,10 @@ def test_a_key_is_told_in_full_where_its_last_part_is_not_enough():
 
 def test_mean_has_no_more_digits_than_its_interval_tells_nor_than_anybody_reads():
     goodput = make_figure("goodput_bps")
-    assert goodput.interval_text(Figure(9.6518e6, 0.12e6, ())) == "9.65 ± 0.12 Mbit/s"
-    assert goodput.interval_text(Figure(9.65178e6, 520.0, ())) == "9.6518 ± 0.0005 Mbit/s"
-    assert goodput.interval_text(Figure(9.65178e6, 5.0, ())) == "9.6518 ± <0.0001 Mbit/s"
-    assert goodput.interval_text(Figure(0.0, 5.0, ())) == "0.000000 ± 0.000005 Mbit/s"
+    assert goodput.interval_text(Estimate(9.6518e6, 0.12e6)) == "9.65 ± 0.12 Mbit/s"
+    assert goodput.interval_text(Estimate(9.65178e6, 520.0)) == "9.6518 ± 0.0005 Mbit/s"
+    assert goodput.interval_text(Estimate(9.65178e6, 5.0)) == "9.6518 ± <0.0001 Mbit/s"
+    assert goodput.interval_text(Estimate(0.0, 5.0)) == "0.000000 ± 0.000005 Mbit/s"
 
 
 def test_figures_of_flows_and_links_say_whose_they_are():

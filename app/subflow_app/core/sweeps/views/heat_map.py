@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_agents.evaluation import Figure
 from subflow_app.core.sweeps.views.span import span_of
 from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure
+from subflow_sim.stats import Estimate
 
 
 class HeatCell(NamedTuple):
@@ -31,9 +31,9 @@ class HeatCell(NamedTuple):
     points: tuple[int, ...]
 
     @property
-    def measured(self) -> Figure:
+    def measured(self) -> Estimate:
         """Mean and interval."""
-        return Figure(self.mean, self.ci95, ())
+        return Estimate(self.mean, self.ci95, self.runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str,
         for column in range(len(across.levels)):
             points = members.get((row, column), [])
             found = study.mean(points, figure)
-            cells.append(HeatCell(found.mean, found.ci95, len(found.values), tuple(points)))
+            cells.append(HeatCell(found.mean, found.ci95, found.n, tuple(points)))
         rows.append(tuple(cells))
     averaged = tuple(
         parameter.key

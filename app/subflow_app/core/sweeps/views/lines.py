@@ -82,9 +82,7 @@ def line_plot(
             numbers = members[rank][level]
             found = study.mean(numbers, figure)
             if math.isfinite(found.mean):
-                points.append(
-                    LinePoint(along.position(level), found.mean, found.ci95, len(found.values), tuple(numbers))
-                )
+                points.append(LinePoint(along.position(level), found.mean, found.ci95, found.n, tuple(numbers)))
         name = told_apart.levels[rank].text if told_apart else ""
         lines.append(Line(rank, name, tuple(points)))
     averaged = tuple(

@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from subflow_agents.evaluation import Figure
 from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure
+from subflow_sim.stats import Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class ScatterMark:
 
     point: int
     series: int
-    x: Figure
-    y: Figure
+    x: Estimate
+    y: Estimate
     label: str
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from subflow_agents.evaluation import Figure
 from subflow_app.core.history.run_columns import column
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.summary_text import NOTHING
+from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 
 # Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
@@ -132,7 +132,7 @@ class StudyFigure:
         number = f"{shown:.4g}" if self.decimals is None else f"{shown:.{self.decimals}f}"
         return f"{number} {self.unit}" if self.unit and with_unit else number
 
-    def interval_text(self, found: Figure, *, with_unit: bool = True) -> str:
+    def interval_text(self, found: Estimate, *, with_unit: bool = True) -> str:
         """A mean with its interval in words, e.g. ``"7.81 ± 0.12 Mbit/s"``."""
         if not math.isfinite(found.ci95):
             return self.text(found.mean, with_unit=with_unit)
@@ -231,14 +231,14 @@ class Study:
             if math.isfinite(run.figures.get(figure, math.nan))
         ]
 
-    def mean(self, points: Sequence[int], figure: str) -> Figure:
+    def mean(self, points: Sequence[int], figure: str) -> Estimate:
         """Mean of a figure over all runs of these points.
 
         The interval is that of repetitions with other seeds: over several points, whose runs differ by more than luck,
         there is none.
         """
-        found = Figure.of(self.values(points, figure))
-        return found if len(points) == 1 else Figure(found.mean, math.nan, found.values)
+        found = Estimate.of(self.values(points, figure))
+        return found if len(points) == 1 else Estimate(found.mean, n=found.n, values=found.values)
 
     def run_ids(self, points: Iterable[int]) -> list[int]:
         """Numbers of the stored runs of these points."""

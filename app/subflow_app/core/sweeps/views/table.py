@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_agents.evaluation import Figure
 from subflow_app.core.errors import ExportError
 from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.study import Study, StudyFigure
+from subflow_sim.stats import Estimate
 from subflow_sim.whole_file import write_whole
 
 SortKey = tuple[int, float, str]
@@ -33,7 +33,7 @@ class StudyRow:
     point: int
     levels: tuple[str, ...]
     positions: tuple[int, ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[Estimate, ...]
     runs: int
 
     def sort_key(self, column: int) -> SortKey:

@@ -9,12 +9,12 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QWidget
 
-from subflow_agents.evaluation import Figure
 from subflow_app.core.language import tr, trn
 from subflow_app.core.sweeps.views.lines import Line, LinePoint, LinesContent
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.sweeps.plots.study_plot import SYMBOLS, Hit, StudyPlot
 from subflow_app.qt.theme import Tokens
+from subflow_sim.stats import Estimate
 
 _MARK = 7
 _BAND_ALPHA = 50
@@ -79,7 +79,7 @@ class LineChart(StudyPlot):
         )
         parts = [f"{content.series.key}: {line.name}"] if content.series is not None else []
         parts.append(f"{parameter.key}: {at}")
-        value = figure.interval_text(Figure(point.mean, point.ci95, ()))
+        value = figure.interval_text(Estimate(point.mean, point.ci95))
         if math.isfinite(point.ci95):
             value = tr("{value} (95 % interval)", value=value)
         parts += [f"{figure.name}: {value}", trn("{count} run", "{count} runs", point.runs)]

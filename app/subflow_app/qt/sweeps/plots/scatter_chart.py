@@ -97,7 +97,7 @@ class ScatterChart(StudyPlot):
         parts = [f"{series.key}: {series.levels[mark.series].text}"] if series is not None else []
         parts += [mark.label] if mark.label else []
         parts += [f"{f.name}: {f.interval_text(v)}" for f, v in ((content.y, mark.y), (content.x, mark.x))]
-        parts.append(trn("{count} run", "{count} runs", len(mark.x.values)))
+        parts.append(trn("{count} run", "{count} runs", mark.x.n))
         return Hit(mark.x.mean * content.x.scale, mark.y.mean * content.y.scale, "\n".join(parts), (mark.point,))
 
     def _place_corner(self) -> None:

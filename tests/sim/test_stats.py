@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from subflow_app.core.comparison.significance import Spread, paired, stars, welch, with_holm
+from subflow_sim.stats import Estimate, paired, stars, t_quantile, t_tail, welch, with_holm
 
 # Known data and answers: example 3 of Wikipedia's article on Welch's t-test, unequal variances and sizes.
 SMALL = [17.2, 20.9, 22.6, 18.1, 21.7, 21.4, 23.5, 24.2, 14.7, 21.8]
@@ -21,7 +21,7 @@ LARGE = [
 def test_welch_gives_the_numbers_of_the_published_example() -> None:
     # Published: means 20.6 and 22.1, t = 1.57, 9.9 degrees of freedom, p = 0.149.
     tested = welch(LARGE, SMALL)
-    assert Spread.of(SMALL).mean == pytest.approx(20.61)
+    assert Estimate.of(SMALL).mean == pytest.approx(20.61)
     assert tested.t == pytest.approx(1.57, abs=0.01)
     assert tested.freedom == pytest.approx(9.90, abs=0.05)
     assert tested.p == pytest.approx(0.149, abs=0.001)
@@ -111,6 +111,20 @@ def test_stars_say_what_they_say_everywhere() -> None:
 
 def test_the_interval_of_a_mean_is_students() -> None:
     # 1, 2, 3: variance 1, t(0.975, 2) = 4.30265, half = 4.30265 / sqrt(3)
-    spread = Spread.of([1.0, 2.0, 3.0])
-    assert (spread.count, spread.mean, spread.variance) == (3, 2.0, 1.0)
-    assert spread.half == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    found = Estimate.of([1.0, math.nan, 2.0, 3.0, math.inf])
+    assert (found.n, found.mean) == (3, 2.0)
+    assert found.ci95 == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
+    assert (found.low, found.high) == (2.0 - found.ci95, 2.0 + found.ci95)
+    assert len(found.values) == 5
+    assert math.isnan(Estimate.of([1.0]).ci95)
+    assert math.isnan(Estimate.of([]).mean)
+    assert Estimate.of([1.0, math.nan]).to_json() == {"mean": 1.0, "ci95": None, "values": [1.0, None]}
+
+
+@pytest.mark.parametrize("freedom", [0.5, 1, 1.3, 2, 2.7, 3, 5, 9.9, 30, 31, 99, 365.25, 1e4])
+def test_students_t_is_that_of_scipy(freedom: float) -> None:
+    from scipy.special import stdtr, stdtrit
+
+    assert t_quantile(freedom) == pytest.approx(float(stdtrit(freedom, 0.975)), rel=1e-11)
+    for t in (0.1, 1.0, 2.0, 5.0, 30.0, 1e4):
+        assert t_tail(t, freedom) == pytest.approx(2 * float(stdtr(freedom, -t)), rel=1e-10)
