@@ -96,7 +96,7 @@ def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool)
     """Measure figures of learning, all of them if none is named, beside their targets."""
     from subflow_app.core import bench_training
     from subflow_app.core.errors import InputError
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
     from subflow_sim import bench_learning
 
     if has_others:
@@ -179,7 +179,8 @@ def _store_document() -> dict[str, Any]:
 
 
 def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
-    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text
+    from subflow_app.core.number_text import NOTHING, count_text
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("Workload", is_number=False),
@@ -209,7 +210,8 @@ def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
 
 def _print_store(document: dict[str, Any]) -> None:
     """What the store takes, what the plainest SQLite code for the same blobs takes, and how many times as much."""
-    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text
+    from subflow_app.core.number_text import NOTHING, count_text
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     workload = document["workload"]
     columns = (
@@ -242,7 +244,7 @@ def _start_document() -> dict[str, Any]:
 
 
 def _print_start(document: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     moments = {
         "painted": "it is painted",
@@ -268,7 +270,8 @@ def _plots_document() -> dict[str, Any]:
 
 
 def _print_plots(document: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+    from subflow_app.core.number_text import count_text
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("What is shown", is_number=False),
@@ -294,7 +297,8 @@ def _canvas_document() -> dict[str, Any]:
 
 
 def _print_canvas(document: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+    from subflow_app.core.number_text import NOTHING
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (TextColumn("What is done", is_number=False), TextColumn("CPU", "ms"), TextColumn("Frames", "per s"))
     rows = tuple(
@@ -313,7 +317,7 @@ def _crowd_document() -> dict[str, Any]:
 
 
 def _print_crowd(document: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (TextColumn("Speed", is_number=False), TextColumn("CPU", "ms"), TextColumn("Time", "ms"))
     rows = tuple((run["speed"], f"{run['cpu_ms']:.0f}", f"{run['wall_ms']:.0f}") for run in document["runs"])
@@ -330,7 +334,8 @@ def _seek_document() -> dict[str, Any]:
 
 
 def _print_seek(document: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+    from subflow_app.core.number_text import count_text
+    from subflow_app.core.text_table import TextColumn, TextTable
     from subflow_sim.limits import bytes_text
 
     columns = (
@@ -366,7 +371,7 @@ def _sweep_document() -> dict[str, Any]:
 
 
 def _print_sweep(document: dict[str, Any]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("Simulations alone", "CPU s"),

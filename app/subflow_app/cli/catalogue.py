@@ -13,7 +13,7 @@ from subflow_app.cli.terminal import print_json, print_line, print_tables
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subflow_app.core.summary_text import TextTable
+    from subflow_app.core.text_table import TextTable
     from subflow_sim.params import Algorithm, Param
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options and rules of this one.")]
@@ -86,7 +86,7 @@ def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | Non
 
 
 def _print_list(algorithms: Sequence[Algorithm]) -> None:
-    from subflow_app.core.summary_text import NOTHING
+    from subflow_app.core.number_text import NOTHING
 
     rows = tuple(
         (each.name, each.summary, ", ".join(option.key for option in each.options) or NOTHING) for each in algorithms
@@ -124,7 +124,7 @@ def _print_rules(algorithm: Algorithm) -> None:
 
 
 def _text_table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> TextTable:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     return TextTable("", tuple(TextColumn(each, is_number=False) for each in titles), tuple(rows))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subflow_app.core.comparison.alignment import SeriesError
     from subflow_app.core.comparison.conditions import By
     from subflow_app.core.comparison.group_table import GroupTable
-    from subflow_app.core.summary_text import TextTable
+    from subflow_app.core.text_table import TextTable
     from subflow_store import RunRow, Store
 
 
@@ -143,7 +143,7 @@ def _compare_traces(
 def _errors_table(errors: Sequence[SeriesError]) -> TextTable:
     """The errors of matched traces, in the units of the list of runs."""
     from subflow_app.core.comparison.alignment import error_cells
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     titles = (("of", False), ("trace", False), ("unit", False), ("n", True), ("RMSE", True), ("MAE", True))
     more = (("rel. error %", True), ("correlation", True), ("mean diff.", True), ("p95 diff.", True))
@@ -198,7 +198,7 @@ def _first_figures(table: GroupTable) -> GroupTable:
 
 
 def _groups_table(table: GroupTable) -> TextTable:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     return TextTable(
         "",
@@ -218,7 +218,7 @@ def _groups_table(table: GroupTable) -> TextTable:
 def _figures_table(table: GroupTable) -> TextTable:
     from subflow_app.core.comparison.group_table import difference_text, significance_text, spread_text
     from subflow_app.core.language import tr
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = [TextColumn("figure", "", False), TextColumn("unit", "", False)]
     for place, group in enumerate(table.groups):

@@ -181,7 +181,7 @@ def _socket_buffer_bytes(text: str) -> int:
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[float, float], None] | None]:
     """A bar with the time to go; a note instead if stderr is not a terminal."""
-    from subflow_app.core.summary_text import duration_text
+    from subflow_app.core.number_text import duration_text
 
     if not sys.stderr.isatty():
         yield None

@@ -15,7 +15,7 @@ from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store,
 from subflow_app.cli.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
-    from subflow_app.core.summary_text import TextTable
+    from subflow_app.core.text_table import TextTable
     from subflow_store import RunRow
 
 Tag = Annotated[str, typer.Argument(metavar="TAG")]
@@ -294,7 +294,8 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 
 def _runs_table(rows: list[RunRow]) -> TextTable:
     """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest."""
-    from subflow_app.core.summary_text import TextColumn, TextTable, mbit_text, milliseconds_text
+    from subflow_app.core.number_text import mbit_text, milliseconds_text
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = [
         TextColumn("Run"),

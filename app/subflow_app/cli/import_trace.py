@@ -12,7 +12,7 @@ from subflow_app.cli.terminal import print_json, print_line, print_note, print_t
 
 if TYPE_CHECKING:
     from subflow_app.core.measured.measured_table import MeasuredTable
-    from subflow_app.core.summary_text import TextTable
+    from subflow_app.core.text_table import TextTable
 
 
 def import_trace(
@@ -118,7 +118,7 @@ def _tell_columns(table: MeasuredTable, as_json: bool) -> None:
 
 def _columns_table(table: MeasuredTable) -> TextTable:
     from subflow_app.core.measured.quantities import BY_NAME
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     rows = []
     for column in table.columns:

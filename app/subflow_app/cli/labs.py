@@ -193,7 +193,7 @@ def _document(lab: Lab) -> dict[str, Any]:
 
 
 def _print_list(documents: list[dict[str, Any]]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("Lab", is_number=False),

@@ -120,7 +120,7 @@ def leaderboard(
 def _run(job: LeaderboardJob, *, is_quiet: bool, is_kept: bool) -> int:
     """Carry the contests out and return the exit code."""
     from subflow_app.cli.progress import in_background
-    from subflow_app.core.summary_text import count_text
+    from subflow_app.core.number_text import count_text
 
     if not is_quiet:
         told = job.entry
@@ -142,7 +142,7 @@ def _run(job: LeaderboardJob, *, is_quiet: bool, is_kept: bool) -> int:
 
 
 def _show(bar: Progress, overall: Overall) -> None:
-    from subflow_app.core.summary_text import count_text, duration_text
+    from subflow_app.core.number_text import count_text, duration_text
 
     current = overall.current
     done = f"{count_text(current.finished + current.failed)} of {count_text(current.runs)} runs"
@@ -198,7 +198,7 @@ def _print(
 
 def _print_list(chosen: Entry, *, as_json: bool) -> None:
     from subflow_app.core.experiments.recipe import PAPERS
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     if as_json:
         print_json(

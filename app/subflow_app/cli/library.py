@@ -133,7 +133,7 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
     if as_json:
         print_json([_document(entry, signatures) for entry in found])
         return
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("Name", is_number=False),
@@ -268,7 +268,7 @@ def _opened(file: Path | None) -> Iterator[Store]:
 
 
 def _show(bar: Progress, job: LibraryBuild) -> None:
-    from subflow_app.core.summary_text import duration_text
+    from subflow_app.core.number_text import duration_text
 
     told = job.progress
     text = f"{told.doing} · {duration_text(told.eta_s)} to go"

@@ -133,7 +133,7 @@ def progress_bar(name: str) -> Iterator[Progress | None]:
 
 
 def _show(bar: Progress, progress: RunProgress) -> None:
-    from subflow_app.core.summary_text import duration_text, speed_text
+    from subflow_app.core.number_text import duration_text, speed_text
 
     times = (
         f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "

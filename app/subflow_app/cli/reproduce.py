@@ -122,7 +122,7 @@ def _run(experiments: Reproductions) -> tuple[Sequence[ReproductionOutcome], int
 
 
 def _show(bar: Progress, overall: Overall) -> None:
-    from subflow_app.core.summary_text import count_text, duration_text
+    from subflow_app.core.number_text import count_text, duration_text
 
     current = overall.current
     parts = [f"{overall.number} of {overall.count}", overall.name] if overall.count > 1 else [overall.name]
@@ -137,7 +137,7 @@ def _show(bar: Progress, overall: Overall) -> None:
 
 def _before(experiments: Reproductions) -> str:
     """What it will take, said before it begins."""
-    from subflow_app.core.summary_text import count_text, duration_text
+    from subflow_app.core.number_text import count_text, duration_text
 
     runs = experiments.progress.runs
     number = len(experiments.each)
@@ -182,7 +182,8 @@ def seeds_option(text: str) -> Sequence[int]:
 def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     from subflow_app.core.experiments.recipe import PAPERS
     from subflow_app.core.experiments.reproduction import expected_s
-    from subflow_app.core.summary_text import TextColumn, TextTable, duration_text
+    from subflow_app.core.number_text import duration_text
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     times = {recipe.name: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
     if as_json:
@@ -230,7 +231,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 
 
 def _print_results(every: Sequence[Results]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("Experiment", is_number=False),

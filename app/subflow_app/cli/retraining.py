@@ -58,7 +58,7 @@ def retrain(
 
 
 def _show(bar: Progress, progress: KeptProgress) -> None:
-    from subflow_app.core.summary_text import duration_text
+    from subflow_app.core.number_text import duration_text
 
     text = f"{progress.finished} of {progress.trainings} trainings · {progress.label}"
     bar.update(

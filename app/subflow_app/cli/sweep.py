@@ -238,7 +238,7 @@ def _run(job: SweepJob) -> tuple[SweepResult, int]:
 
 
 def _show(bar: Progress, progress: SweepProgress) -> None:
-    from subflow_app.core.summary_text import count_text, duration_text
+    from subflow_app.core.number_text import count_text, duration_text
 
     if progress.state == "checking":
         runs = f"reading point {count_text(progress.checked)}"
@@ -270,7 +270,7 @@ def _document(result: SweepResult, table: SweepTable) -> dict[str, Any]:
 
 
 def _line(result: SweepResult) -> str:
-    from subflow_app.core.summary_text import count_text, duration_text
+    from subflow_app.core.number_text import count_text, duration_text
 
     progress = result.progress
     made = progress.finished - progress.reused

@@ -182,7 +182,8 @@ def _runs_text(count: int, is_deleted: bool) -> str:
 
 
 def _print_list(rows: list[SweepRecord]) -> None:
-    from subflow_app.core.summary_text import TextColumn, TextTable, count_text
+    from subflow_app.core.number_text import count_text
+    from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (
         TextColumn("Sweep"),

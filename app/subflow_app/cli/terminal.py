@@ -10,7 +10,7 @@ from subflow_app.core.json_document import json_text
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from subflow_app.core.summary_text import TextTable
+    from subflow_app.core.text_table import TextTable
 
 # A pipe has no width; wide enough that no cell of ours is cut.
 _PIPE_WIDTH = 300

@@ -187,8 +187,8 @@ def _config(
     from subflow_app.core.learning.recipes import load_recipe
     from subflow_app.core.learning.training_folder import has_checkpoint
     from subflow_app.core.learning.training_setup import TrainingRequest, prepare, request_of, with_changes
+    from subflow_app.core.number_text import duration_text
     from subflow_app.core.paths import new_training_directory
-    from subflow_app.core.summary_text import duration_text
 
     if agent is None and recipe is None:
         raise InputError("say what to train: subflow train AGENT --scenario FILE, or subflow train --recipe NAME")

@@ -63,7 +63,7 @@ def show(context: typer.Context, training: Number, database: Database = None, as
     """Show a training and its last evaluation."""
     from subflow_app.core.learning.training_folder import BEST_POLICY
     from subflow_app.core.learning.training_text import metric_rows, stored_evaluation_table
-    from subflow_app.core.summary_text import duration_text
+    from subflow_app.core.number_text import duration_text
 
     with _synced_store(database or context.obj) as store:
         row = store.trainings.get(training_number(store, training))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import DECISION, decisions_of
-from subflow_app.core.summary_text import count_text
+from subflow_app.core.number_text import count_text
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:

@@ -2,45 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.number_text import (
+    NOTHING,
+    count_text,
+    duration_text,
+    finite,
+    fixed_text,
+    mbit_text,
+    milliseconds_text,
+    percent_text,
+)
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import path_label
 
 if TYPE_CHECKING:
     from subflow_sim.limits import Estimate
 
-NOTHING = "–"
-
 _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max_reorder_queue_bytes")
-
-
-@dataclass(frozen=True, slots=True)
-class TextColumn:
-    """A column of text.
-
-    Attributes:
-        title: heading without the unit.
-        unit: unit of all its cells; empty for none.
-        is_number: whether its cells are numbers, and so right-aligned.
-        is_mark: whether its cells begin with a sign that says how something went: ✓, ✗ or –.
-    """
-
-    title: str
-    unit: str = ""
-    is_number: bool = True
-    is_mark: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    """A table of text; every row has one cell per column."""
-
-    title: str
-    columns: tuple[TextColumn, ...]
-    rows: tuple[tuple[str, ...], ...]
 
 
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
@@ -61,7 +42,7 @@ def summary_line(summary: Mapping[str, Any]) -> str:
     parts.append(f"seed {summary.get('seed', NOTHING)}")
     if summary.get("warmup_s"):
         parts.append(f"the first {duration_text(summary['warmup_s'])} not counted")
-    if (jain := _number((summary.get("fairness") or {}).get("jain"))) is not None and len(summary.get("flows", ())) > 1:
+    if (jain := finite((summary.get("fairness") or {}).get("jain"))) is not None and len(summary.get("flows", ())) > 1:
         parts.append(f"Jain index {jain:.3f}")
     return ", ".join(parts)
 
@@ -132,7 +113,7 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
     rows: list[tuple[str, ...]] = []
     for flow in summary.get("flows", ()):
         subflows = flow.get("subflows", ())
-        if len(subflows) < 2 or all(_number(flow.get(name)) is None for name in _CONNECTION_FIGURES):
+        if len(subflows) < 2 or all(finite(flow.get(name)) is None for name in _CONNECTION_FIGURES):
             continue
         rows.append(
             (
@@ -191,52 +172,8 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def _is_idle(link: Mapping[str, Any]) -> bool:
-    drops = sum(_number(link.get(name)) or 0.0 for name in ("drops_queue", "drops_random", "drops_down"))
-    return not drops and (_number(link.get("utilisation")) or 0.0) < 0.01
-
-
-def mbit_text(rate_bps: object) -> str:
-    """A rate as Mbit/s with three decimals, unit left out."""
-    return fixed_text(rate_bps, 3, 1e-6)
-
-
-def milliseconds_text(time_s: object) -> str:
-    """A time as milliseconds with one decimal, unit left out."""
-    return fixed_text(time_s, 1, 1e3)
-
-
-def percent_text(ratio: object) -> str:
-    """A ratio as percent with two decimals, sign left out."""
-    return fixed_text(ratio, 2, 100.0)
-
-
-def count_text(count: object) -> str:
-    """A count with thin groups of three digits: ``123 456``."""
-    number = _number(count)
-    return NOTHING if number is None else f"{number:,.0f}".replace(",", " ")
-
-
-def duration_text(time_s: object) -> str:
-    """A duration with its unit: ``410 ms``, ``8.25 s``, and from 100 s on ``3 min 20 s``."""
-    number = _number(time_s)
-    if number is None:
-        return NOTHING
-    if number >= 100:
-        hours, rest = divmod(round(number), 3600)
-        minutes, seconds = divmod(rest, 60)
-        if hours:
-            return f"{hours} h {minutes:02d} min"
-        return f"{minutes} min {seconds:02d} s" if seconds else f"{minutes} min"
-    if number >= 1 or number == 0:
-        return f"{number:.3g} s"
-    return f"{number * 1e3:.3g} ms"
-
-
-def speed_text(speed: float) -> str:
-    """Simulated time per wall time: ``146×``; a dash before anything is known."""
-    if not speed > 0:
-        return NOTHING
-    return f"{speed:.0f}×" if speed >= 10 else f"{speed:.2g}×"
+    drops = sum(finite(link.get(name)) or 0.0 for name in ("drops_queue", "drops_random", "drops_down"))
+    return not drops and (finite(link.get("utilisation")) or 0.0) < 0.01
 
 
 def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
@@ -255,16 +192,3 @@ def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _path_cell(subflow: Mapping[str, Any]) -> str:
     return f"  · {path_label(subflow.get('path', ()))}"
-
-
-def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
-    """A number with so many decimals; `NOTHING` for what is none."""
-    number = _number(value)
-    return NOTHING if number is None else f"{number * scale:.{decimals}f}"
-
-
-def _number(value: object) -> float | None:
-    """The value as a finite number; None for everything else (null in the document, NaN, text)."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)

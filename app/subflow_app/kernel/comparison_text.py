@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, duration_text
+from subflow_app.core.number_text import NOTHING, duration_text
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import path_label
 from subflow_app.kernel.compare import TARGET
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import recorded_column
-from subflow_app.core.summary_text import NOTHING
+from subflow_app.core.number_text import NOTHING
 from subflow_app.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
 from subflow_store.values import EventTable, RunRow
 

@@ -23,14 +23,8 @@ from subflow_app.core.comparison.group_table import (
 from subflow_app.core.history.run_columns import RunColumn, Value
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.language import tr
-from subflow_app.core.summary_text import (
-    NOTHING,
-    TextColumn,
-    TextTable,
-    mbit_text,
-    milliseconds_text,
-    percent_text,
-)
+from subflow_app.core.number_text import NOTHING, mbit_text, milliseconds_text, percent_text
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import Traces
 from subflow_sim.stats import Estimate, stars, welch
 from subflow_store.values import RunRow

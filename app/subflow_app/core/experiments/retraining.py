@@ -29,7 +29,7 @@ from subflow_app.core.policies.library import card_of
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:
-    from subflow_app.core.summary_text import TextTable
+    from subflow_app.core.text_table import TextTable
     from subflow_sim.scenario import Scenario
     from subflow_store import Store
 
@@ -137,7 +137,8 @@ class Retraining:
 
     def table(self) -> TextTable:
         """What the evaluations of the shipped policies say, and those of the new ones beside them."""
-        from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+        from subflow_app.core.number_text import NOTHING
+        from subflow_app.core.text_table import TextColumn, TextTable
 
         columns = (
             TextColumn("Policy", is_number=False),

@@ -7,7 +7,8 @@ import math
 from subflow_app.core.fairness.lens import Lens
 from subflow_app.core.fairness.pooling import PoolingGain
 from subflow_app.core.language import tr, trn
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, fixed_text, mbit_text, percent_text
+from subflow_app.core.number_text import NOTHING, fixed_text, mbit_text, percent_text
+from subflow_app.core.text_table import TextColumn, TextTable
 
 _NEAR = 0.1  # a distance below which shares count as reached
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, Quantity, TradeOffKind
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, fixed_text
+from subflow_app.core.number_text import NOTHING, fixed_text
+from subflow_app.core.text_table import TextColumn, TextTable
 
 
 def point_table(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> TextTable:

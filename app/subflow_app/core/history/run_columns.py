@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from subflow_app.core.history.run_query import dimension_of
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.summary_text import NOTHING, fixed_text
+from subflow_app.core.number_text import NOTHING, fixed_text
 from subflow_sim.units import Dimension
 from subflow_store.values import RunRow
 

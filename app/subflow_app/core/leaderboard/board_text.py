@@ -13,7 +13,8 @@ from subflow_app.core.errors import ExportError
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.metrics import METRICS, Metric
 from subflow_app.core.leaderboard.table import Standing, contest_scores
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_sim.stats import Estimate
 
 _SI_UNITS: Mapping[str, str] = {"goodput": "bit/s", "rtt": "s", "convergence": "s"}

@@ -10,7 +10,8 @@ import numpy as np
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, agent_steps_of
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text
+from subflow_app.core.number_text import NOTHING, count_text
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:

@@ -8,15 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import number
-from subflow_app.core.summary_text import (
-    NOTHING,
-    TextColumn,
-    TextTable,
-    count_text,
-    duration_text,
-    fixed_text,
-    mbit_text,
-)
+from subflow_app.core.number_text import NOTHING, count_text, duration_text, fixed_text, mbit_text
+from subflow_app.core.text_table import TextColumn, TextTable
 
 if TYPE_CHECKING:
     from subflow_store import EvaluationFigure, TrainingRow

@@ -27,10 +27,10 @@ from subflow_app.core.learning.training_record import sync_all
 from subflow_app.core.learning.training_service import TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
 from subflow_app.core.learning.training_worker import TRAINER
+from subflow_app.core.number_text import count_text
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.resources import find_scenario, scenario_names
 from subflow_app.core.scenarios.scenario_source import with_traces
-from subflow_app.core.summary_text import count_text
 from subflow_sim.params import Dimension, Param
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.stats import Estimate

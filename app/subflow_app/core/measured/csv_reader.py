@@ -33,7 +33,7 @@ from subflow_app.core.measured.quantities import (
     read_heading,
     unit_named,
 )
-from subflow_app.core.summary_text import count_text
+from subflow_app.core.number_text import count_text
 
 _SEPARATORS = (";", "\t", ",", "|", " ")
 _NOTHING = frozenset({"", "-", "–", "nan", "na", "n/a", "null", "none", "inf", "-inf", "?"})

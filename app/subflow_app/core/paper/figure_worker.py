@@ -23,7 +23,7 @@ from subflow_app.core.paper.panel_plan import Ground, Panel, PanelFigure, PanelS
 from subflow_app.core.paper.paper_styles import PaperStyle
 from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, Report, render_report
 from subflow_app.core.scenarios.topology_sketch import SketchLink, SketchNode, TopologySketch
-from subflow_app.core.summary_text import TextColumn, TextTable
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.plots import Bar, Curve
 
 KINDS: tuple[type, ...] = (

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from subflow_app.core.number_text import NOTHING, count_text, duration_text, fixed_text
 from subflow_app.core.scenarios.topology import event_rows
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text, duration_text, fixed_text
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import Traces, path_label
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.stats import Estimate

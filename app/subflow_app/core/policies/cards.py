@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from subflow_app.core.json_document import number
-from subflow_app.core.summary_text import count_text, mbit_text
+from subflow_app.core.number_text import count_text, mbit_text
 
 CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "evaluation")
 """What `card_text` tells of a card."""

@@ -6,16 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
+from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
-
-if TYPE_CHECKING:
-    from subflow_app.core.summary_text import TextTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +90,6 @@ def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
 
 def policy_table(records: Sequence[PolicyRecord]) -> TextTable:
     """The library: a row for each policy."""
-    from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
-
     columns = tuple(
         TextColumn(title, is_number=False) for title in ("Name", "Controller", "Trained on", "Hash", "Problem")
     )

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
 
 # Of each scope, the columns that say how well it went. Counts of a sample add up, all else has a mean.

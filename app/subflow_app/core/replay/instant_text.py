@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable, count_text
+from subflow_app.core.number_text import NOTHING, count_text
+from subflow_app.core.text_table import TextColumn, TextTable
 
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from xml.parsers import expat
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.summary_text import count_text
+from subflow_app.core.number_text import count_text
 
 MAX_BYTES = 8_000_000
 MAX_NODES = 5_000

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import TooLargeSweepError
-from subflow_app.core.summary_text import count_text, duration_text
+from subflow_app.core.number_text import count_text, duration_text
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, told_of
 from subflow_sim.errors import ParamError, ScenarioError, SimError

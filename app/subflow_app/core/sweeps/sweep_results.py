@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.history.run_columns import column
-from subflow_app.core.summary_text import NOTHING, TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import (
     JAIN,
@@ -22,6 +22,7 @@ from subflow_app.core.sweeps.sweep_table import (
     sweep_table,
     unit_of,
 )
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.summary_text import TextTable
+from subflow_app.core.text_table import TextTable
 from subflow_app.qt.gallery.texts import HEADINGS
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table

@@ -34,7 +34,7 @@ from subflow_app.core.history.run_groups import (
     with_sweeps,
 )
 from subflow_app.core.language import tr, trn
-from subflow_app.core.summary_text import NOTHING
+from subflow_app.core.number_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from subflow_app.core.summary_text import TextTable
+from subflow_app.core.text_table import TextTable
 
 Index = QModelIndex | QPersistentModelIndex
 _EMPTY = TextTable("", (), ())

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTableView, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.summary_text import TextTable
+from subflow_app.core.text_table import TextTable
 from subflow_app.qt.models.text_table_model import TextTableModel
 from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from subflow_app.core.history.run_columns import column
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.summary_text import NOTHING
+from subflow_app.core.number_text import NOTHING
 from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 

@@ -1,0 +1,65 @@
+"""Numbers as text: rates, times, ratios and counts as every table writes them."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+"""What stands where there is no number."""
+
+
+def mbit_text(rate_bps: object) -> str:
+    """A rate as Mbit/s with three decimals, unit left out."""
+    return fixed_text(rate_bps, 3, 1e-6)
+
+
+def milliseconds_text(time_s: object) -> str:
+    """A time as milliseconds with one decimal, unit left out."""
+    return fixed_text(time_s, 1, 1e3)
+
+
+def percent_text(ratio: object) -> str:
+    """A ratio as percent with two decimals, sign left out."""
+    return fixed_text(ratio, 2, 100.0)
+
+
+def count_text(count: object) -> str:
+    """A count with thin groups of three digits: ``123 456``."""
+    number = finite(count)
+    return NOTHING if number is None else f"{number:,.0f}".replace(",", " ")
+
+
+def duration_text(time_s: object) -> str:
+    """A duration with its unit: ``410 ms``, ``8.25 s``, and from 100 s on ``3 min 20 s``."""
+    number = finite(time_s)
+    if number is None:
+        return NOTHING
+    if number >= 100:
+        hours, rest = divmod(round(number), 3600)
+        minutes, seconds = divmod(rest, 60)
+        if hours:
+            return f"{hours} h {minutes:02d} min"
+        return f"{minutes} min {seconds:02d} s" if seconds else f"{minutes} min"
+    if number >= 1 or number == 0:
+        return f"{number:.3g} s"
+    return f"{number * 1e3:.3g} ms"
+
+
+def speed_text(speed: float) -> str:
+    """Simulated time per wall time: ``146×``; a dash before anything is known."""
+    if not speed > 0:
+        return NOTHING
+    return f"{speed:.0f}×" if speed >= 10 else f"{speed:.2g}×"
+
+
+def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
+    """A number with so many decimals; `NOTHING` for what is none."""
+    number = finite(value)
+    return NOTHING if number is None else f"{number * scale:.{decimals}f}"
+
+
+def finite(value: object) -> float | None:
+    """The value as a finite number; None for everything else (null in the document, NaN, text)."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
