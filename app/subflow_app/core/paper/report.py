@@ -28,7 +28,7 @@ from subflow_app.core.paper.report_tables import (
     options_table,
     run_table,
 )
-from subflow_app.core.scenarios.topology_sketch import TopologySketch, sketch_of
+from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
 from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line
 from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.plots import PLOTS_BY_ID, PlotSpec

@@ -10,7 +10,7 @@ from html import escape
 from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
-from subflow_app.core.scenarios.topology_sketch import render_sketch
+from subflow_app.core.paper.topology_sketch import render_sketch
 from subflow_app.core.text_table import TextColumn, TextTable
 
 MARK_CLASSES = {"✓": "good", "✗": "bad"}
