@@ -30,7 +30,7 @@ from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
 from subflow_app.core.experiments.kinds import Progress
 from subflow_app.core.experiments.measure_kind import MeasureKind
-from subflow_app.core.sweeps.run_key import scenario_hash, simulator_version
+from subflow_app.core.running.run_key import scenario_hash, simulator_version
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report

@@ -31,7 +31,7 @@ from subflow_app.core.learning.training_service import TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.paths import file_stem, trainings_directory
-from subflow_app.core.sweeps.run_key import simulator_version
+from subflow_app.core.running.run_key import simulator_version
 from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:

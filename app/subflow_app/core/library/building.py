@@ -26,7 +26,7 @@ from subflow_app.core.library.reading import ReadLog, read_all, read_board
 from subflow_app.core.library.taking import as_shipped
 from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.core.sweeps.run_key import simulator_version
+from subflow_app.core.running.run_key import simulator_version
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe

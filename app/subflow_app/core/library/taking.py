@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.library.belongings import Belongings, of_experiment, of_lab, of_leaderboard
 from subflow_app.core.paths import trainings_directory
-from subflow_app.core.sweeps.run_key import simulator_version
+from subflow_app.core.running.run_key import simulator_version
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe

@@ -17,9 +17,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import ClusterError, SweepError
+from subflow_app.core.running.run_key import run_key, simulator_version
 from subflow_app.core.sweeps.executors import Answer, Executor, ExecutorMaker, executor_maker
 from subflow_app.core.sweeps.plan_file import parse_plan, plan_text
-from subflow_app.core.sweeps.run_key import run_key, simulator_version
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, check_points

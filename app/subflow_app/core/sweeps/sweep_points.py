@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import SweepError
+from subflow_app.core.running.run_key import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
-from subflow_app.core.sweeps.run_key import scenario_hash
 from subflow_app.core.sweeps.sweep_plan import SweepPlan, SweepPoint
 from subflow_sim.errors import Problem, ScenarioError, SimError
 from subflow_sim.limits import Limits, estimate

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.events import AGENT, DECISION, INTERVAL
+from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.running.run_recorder import run_start
 from subflow_app.core.running.runs import RunJob, RunState, decision_limits
-from subflow_app.core.sweeps.run_key import simulator_version
 from subflow_app.core.traces import NANOSECONDS
 from subflow_store.values import ColumnSpec, EventTable
 
