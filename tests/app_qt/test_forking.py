@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.replay.fork_draft import ForkDraft
-from subflow_app.core.replay.fork_origin import ForkOrigin
+from subflow_app.core.forking.draft import ForkDraft
+from subflow_app.core.forking.origin import ForkOrigin
 from subflow_app.core.traces import StoredTraces
 from subflow_app.plots import Curve
 from subflow_app.qt.figure_source import shown_plan

@@ -15,7 +15,7 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core.exports import export_shown
-from subflow_app.core.replay.ghosts import Ghost
+from subflow_app.core.forking.ghosts import Ghost
 from subflow_app.core.traces import SUBFLOW, LiveTraces
 from subflow_app.plots import Bar, Curve, PlotSpec
 from subflow_app.plots.drawing.choices import CurveChoices

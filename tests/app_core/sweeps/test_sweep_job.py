@@ -246,8 +246,8 @@ def test_a_sweep_that_somebody_is_at_is_refused(store: Store) -> None:
 def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     result = SweepJob(plan(axes={LOSS: ["1%"]}), store).run()
     assert result.sweep_id is not None
-    for module in ("run_key", "sweep_job", "sweep_run"):
-        monkeypatch.setattr(f"subflow_app.core.sweeps.{module}.simulator_version", lambda: "0.2.0+other")
+    for module in ("running.run_key", "sweeps.sweep_job", "sweeps.sweep_run"):
+        monkeypatch.setattr(f"subflow_app.core.{module}.simulator_version", lambda: "0.2.0+other")
     watched = Watched()
     SweepJob.resumed(store, result.sweep_id, executor=lambda: watched).run()
     assert watched.made == 2

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from subflow_app.core.forking.words import fork_text
 from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.history.run_comparison import run_parameters
 from subflow_app.core.language import tr, translatable, trn
-from subflow_app.core.replay.fork_words import fork_text
 from subflow_app.core.traces import stored_condition
 from subflow_store.values import RunRow
 

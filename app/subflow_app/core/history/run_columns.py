@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from subflow_app.core.forking.words import difference_text
 from subflow_app.core.history.run_query import dimension_of
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import NOTHING, fixed_text
@@ -119,7 +120,6 @@ def fork_of(row: RunRow) -> str | None:
     fork = row.fork
     if fork is None:
         return None
-    from subflow_app.core.replay.fork_words import difference_text
 
     # The run may be in no database, or not any more: its name is all there is then.
     parent = f'"{fork.parent_name}"' if fork.parent_id is None else tr("run {number}", number=fork.parent_id)

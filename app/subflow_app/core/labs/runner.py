@@ -221,8 +221,8 @@ class LabRunner:
         self._last_run = max(self._last_run, runs[0].id)
 
     def _fork(self, values: Mapping[str, str]) -> None:
-        from subflow_app.core.replay.fork_origin import ForkOrigin
-        from subflow_app.core.replay.fork_plan import ForkPlan
+        from subflow_app.core.forking.origin import ForkOrigin
+        from subflow_app.core.forking.plan import ForkPlan
 
         plan = ForkPlan.of(
             ForkOrigin.stored(self._store, self._last_run),

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.forking.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
+from subflow_app.core.forking.plan import ForkPlan
 from subflow_app.core.language import tr
-from subflow_app.core.replay.fork_draft import BOTH, FLOWS, LINKS, ForkDraft, Target
-from subflow_app.core.replay.fork_plan import ForkPlan
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 

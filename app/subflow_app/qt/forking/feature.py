@@ -20,8 +20,8 @@ from subflow_store.errors import StoreError
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
 
-    from subflow_app.core.replay.fork_origin import ForkOrigin, ForkState
-    from subflow_app.core.replay.fork_plan import ForkPlan
+    from subflow_app.core.forking.origin import ForkOrigin, ForkState
+    from subflow_app.core.forking.plan import ForkPlan
     from subflow_app.qt.forking.dialog import ForkDialog
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
@@ -73,7 +73,7 @@ class ForkFeature(Feature):
 
     def fork_shown(self) -> None:
         """Asks what shall be different in the run that is shown, from the time that is marked in the plots on."""
-        from subflow_app.core.replay.fork_origin import ForkOrigin
+        from subflow_app.core.forking.origin import ForkOrigin
 
         runs = self.window.plots.runs
         traces = runs[self._run_looked_at()]
@@ -122,7 +122,7 @@ class ForkFeature(Feature):
         return f"{section}.{curve.owner.partition('/')[0]}"
 
     def _fork_stored(self, run_id: int, at_s: float | None) -> None:
-        from subflow_app.core.replay.fork_origin import ForkOrigin
+        from subflow_app.core.forking.origin import ForkOrigin
 
         store = self.window.database.store
         if store is not None:
@@ -139,7 +139,7 @@ class ForkFeature(Feature):
         )
 
     def _open(self, origin: ForkOrigin, at_s: float | None) -> None:
-        from subflow_app.core.replay.fork_draft import ForkDraft
+        from subflow_app.core.forking.draft import ForkDraft
         from subflow_app.qt.forking.dialog import ForkDialog
 
         if self.dialog is not None:
@@ -246,7 +246,7 @@ class ForkFeature(Feature):
         self._clicked_s = cursor_s if cursor_s is not None else self._clicked_s
 
     def _tell(self, error: Exception) -> None:
-        from subflow_app.core.replay.fork_origin import ForkCancelledError
+        from subflow_app.core.forking.origin import ForkCancelledError
 
         if isinstance(error, ForkCancelledError):
             return

@@ -8,10 +8,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from subflow_app.core.forking.ghosts import Ghost, find_ghosts, ghost_title
 from subflow_app.core.history.plot_columns import PlotColumn, plot_columns
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.language import tr
-from subflow_app.core.replay.ghosts import Ghost, find_ghosts, ghost_title
 from subflow_app.core.traces import TraceMark, Traces
 from subflow_app.plots import TIME, Bar, Curve, PlotSpec
 from subflow_app.plots.bars import Group, repetitions

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 
-from subflow_app.core.replay.ghosts import Ghost
+from subflow_app.core.forking.ghosts import Ghost
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.theme import Tokens

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from subflow_app.core.forking.words import difference_text, fork_text
 from subflow_app.core.language import set_language
-from subflow_app.core.replay.fork_words import difference_text, fork_text
 
 LOSS: dict[str, Any] = {"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.replay.fork_plan import Values, flow_values, read_fork_change
+from subflow_app.core.forking.plan import Values, flow_values, read_fork_change
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.parameter import did_you_mean, either
 
 if TYPE_CHECKING:
-    from subflow_app.core.replay.fork_origin import ForkOrigin
+    from subflow_app.core.forking.origin import ForkOrigin
 
 LINK_KEYS: tuple[str, ...] = ("rate", "delay", "loss", "queue", "up")
 FLOW_KEYS: tuple[str, ...] = ("controller", "open", "backup")

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.forking.origin import ForkOrigin, ForkState, state_at, with_events
+from subflow_app.core.forking.words import BEFORE, difference_text
 from subflow_app.core.language import tr
-from subflow_app.core.replay.fork_origin import ForkOrigin, ForkState, state_at, with_events
-from subflow_app.core.replay.fork_words import BEFORE, difference_text
 from subflow_app.core.running.live_changes import LiveChange, with_change
 from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
 from subflow_app.core.running.run_recorder import RunPast

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from subflow_app.core.forking.words import difference_text
 from subflow_app.core.language import tr
-from subflow_app.core.replay.fork_words import difference_text
 from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
 
 
@@ -19,7 +19,7 @@ class Ghost:
         original: position of the run that was forked.
         fork: position of the run that branched off it; the latest, where several are shown.
         at_s: until when they are the same.
-        changes: what was changed then, see `fork_words`.
+        changes: what was changed then, see `words`.
     """
 
     original: int

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
-from subflow_app.core.replay.fork_origin import ForkOrigin
-from subflow_app.core.replay.fork_plan import (
+from subflow_app.core.forking.origin import ForkOrigin
+from subflow_app.core.forking.plan import (
     ForkPlan,
     Values,
     check_time,
@@ -23,7 +22,8 @@ from subflow_app.core.replay.fork_plan import (
     read_fork_change,
     values_before,
 )
-from subflow_app.core.replay.fork_words import fork_text
+from subflow_app.core.forking.words import fork_text
+from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form_text import shown_unit, with_unit
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue

@@ -13,8 +13,8 @@ import pytest
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL
-from subflow_app.core.replay.fork_origin import ForkCancelledError, ForkOrigin, ForkPast
-from subflow_app.core.replay.fork_plan import ForkPlan, flow_values, link_values
+from subflow_app.core.forking.origin import ForkCancelledError, ForkOrigin, ForkPast
+from subflow_app.core.forking.plan import ForkPlan, flow_values, link_values
 from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
 from subflow_app.core.traces import StoredTraces
 from subflow_sim.errors import ScenarioError
