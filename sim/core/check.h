@@ -32,12 +32,6 @@ struct InternalError : std::logic_error {
 #endif
 
 // For the few functions on the path of every packet that are only fast as part of their callers.
-#ifdef _MSC_VER
-#define SF_INLINE __forceinline
-#define SF_INLINE_LAMBDA
-#define SF_UNREACHABLE() __assume(false)
-#else
 #define SF_INLINE inline __attribute__((always_inline))
 #define SF_INLINE_LAMBDA __attribute__((always_inline))
 #define SF_UNREACHABLE() __builtin_unreachable()
-#endif
