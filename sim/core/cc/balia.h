@@ -49,21 +49,15 @@ public:
     explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0), counting_(options) {}
 
     // alpha of the own subflow: the rate of the fastest over its own, >= 1.
-    static double alpha(const Siblings& siblings) {
-        double fastest = 0;
-        for (const Sibling& s : siblings.all) fastest = std::max(fastest, s.cwnd_pkts / s.srtt_s);
-        return fastest / (siblings.own().cwnd_pkts / siblings.own().srtt_s);
-    }
+    static double alpha(const Siblings& siblings) { return siblings.rates().fastest_pps / siblings.own().rate_pps(); }
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(const Siblings& siblings) {
-        return increase_per_ack(siblings, alpha(siblings), total_rate_pps(siblings));
+        return increase_per_ack(siblings, alpha(siblings), siblings.rates().total_pps);
     }
     static double increase_per_ack(const Siblings& siblings, double a, double total_rate) {
-        const Sibling& own = siblings.own();
         // draft-walid-mptcp-congestion-control-04 section 3.1
-        const double coupled = own.cwnd_pkts / (own.srtt_s * own.srtt_s) / (total_rate * total_rate);
-        return coupled * ((1 + a) / 2) * ((4 + a) / 5);
+        return siblings.coupled_increase(total_rate) * ((1 + a) / 2) * ((4 + a) / 5);
     }
 
     // What an event takes from a window, in packets: from a half to three quarters of it.
@@ -76,14 +70,13 @@ public:
         const double acked = counting_.counted(beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
-        const double a = alpha(siblings);
-        const double total_rate = total_rate_pps(siblings);
-        const double increase = increase_per_ack(siblings, a, total_rate);
-        if (ack.why != nullptr) {
-            const Sibling& own = siblings.own();
+        const Siblings::Rates rates = siblings.rates();
+        const double own_pps = siblings.own().rate_pps();
+        const double a = rates.fastest_pps / own_pps;
+        const double increase = increase_per_ack(siblings, a, rates.total_pps);
+        if (ack.why != nullptr)
             ack.why->set(kBalancedIncrease,
-                         {acked, window.cwnd_pkts, a, own.cwnd_pkts / own.srtt_s, total_rate, own.srtt_s, increase});
-        }
+                         {acked, window.cwnd_pkts, a, own_pps, rates.total_pps, siblings.own().srtt_s, increase});
         window.cwnd_pkts += acked * increase;
     }
 
@@ -93,21 +86,13 @@ public:
         } else {
             const double a = alpha_of_decrease(siblings, kernel_int_);
             window.ssthresh_pkts = std::max(window.cwnd_pkts - decrease(window.cwnd_pkts, a), 1.0);
-            if (event.why != nullptr) {
-                const Sibling& own = siblings.own();
+            if (event.why != nullptr)
                 event.why->set(kBalancedDecrease,
-                               {window.cwnd_pkts, a, own.cwnd_pkts / own.srtt_s, window.ssthresh_pkts});
-            }
+                               {window.cwnd_pkts, a, siblings.own().rate_pps(), window.ssthresh_pkts});
         }
     }
 
 private:
-    static double total_rate_pps(const Siblings& siblings) {
-        double total = 0;
-        for (const Sibling& s : siblings.all) total += s.cwnd_pkts / s.srtt_s;
-        return total;
-    }
-
     static double alpha_of_decrease(const Siblings& siblings, bool kernel_int) {
         return kernel_int ? std::floor(alpha(siblings)) : alpha(siblings);
     }

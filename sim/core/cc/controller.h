@@ -75,6 +75,8 @@ struct Sibling {
     double advertised_pps = 0;
     double acked_since_loss_pkts = 0;      // since its last congestion event
     double acked_between_losses_pkts = 0;  // between its last two
+
+    double rate_pps() const { return cwnd_pkts / srtt_s; }
 };
 
 // `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
@@ -87,6 +89,27 @@ struct Siblings {
     // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
     bool has_others() const { return all.size() > 1 && self < all.size(); }
     const Sibling& own() const { return all[self]; }
+    // Of the subflows' rates, cwnd / srtt, what the coupled formulas are made of.
+    struct Rates {
+        double total_pps = 0;
+        double fastest_pps = 0;
+        double best_pkts_per_s2 = 0;  // the largest cwnd / srtt^2
+    };
+    Rates rates() const {
+        Rates r;
+        for (const Sibling& s : all) {
+            const double rate = s.rate_pps();
+            r.total_pps += rate;
+            r.fastest_pps = std::max(r.fastest_pps, rate);
+            r.best_pkts_per_s2 = std::max(r.best_pkts_per_s2, rate / s.srtt_s);
+        }
+        return r;
+    }
+    // The own cwnd / srtt^2 over the square of the total rate: what OLIA and BALIA grow by per packet acknowledged,
+    // but for their corrections.
+    double coupled_increase(double total_pps) const {
+        return own().cwnd_pkts / (own().srtt_s * own().srtt_s) / (total_pps * total_pps);
+    }
     // What the others advertise, in all.
     double others_pps() const {
         double sum = 0;

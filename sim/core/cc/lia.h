@@ -49,21 +49,15 @@ public:
 
 private:
     static double increase(double cwnd_pkts, const Siblings& siblings, double acked_pkts, Reason* why) {
-        double best = 0;
-        double total_rate = 0;
-        for (const Sibling& s : siblings.all) {
-            const double rate = s.cwnd_pkts / s.srtt_s;
-            best = std::max(best, rate / s.srtt_s);
-            total_rate += rate;
-        }
+        const Siblings::Rates rates = siblings.rates();
         // RFC 6356 section 3: alpha / cwnd_total, capped so that no subflow is more aggressive than TCP on its path
-        const double linked = best / (total_rate * total_rate);
+        const double linked = rates.best_pkts_per_s2 / (rates.total_pps * rates.total_pps);
         const double increase = std::min(linked, 1 / cwnd_pkts);
         if (why != nullptr && acked_pkts > 0) {
             double total = 0;
             for (const Sibling& s : siblings.all) total += s.cwnd_pkts;
-            why->set(kLinkedIncrease, {acked_pkts, cwnd_pkts, total * linked, total, best, total_rate, increase,
-                                       increase < linked ? 1.0 : 0.0});
+            why->set(kLinkedIncrease, {acked_pkts, cwnd_pkts, total * linked, total, rates.best_pkts_per_s2,
+                                       rates.total_pps, increase, increase < linked ? 1.0 : 0.0});
         }
         return increase;
     }

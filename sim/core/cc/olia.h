@@ -88,10 +88,7 @@ public:
 
     // The first term of the increase: (w_r / rtt_r^2) / (sum_k w_k / rtt_k)^2.
     static double coupled_increase(const Siblings& siblings) {
-        double total_rate = 0;
-        for (const Sibling& s : siblings.all) total_rate += s.cwnd_pkts / s.srtt_s;
-        const Sibling& own = siblings.own();
-        return own.cwnd_pkts / (own.srtt_s * own.srtt_s) / (total_rate * total_rate);
+        return siblings.coupled_increase(siblings.rates().total_pps);
     }
 
     // Change of the window per packet acknowledged in congestion avoidance, in packets; may be negative.
