@@ -179,7 +179,7 @@ def checks() -> str:
 
 def experiments(paper: str) -> str:
     """The recipes of a paper."""
-    from subflow_app.core.experiments.recipe import recipes_of
+    from subflow_app.core.experiments.recipe_files import recipes_of
 
     rows = [(_code(each.name), _prose(each.figure), _prose(each.title)) for each in recipes_of(paper)]
     return _table(("Id", "Figure", "What it shows"), rows) if rows else ""
@@ -195,7 +195,7 @@ def measures() -> str:
 
 def rulings() -> str:
     """How ambiguities of the papers are settled."""
-    from subflow_app.core.experiments.recipe import rulings as all_rulings
+    from subflow_app.core.experiments.rulings import rulings as all_rulings
 
     rows = [(name, _prose(each.problem), _prose(each.ruling)) for name, each in all_rulings().items()]
     return _table(("Id", "What is not clear", "What is done"), rows)

@@ -11,11 +11,11 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.window import ScriptedDialogs
 
-from subflow_app.core.experiments import recipe
+from subflow_app.core.experiments import recipe_files
 from subflow_app.core.experiments.exhibits import Exhibit
-from subflow_app.core.experiments.recipe import experiments_folder, rulings
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import VerdictKind
+from subflow_app.core.experiments.rulings import experiments_folder, rulings
 from subflow_app.core.library import shipped
 from subflow_app.core.library.building import LibraryBuild
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made.mkdir()
     shutil.copy(experiments_folder() / "rulings.toml", made)
     tiny_recipe(made, name="drl-cc-tiny")
-    monkeypatch.setattr(recipe, "experiments_folder", lambda: made)
+    monkeypatch.setattr(recipe_files, "experiments_folder", lambda: made)
     monkeypatch.setattr("subflow_app.qt.gallery.session.jobs_beside_window", lambda: 1)
     return made
 
@@ -195,7 +195,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     library = tmp_path / "library.db"
-    LibraryBuild(library, recipes=[recipe.load_recipe(str(folder / "drl-cc-tiny.toml"))], labs=[]).run()
+    LibraryBuild(library, recipes=[recipe_files.load_recipe(str(folder / "drl-cc-tiny.toml"))], labs=[]).run()
     monkeypatch.setattr(shipped, "shipped_library", lambda: library)
     window.docks.set_open("gallery", True)
     gallery = window.features[GalleryFeature].session

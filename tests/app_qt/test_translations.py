@@ -30,7 +30,7 @@ from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 
 from subflow_app.core import language as core_language
-from subflow_app.core.experiments.recipe import rulings
+from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.language import ENGLISH, LANGUAGES, set_language, tr
 from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.scenarios.problem_texts import ERRORS, FORMS, problem_text

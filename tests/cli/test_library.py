@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.experiments.recipe import load_recipe, recipe_names
+from subflow_app.core.experiments.recipe_files import load_recipe, recipe_names
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.leaderboard import board
 from subflow_app.core.library import contents

@@ -15,7 +15,7 @@ import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.experiments.recipe import recipe_names
+from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.experiments.results import Results
 from subflow_store import open_store
 from subflow_store.errors import StoreError

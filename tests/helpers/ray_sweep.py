@@ -47,7 +47,7 @@ def main() -> int:
 
     from subflow_app.cli.commands import app
     from subflow_app.core.sweeps.cluster import RayCluster
-    from subflow_app.core.sweeps.executors import Answer
+    from subflow_app.core.sweeps.sweep_run import Answer
 
     options: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _OBJECT_STORE_BYTES}
     head = options | {

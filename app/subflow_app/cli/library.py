@@ -235,7 +235,7 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     Raises:
         InputError: if a name is neither that of an experiment, a paper nor a lab.
     """
-    from subflow_app.core.experiments.recipe import chosen_recipes
+    from subflow_app.core.experiments.recipe_files import chosen_recipes
     from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
     from subflow_app.core.language import ENGLISH
     from subflow_app.core.library.contents import LEADERBOARD

@@ -70,7 +70,7 @@ def reproduce(
     Exit code: 0 when all was run, whether claims hold or not; 1 when some runs could not be made, 2 for a recipe or a
     name that is wrong, 130 after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.core.experiments.recipe import chosen_recipes
+    from subflow_app.core.experiments.recipe_files import chosen_recipes
 
     if retrain_steps is not None and not is_retrained:
         raise _input_error("--retrain-steps goes with --retrain")

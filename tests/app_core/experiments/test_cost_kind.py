@@ -9,8 +9,9 @@ from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments import cost, cost_kind
 from subflow_app.core.experiments.cost import heap_bytes, measure_cost
 from subflow_app.core.experiments.cost_kind import CostKind
-from subflow_app.core.experiments.kinds import Progress
-from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.kind import Progress
+from subflow_app.core.experiments.recipe import Recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.sweeps.executors import executor_maker

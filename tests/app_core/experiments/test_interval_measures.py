@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from subflow_app.core.experiments.kinds import KINDS
-from subflow_app.core.experiments.recipe import load_recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.sweeps.executors import executor_maker
 from subflow_store import Store

@@ -12,7 +12,7 @@ from tests.app_core.experiments.tiny import write_tiny
 
 from subflow_app.core.experiments.measure_kind import Measure
 from subflow_app.core.experiments.measures import MEASURES
-from subflow_app.core.experiments.recipe import load_recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.run_data import RunData, average, matches, total, trailing_mean
 from subflow_app.core.experiments.runs_kind import RunValues

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_app.core.experiments.recipe import load_recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import VerdictKind
 from subflow_store import open_store

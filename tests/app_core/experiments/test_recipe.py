@@ -9,7 +9,9 @@ from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
 from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.planning import plan_experiment
-from subflow_app.core.experiments.recipe import PAPERS, chosen_recipes, load_recipe, recipe_names, rulings
+from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.experiments.recipe_files import chosen_recipes, load_recipe, recipe_names
+from subflow_app.core.experiments.rulings import rulings
 
 
 def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:

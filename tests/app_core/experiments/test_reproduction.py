@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
-from subflow_app.core.experiments.kinds import Progress
-from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.kind import Progress
+from subflow_app.core.experiments.recipe import Recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.core.experiments.results import Results, VerdictKind, stored_results
 from subflow_app.core.experiments.runs_kind import RunValues

@@ -6,7 +6,8 @@ import pytest
 
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.experiments.kinds import KINDS
-from subflow_app.core.experiments.recipe import Recipe, load_recipe
+from subflow_app.core.experiments.recipe import Recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.experiments.retraining import Retraining, policies_of, with_policies
 from subflow_app.core.learning import kept_trainings

@@ -12,12 +12,12 @@ from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
 from subflow_app.core.errors import ClusterError, SweepError
 from subflow_app.core.sweeps import executors
-from subflow_app.core.sweeps.executors import Answer, OwnProcess
+from subflow_app.core.sweeps.executors import OwnProcess
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_job import ATTEMPTS, SweepJob, SweepState
 from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import wide_csv
-from subflow_app.core.sweeps.sweep_run import RunTask, make_run
+from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store import Store, open_store

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
-from subflow_app.core.experiments.kinds import Progress
+from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.running.run_key import scenario_hash, simulator_version
 from subflow_sim.errors import SimError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.recipe import PAPERS, Recipe, load_recipe
+from subflow_app.core.experiments.recipe import PAPERS, Recipe
+from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.report_tables import verdict_counts
 from subflow_app.core.experiments.results import Results, Verdict, VerdictKind, stored_results
 from subflow_app.core.paper.panel_plan import PanelFigure

@@ -62,25 +62,17 @@ why = "15 % of the ratio (A3)"
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.axis import AxisPoint, ExperimentAxis
 from subflow_app.core.experiments.measure_kind import Measure
-from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.toml_edit import TomlValue
 
 if TYPE_CHECKING:
     from subflow_app.core.claims import Claim
-
-RECIPE_SUFFIX = ".toml"
-RULINGS_FILE = "rulings.toml"
 
 PAPERS: Mapping[str, str] = {
     "drl-cc": "DRL-CC",
@@ -92,23 +84,6 @@ PAPERS: Mapping[str, str] = {
 """What the papers are called, by their ids, in the order in which they are listed."""
 
 FORMS = ("lines", "bars", "trace", "table", "box", "scatter")
-
-_MAX_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Ruling:
-    """How something that a paper leaves open is read.
-
-    Attributes:
-        id: "A1".
-        problem: what is open.
-        ruling: what we take it for.
-    """
-
-    id: str
-    problem: str
-    ruling: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,110 +270,3 @@ class Recipe:
     def seeds_of(self, *, is_quick: bool) -> Sequence[int]:
         """The seeds of a full or a quick run."""
         return self.seeds if not is_quick or self.quick.seeds is None else self.quick.seeds
-
-
-def experiments_folder() -> Path:
-    """Where the shipped recipes are.
-
-    Raises:
-        ResourceError: if it is missing.
-    """
-    return resource_path("experiments")
-
-
-def recipe_names() -> tuple[str, ...]:
-    """Names of the shipped recipes, those of a paper together and in order; the folder is the list."""
-    names = [path.stem for path in experiments_folder().glob(f"*{RECIPE_SUFFIX}") if path.name != RULINGS_FILE]
-    return tuple(sorted(names, key=_order))
-
-
-def load_recipe(name_or_path: str) -> Recipe:
-    """Read a recipe file, or a shipped recipe by name.
-
-    Raises:
-        InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
-    """
-    from subflow_app.core.experiments.recipe_reader import read_recipe
-
-    path = _find(name_or_path)
-    return read_recipe(path, read_text(path))
-
-
-def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
-    """The recipes for what the user typed: ids, ids of papers, files, or "all"; each once, in the order of the list.
-
-    Raises:
-        InputError: if there is none of a name; `RecipeError` if one is not usable.
-    """
-    found: dict[str, None] = {}
-    shipped = recipe_names()
-    for name in names or ("all",):
-        if name == "all":
-            found.update(dict.fromkeys(shipped))
-        elif name in PAPERS and not Path(name).is_file():
-            of_paper = [each for each in shipped if load_recipe(each).paper == name]
-            found.update(dict.fromkeys(of_paper))
-        else:
-            found[name] = None
-    return tuple(map(load_recipe, found))
-
-
-def recipes_of(paper: str) -> tuple[Recipe, ...]:
-    """The shipped recipes of a paper, in order."""
-    return tuple(recipe for recipe in map(load_recipe, recipe_names()) if recipe.paper == paper)
-
-
-@cache
-def rulings() -> Mapping[str, Ruling]:
-    """The ambiguity register by id, in order.
-
-    Raises:
-        ResourceError: if it is missing.
-    """
-    tree = tomllib.loads((experiments_folder() / RULINGS_FILE).read_text(encoding="utf-8"))
-    return {name: Ruling(name, table["problem"], table["ruling"]) for name, table in tree.items()}
-
-
-def read_text(path: Path) -> str:
-    """The text of a recipe file.
-
-    Raises:
-        RecipeError: if it cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise RecipeError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise RecipeError(f"{path}: not UTF-8 text") from error
-    if len(content) > _MAX_BYTES:
-        raise RecipeError(f"{path}: too large for a recipe, allowed are {_MAX_BYTES // 1_000_000} MB")
-    return text
-
-
-def _find(name_or_path: str) -> Path:
-    path = Path(name_or_path)
-    if path.is_file():
-        return path
-    names = recipe_names()
-    if name_or_path in names:
-        return experiments_folder() / f"{name_or_path}{RECIPE_SUFFIX}"
-    if path.suffix == RECIPE_SUFFIX or len(path.parts) > 1:
-        raise InputError(f"{name_or_path}: no such recipe file")
-    close = difflib.get_close_matches(name_or_path, [*names, *PAPERS, "all"], n=3)
-    listed = f"papers: {', '.join(PAPERS)}; `subflow reproduce --list` lists the experiments"
-    raise InputError(
-        f"{name_or_path}: no such experiment or paper; " + (f"did you mean {' or '.join(close)}?" if close else listed)
-    )
-
-
-def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
-    """By paper, then with numbers in words by size: fig9a before fig11a."""
-    import re
-
-    papers = list(PAPERS)
-    paper = next((place for place, each in enumerate(papers) if name.startswith(each)), len(papers))
-    parts = re.split(r"(\d+)", name)
-    return paper, [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]

@@ -11,19 +11,11 @@ from subflow_app.core.claim_parts import Kind as ArgumentKind
 from subflow_app.core.claims import Claim, ClaimError, Function
 from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.axis import ExperimentAxis, read_axis, read_set
-from subflow_app.core.experiments.kinds import KINDS, Kind
+from subflow_app.core.experiments.kind import Kind
+from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.measure_kind import Measure
-from subflow_app.core.experiments.recipe import (
-    FORMS,
-    PAPERS,
-    Check,
-    Panel,
-    Published,
-    Quick,
-    Recipe,
-    Series,
-    rulings,
-)
+from subflow_app.core.experiments.recipe import FORMS, PAPERS, Check, Panel, Published, Quick, Recipe, Series
+from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds

@@ -14,7 +14,7 @@ from pathlib import Path
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.recipe import PAPERS, rulings
+from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.report_csv import results_csv, verdicts_csv
 from subflow_app.core.experiments.report_tables import (
     count_table,
@@ -26,6 +26,7 @@ from subflow_app.core.experiments.report_tables import (
     verdict_table,
 )
 from subflow_app.core.experiments.results import Results, VerdictKind
+from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report, render_report

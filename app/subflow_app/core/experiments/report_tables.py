@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from subflow_app.core.experiments.coverage import n_finished, n_wanted
 from subflow_app.core.experiments.figure import cell_of, published_values, shown_value
-from subflow_app.core.experiments.recipe import PAPERS, Ruling
+from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.results import Results, Verdict, VerdictKind
+from subflow_app.core.experiments.rulings import Ruling
 from subflow_app.core.number_text import NOTHING, duration_text
 from subflow_app.core.paper.panel_forms import interval_text, number_text
 from subflow_app.core.scenarios.toml_edit import TomlValue, render

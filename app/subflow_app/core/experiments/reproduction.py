@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.experiments import coverage
-from subflow_app.core.experiments.kinds import KINDS, Progress
+from subflow_app.core.experiments.kind import Progress
+from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.results import Results, stored_results
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker

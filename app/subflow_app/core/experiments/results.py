@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.claims import Missing, Outcome, Value
-from subflow_app.core.experiments.kinds import KINDS, Values
+from subflow_app.core.experiments.kind import Values
+from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Check, Recipe
 from subflow_app.core.experiments.run_data import trailing_mean
 from subflow_sim.stats import Estimate

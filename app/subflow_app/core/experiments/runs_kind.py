@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from subflow_app.core.experiments.kinds import Job, Progress, Values
+from subflow_app.core.experiments.kind import Job, Progress, Values
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measures import MEASURES, RunMeasure
 from subflow_app.core.experiments.measuring import capacity_course

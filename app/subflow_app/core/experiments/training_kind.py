@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from subflow_agents import AgentError, agent_names
 from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.experiments.kinds import Progress
+from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.measure_kind import Measure, MeasureKind
 from subflow_app.core.experiments.training_curves import COLUMNS, TrainingCurve, common_level
 from subflow_app.core.learning.kept_trainings import (

@@ -43,7 +43,8 @@ from typing import Any
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, LeaderboardError, RecipeError
 from subflow_app.core.experiments.axis import read_set
-from subflow_app.core.experiments.recipe import PAPERS, read_text
+from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.experiments.recipe_files import read_text
 from subflow_app.core.resources import find_scenario, resource_path
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.experiments.coverage import is_complete
-from subflow_app.core.experiments.recipe import load_recipe, recipe_names
+from subflow_app.core.experiments.recipe_files import load_recipe, recipe_names
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab_file import shipped_labs
 from subflow_app.core.library.belongings import (

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from subflow_app.core.errors import ClusterError
-from subflow_app.core.sweeps.executors import Answer
-from subflow_app.core.sweeps.sweep_run import RunTask, make_run
+from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
 from subflow_app.distribution import install_command
 
 # A worker has the next run at hand when it ends one.

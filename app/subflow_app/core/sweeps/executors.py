@@ -6,24 +6,10 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from subflow_app.core.running.runs import RunJob
-from subflow_app.core.sweeps.sweep_run import RunOutcome, RunTask, make_run
-
-
-class Answer(NamedTuple):
-    """What became of a task.
-
-    Attributes:
-        number: of the task.
-        outcome: None if whoever had it is gone.
-        loss: how that is known; empty if there is an outcome.
-    """
-
-    number: int
-    outcome: RunOutcome | None
-    loss: str = ""
+from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
 
 
 class Executor(Protocol):

@@ -19,8 +19,7 @@ from typing import Any
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import forget_process, watched
 from subflow_app.core.errors import ClusterError
-from subflow_app.core.sweeps.executors import Answer
-from subflow_app.core.sweeps.sweep_run import RunOutcome, RunTask, make_run
+from subflow_app.core.sweeps.sweep_run import Answer, RunOutcome, RunTask, make_run
 
 # A process has the next run at hand when it ends one, so that it need not wait for what is done with that.
 _TASKS_EACH = 2

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import ClusterError, SweepError
 from subflow_app.core.running.run_key import run_key, simulator_version
-from subflow_app.core.sweeps.executors import Answer, Executor, ExecutorMaker, executor_maker
+from subflow_app.core.sweeps.executors import Executor, ExecutorMaker, executor_maker
 from subflow_app.core.sweeps.plan_file import parse_plan, plan_text
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import stored_table
-from subflow_app.core.sweeps.sweep_run import RunOutcome, RunTask, keep_run
+from subflow_app.core.sweeps.sweep_run import Answer, RunOutcome, RunTask, keep_run
 from subflow_app.core.sweeps.sweep_table import SweepTable
 from subflow_sim.limits import Limits
 from subflow_store.errors import StoreError

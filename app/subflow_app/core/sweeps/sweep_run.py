@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +73,20 @@ class RunOutcome:
     samples: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     marks: tuple[tuple[int, str, str, float], ...] = ()
     events: Mapping[str, EventTable] = field(default_factory=dict)
+
+
+class Answer(NamedTuple):
+    """What became of a task.
+
+    Attributes:
+        number: of the task.
+        outcome: None if whoever had it is gone.
+        loss: how that is known; empty if there is an outcome.
+    """
+
+    number: int
+    outcome: RunOutcome | None
+    loss: str = ""
 
 
 def make_run(task: RunTask, on_start: Callable[[RunJob], None] = lambda job: None) -> RunOutcome:

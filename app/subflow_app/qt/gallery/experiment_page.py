@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.experiments.exhibits import Exhibit
-from subflow_app.core.experiments.recipe import PAPERS, rulings
+from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.report_tables import published_table, rulings_table, settings_table, verdict_table
 from subflow_app.core.experiments.reproduction_queue import QueuedState
+from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.language import tr
 from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView

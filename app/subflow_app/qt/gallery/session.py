@@ -14,7 +14,8 @@ from PySide6.QtGui import QPixmap
 
 from subflow_app.core.errors import AppError, ExportError, InputError, LibraryError
 from subflow_app.core.experiments.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
-from subflow_app.core.experiments.recipe import Recipe, recipe_names
+from subflow_app.core.experiments.recipe import Recipe
+from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import Results

@@ -1,0 +1,130 @@
+"""What a kind of experiment is: it reads its own part of a recipe, and carries the recipe out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import NDArray
+
+from subflow_app.core.experiments.measure_kind import MeasureKind
+
+if TYPE_CHECKING:
+    from subflow_app.core.experiments.recipe import Recipe
+    from subflow_app.core.sweeps.executors import ExecutorMaker
+    from subflow_sim.report import Report
+    from subflow_store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an experiment is.
+
+    Attributes:
+        runs: all that it needs; runs, trainings or measurements.
+        finished: those that are there, taken over or made.
+        reused: those of them that were there already.
+        failed: those that could not be made.
+        eta_s: time still to go, s; NaN while unknown.
+        doing: what goes on besides; may be empty.
+    """
+
+    runs: int
+    finished: int = 0
+    reused: int = 0
+    failed: int = 0
+    eta_s: float = float("nan")
+    doing: str = ""
+
+    @property
+    def fraction(self) -> float:
+        """Share that is done, 0 to 1."""
+        return (self.finished + self.failed) / self.runs if self.runs else 1.0
+
+
+class Values(Protocol):
+    """What was measured, however it was made; read from the store, and safe to ask in any thread."""
+
+    @property
+    def note(self) -> str:
+        """What the numbers depend on besides the recipe, e.g. the machine that cost was measured on; may be empty."""
+
+    def values(self, measure: str, series: str, point: str) -> Sequence[float]:
+        """One for each seed, in the order of the seeds; NaN where there is none."""
+
+    def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
+        """Times (or steps) and values; None if there is none."""
+
+    def problem(self, series: str, point: str) -> str:
+        """Why values of it are missing; empty if none is."""
+
+
+class Job(Protocol):
+    """Carries an experiment out. `run` blocks and belongs into a worker thread; the rest is safe to call from any."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What went wrong so far, a line each."""
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is."""
+
+    def run(self) -> None:
+        """To the end, or until `stop`. What is there already is not made again.
+
+        Raises:
+            RecipeError: if the recipe cannot be carried out.
+            StoreError: if the store fails.
+        """
+
+    def stop(self) -> None:
+        """End soon; what has ended is kept."""
+
+
+class Kind(Protocol):
+    """A way to carry experiments out."""
+
+    @property
+    def name(self) -> str:
+        """As recipes have it."""
+
+    @property
+    def measures(self) -> Mapping[str, MeasureKind]:
+        """What `of` may name."""
+
+    @property
+    def tables(self) -> Sequence[str]:
+        """Its own keys at the top of a recipe."""
+
+    @property
+    def series_keys(self) -> Sequence[str]:
+        """Its own keys of a series."""
+
+    @property
+    def quick_keys(self) -> Sequence[str]:
+        """Its own keys of `[quick]`."""
+
+    @property
+    def needs_scenario(self) -> bool:
+        """Whether every series has one."""
+
+    def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Check its own keys, those of the series included; what it returns is `Recipe.extra`."""
+
+    def job(
+        self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
+    ) -> Job:
+        """What carries it out.
+
+        Args:
+            recipe: the experiment.
+            store: where what is made is kept.
+            is_quick: whether it takes what `[quick]` says.
+            seeds: of each point.
+            executor: makes who makes runs; all experiments that are carried out together have the same.
+        """
+
+    def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:
+        """What the store has of it; None if there is nothing."""
