@@ -35,7 +35,8 @@ def report(
     from dataclasses import replace
 
     from subflow_app.core.paper.figures import write_figure
-    from subflow_app.core.paper.report import build_report, page_size, read_runs, render_report, report_kind
+    from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
+    from subflow_app.core.paper.report_file import render_report
 
     size = page_size(page)
     plots = None if figure is None else named_figures(figure)

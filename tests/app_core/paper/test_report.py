@@ -17,15 +17,8 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.paper.page_text import width_pt, wrapped
-from subflow_app.core.paper.report import (
-    Heading,
-    Report,
-    build_report,
-    page_size,
-    read_runs,
-    render_report,
-    report_kind,
-)
+from subflow_app.core.paper.report import Heading, Report, build_report, page_size, read_runs, report_kind
+from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.report_tables import events_table, interval_cell
 from subflow_app.core.paper.topology_sketch import sketch_of
 from subflow_app.core.running.runs import RunJob

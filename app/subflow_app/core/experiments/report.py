@@ -29,7 +29,8 @@ from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report, render_report
+from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.text_table import TextColumn, TextTable
 

@@ -21,7 +21,8 @@ from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import Ground, Panel, PanelFigure, PanelSeries, Reference
 from subflow_app.core.paper.paper_styles import PaperStyle
-from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, Report, render_report
+from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, Report
+from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.topology_sketch import SketchLink, SketchNode, TopologySketch
 from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.plots import Bar, Curve

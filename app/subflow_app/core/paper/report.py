@@ -201,17 +201,6 @@ def build_report(
     )
 
 
-def render_report(report: Report) -> bytes:
-    """The content of the file."""
-    if report.kind == "html":
-        from subflow_app.core.paper.report_html import render_html
-
-        return render_html(report)
-    from subflow_app.core.paper.report_pages import render_pdf
-
-    return render_pdf(report)
-
-
 class _Numbering:
     """Counts figures."""
 
