@@ -13,6 +13,7 @@ from subflow_sim.overrides import set_value
 from subflow_sim.params import HEADER_BYTES, SECTIONS
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Link, LinkDirection, Scenario
+from subflow_sim.scenario_reader import read_tree
 from subflow_sim.training_model import DrawnEvents, Training
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 
@@ -118,8 +119,6 @@ def build(training: Training, drawn: Drawn) -> Scenario:
     Raises:
         ScenarioError: if what was drawn makes none. Problems have the key of the scenario file that is wrong.
     """
-    from subflow_sim.scenario_reader import read_tree
-
     template = training.template
     tree: dict[str, Any] = _copied(template.tree)
     report = Report(template.file, dict, tree)
