@@ -194,7 +194,7 @@ def test_f1_explains_the_panel_that_has_the_keyboard(window: MainWindow) -> None
     window.bar.trigger("help.panel")
     assert window.help.page == "history"
 
-    window.inspector.setFocus()
+    window.inspector.start_editing()
     window.bar.trigger("help.panel")
     assert window.help.page == "inspector"
     assert window.docks.is_open("help")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
 
 from subflow_app.qt.main_window import MainWindow
 
@@ -31,6 +31,22 @@ def can_take_focus(panel: QWidget) -> bool:
     wanted = Qt.FocusPolicy.TabFocus
     inside = [panel, *panel.findChildren(QWidget)]
     return any(w.isVisible() and w.isEnabled() and w.focusPolicy() & wanted and w.focusProxy() is None for w in inside)
+
+
+def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> None:
+    window.bar.trigger("view.workspace_design")
+    window.inspector.show_key("nodes.client")
+    window.inspector.show_key("links.wifi")
+    window.activateWindow()
+    window.inspector.findChild(QTabBar, "inspectorTabs").setFocus()
+    way: list[QWidget | None] = []
+    for _ in range(5):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        way.append(QApplication.focusWidget())
+
+    rows = {row.key: row.editor for row in window.inspector.form.rows()}
+    first, second = rows["links.wifi.ends"].findChildren(QComboBox)
+    assert way == [window.inspector.outline_view, first, second, rows["links.wifi.rate"], rows["links.wifi.delay"]]
 
 
 @pytest.mark.parametrize("workspace", ["design", "run", "analyse", "train"])

@@ -96,11 +96,11 @@ def test_the_focus_goes_to_the_first_field(inspector: Inspector) -> None:
     inspector.show_key("links.wifi")
     inspector.show_key("events.0")
 
-    inspector.setFocus()
+    inspector.start_editing()
 
     assert inspector.form.row("events.0.at").editor.hasFocus()  # type: ignore[union-attr]
     inspector.show_key("links")
-    inspector.setFocus()
+    inspector.start_editing()
     assert inspector.outline_view.hasFocus()
 
 

@@ -22,7 +22,7 @@ from subflow_app.qt.panel_fold import PanelFold
 from subflow_app.qt.theme import Tokens
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 6
+LAYOUT_VERSION = 7
 
 
 class Side(Enum):

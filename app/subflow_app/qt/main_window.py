@@ -239,6 +239,7 @@ class MainWindow(QMainWindow):
         self.topology.activated.connect(self._on_topology_activated)
         self.drawing.changed.connect(self.update_actions)
         self.drawing.failed.connect(self.notices.action_failed)
+        self.drawing.canvas_wanted.connect(self.panels.show_canvas)
         self.topology.space_tapped.connect(self.toggle_run)
         self.topology.chosen_changed.connect(self.update_actions)
         self.topology.lock_changed.connect(self.update_actions)
@@ -426,6 +427,7 @@ class MainWindow(QMainWindow):
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
         self.drawing.flows.close()
+        self.panels.show_canvas()
         self.topology.set_document(doc)
         self.inspector.set_document(doc)
         self.banners.close_banner("file")
@@ -452,7 +454,7 @@ class MainWindow(QMainWindow):
             return
         self.docks.set_open("inspector", True)
         self.inspector.show_key(key)
-        self.inspector.setFocus()
+        self.inspector.start_editing()
 
     def _on_run_ended(self, _job: object, _result: object) -> None:
         if self._closes_when_ended:

@@ -59,3 +59,8 @@ class PanelLayout(QObject):
         """Brings the plots to the front for runs that were asked for; who looks at shares sees them of these runs."""
         if self.docks.front_of("plots") != "fairness":
             self.docks.raise_panel("plots")
+
+    def show_canvas(self) -> None:
+        """Brings the topology to the front of the plots, where these cover it: a scenario is opened, or drawn."""
+        if self.docks.is_open("topology") and self.docks.front_of("topology") == "plots":
+            self.docks.raise_panel("topology")

@@ -57,10 +57,10 @@ class Arrangement:
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
     "design": Arrangement(
-        # It begins without plots, which would be a strip: they lie behind the inspector; a run brings them forward.
-        (Place("topology", Side.LEFT), Place("inspector", Side.TAB, "plots")),
-        columns=(0.64, 0.36),
-        front=("inspector",),
+        # One place for both, the largest: the canvas while somebody draws, the plots once a run is asked for.
+        (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
+        columns=(1, 0),
+        front=("topology",),
     ),
     "run": Arrangement(
         (

@@ -246,7 +246,6 @@ class PairEditor(QWidget):
             editor.setAccessibleName(name)
             editor.setProperty("number", number)
             editor.committed.connect(self._on_committed)
-        self.setFocusProxy(self._editors[0])
 
     @property
     def choices(self) -> tuple[ChoiceEditor, ChoiceEditor]:

@@ -123,15 +123,20 @@ class FieldRow(QObject):
         if isinstance(self.editor, TextEditor):
             self.editor.commit()
 
+    @property
+    def tab_stops(self) -> tuple[QWidget, ...]:
+        """What takes the keyboard, in order."""
+        return self.editor.choices if isinstance(self.editor, PairEditor) else (self.editor,)
+
     def set_focus(self) -> None:
         """Put the cursor here."""
-        self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.tab_stops[0].setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(self.editor, TextEditor):
             self.editor.selectAll()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tell when the focus comes here."""
-        if event.type() == QEvent.Type.FocusIn and watched is self.editor:
+        if event.type() == QEvent.Type.FocusIn and watched in self.tab_stops:
             self.focused.emit(self.key)
         return super().eventFilter(watched, event)
 
@@ -161,7 +166,6 @@ class FieldRow(QObject):
             editor = TextEditor(parent)
             editor.edited.connect(self._check)
             editor.committed.connect(self._on_typed)
-        editor.installEventFilter(self)
         return editor
 
     def _set_up(self) -> None:
@@ -182,7 +186,9 @@ class FieldRow(QObject):
             tip += "\n" + tr("Shift+F1 opens its page in the user guide.")
         for widget in (self.label, self.editor):
             widget.setToolTip(tip)
-        self.label.setBuddy(self.editor)
+        self.label.setBuddy(self.tab_stops[0])
+        for stop in self.tab_stops:
+            stop.installEventFilter(self)
         self.message.setObjectName(f"message_{name}")
         self.message.setWordWrap(True)
         self.message.hide()

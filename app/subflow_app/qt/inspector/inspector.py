@@ -158,6 +158,15 @@ class Inspector(QWidget):
         """Show the form of the selected part."""
         self._tabs.setCurrentIndex(_FORM)
 
+    def start_editing(self) -> None:
+        """Put the cursor into the first field of what is selected; into the list of parts if that has none."""
+        # No focus proxy: Tab would follow it, past the list and whatever else lies before the form.
+        first = next(self._form.rows(), None)
+        if first is not None:
+            first.set_focus()
+        else:
+            self._tree.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def commit_pending(self) -> None:
         """Make everything count that is typed but not entered yet; call it before saving or running."""
         self._form.commit_pending()
@@ -223,6 +232,7 @@ class Inspector(QWidget):
         tree.header().setStretchLastSection(True)
         tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        self._form.set_tab_before(tree)
         self._form.committed.connect(self._on_value_committed)
         self._form.add_event_wanted.connect(self._add_event)
         self._form.remove_event_wanted.connect(self._remove_event)
@@ -312,9 +322,6 @@ class Inspector(QWidget):
 
     def _show_form_of_key(self) -> None:
         self._form.show_form(self._doc, form_for(self._doc, self._key, self._catalog))
-        # Whoever gives the inspector the focus means to edit what is selected.
-        first = next(self._form.rows(), None)
-        self.setFocusProxy(first.editor if first is not None else self._tree)
 
     def _follow_key(self) -> None:
         """Make the list show what the form shows."""

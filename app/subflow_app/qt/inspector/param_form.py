@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
@@ -32,6 +33,7 @@ class ParamForm(QScrollArea):
         self._headings: list[QLabel] = []
         self._hints: list[QLabel] = []
         self._is_read_only = False
+        self._before: QWidget | None = None
         self.setObjectName("paramForm")
         self.setAccessibleName(tr("Properties"))
         self.setWidgetResizable(True)
@@ -90,6 +92,10 @@ class ParamForm(QScrollArea):
             row.apply_palette(tokens)
         self._colour()
 
+    def set_tab_before(self, widget: QWidget) -> None:
+        """Let Tab come to the fields of all further forms from this widget; else they come last in the window."""
+        self._before = widget
+
     def commit_pending(self) -> None:
         """Make everything count that is typed but not entered yet."""
         for row in list(self._rows):
@@ -119,6 +125,7 @@ class ParamForm(QScrollArea):
             old.hide()
             old.deleteLater()
         self.setWidget(content)
+        self._order_fields()
         self._colour()
         self._show_header()
         if self._is_read_only:
@@ -126,6 +133,12 @@ class ParamForm(QScrollArea):
         again = self.row(focused_key)
         if had_focus and again is not None:
             again.set_focus()
+
+    def _order_fields(self) -> None:
+        if self._before is not None:
+            stops = (stop for row in self._rows for stop in row.tab_stops)
+            for first, second in pairwise((self._before, self._action, *stops)):
+                QWidget.setTabOrder(first, second)
 
     def _add_header(self, layout: QVBoxLayout) -> None:
         line = QHBoxLayout()

@@ -44,6 +44,7 @@ class Drawing(QObject):
     changed = Signal()  # what can be done is something else now
     failed = Signal(str)  # a gesture that cannot be carried out, and why
     tool_changed = Signal(str)
+    canvas_wanted = Signal()  # somebody draws, perhaps from a menu while something else covers the canvas
 
     def __init__(self, view: TopologyView, undo_stack: QUndoStack, dialogs: Dialogs, parent: QObject) -> None:
         super().__init__(parent)
@@ -118,6 +119,8 @@ class Drawing(QObject):
         }
         self._view.canvas.set_tool(made[name]() if name in made else None)
         self.tool_changed.emit(name)
+        if name != SELECT:
+            self.canvas_wanted.emit()
 
     def _place(self, part: str, at: QPointF) -> None:
         point = (at.x(), at.y())
@@ -249,6 +252,7 @@ class Drawing(QObject):
 
     def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
         """Make an edit one step, and select what it made."""
+        self.canvas_wanted.emit()
         keys = commands.edit_parts(self._undo_stack, self.doc, text, edit)
         self._view.scene.choose(self._on_canvas(keys))
 
