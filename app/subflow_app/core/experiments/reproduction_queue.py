@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, expected_s
-from subflow_app.core.library.taking import take_to_go_on
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
 from subflow_app.core.told_errors import is_told
 
@@ -72,14 +71,14 @@ class ReproductionQueue:
     Args:
         store: where runs are kept.
         jobs: how many runs at once.
-        library: the results that ship with the program: what this very simulator made of an experiment is copied before
-            it begins, and not made again; None: there are none.
+        take_over: copies to the store what need not be made again of an experiment that is about to begin; None: all of
+            it is made.
     """
 
-    def __init__(self, store: Store, *, jobs: int, library: Store | None = None) -> None:
+    def __init__(self, store: Store, *, jobs: int, take_over: Callable[[Recipe, Store], object] | None = None) -> None:
         self._store = store
         self._jobs = jobs
-        self._library = library
+        self._take_over = take_over
         self._lock = threading.Lock()
         self._queued: dict[str, _Queued] = {}
         self._has_ended = threading.Event()
@@ -161,7 +160,7 @@ class ReproductionQueue:
         state: State = "failed"
         problem = ""
         try:
-            self._take_over(queued.recipe)
+            self._copy_what_is_there(queued.recipe)
             outcome = queued.job.run()
             state, problem = outcome.state, "\n".join(outcome.problems)
         except Exception as error:
@@ -172,16 +171,16 @@ class ReproductionQueue:
             with self._lock:
                 queued.state, queued.problem, queued.job = state, problem, None
 
-    def _take_over(self, recipe: Recipe) -> None:
-        if self._library is None:
+    def _copy_what_is_there(self, recipe: Recipe) -> None:
+        if self._take_over is None:
             return
         try:
-            take_to_go_on(self._library, recipe, self._store)
+            self._take_over(recipe, self._store)
         except Exception as error:
             if not is_told(error):
                 raise
             # Then everything is made, and what is wrong with the database shows there.
-            _log.warning("%s is not taken from the library: %s", recipe.name, error)
+            _log.warning("results of %s are not taken over: %s", recipe.name, error)
 
 
 def left_s(states: Iterable[QueuedState]) -> float:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from subflow_app.core.experiments.reproduction_queue import QueuedState, Reprodu
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.language import tr, trn
 from subflow_app.core.library.shipped import open_library
-from subflow_app.core.library.taking import take_experiment
+from subflow_app.core.library.taking import take_experiment, take_to_go_on
 from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
@@ -379,7 +380,8 @@ class GallerySession(QObject):
         if store is None or not self._window.database.can_write:
             raise InputError(tr("Experiments need a database that can be written: open one first."))
         if self._queue is None or not self._queue_runs:
-            self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), library=self._library)
+            take_over = None if self._library is None else partial(take_to_go_on, self._library)
+            self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), take_over=take_over)
         for exhibit in exhibits:
             if exhibit.recipe is not None:
                 self._queue.add([exhibit.recipe], is_quick=is_quick(exhibit))
