@@ -27,8 +27,8 @@ from subflow_app.core.exports import (
     require_numbers,
     save_rescue_copy,
 )
+from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.traces import SUBFLOW, SeriesKey, Traces, find_key, select_keys
-from subflow_app.plots import PLOTS_BY_ID
 
 DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]

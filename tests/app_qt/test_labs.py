@@ -21,10 +21,10 @@ from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import run_lab
 from subflow_app.core.labs.solution import parse_order
 from subflow_app.core.paths import labs_directory
+from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
-from subflow_app.plots import PLOTS_BY_ID
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.labs.places import PREDICTION, place_of, reveal
 from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks

@@ -18,11 +18,11 @@ from tests.helpers.scenario_texts import TWO_PATHS
 from subflow_app.core.comparison.conditions import group_runs
 from subflow_app.core.comparison.group_table import compare_groups, table_csv
 from subflow_app.core.history.run_columns import column
+from subflow_app.core.plots import PLOTS_BY_ID
+from subflow_app.core.plots.spec import measured_mean
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.summary_text import flow_table
 from subflow_app.core.traces import StoredTraces
-from subflow_app.plots import PLOTS_BY_ID
-from subflow_app.plots.spec import measured_mean
 from subflow_app.qt.models.legend_model import GOODPUT_ROLE
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId

@@ -12,8 +12,8 @@ from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.table_traces import TableTraces
 
+from subflow_app.core.plots import PLOTS, TIME
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
-from subflow_app.plots import PLOTS, TIME
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.xy_plot import XYPlot

@@ -15,10 +15,10 @@ from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core import palette
+from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
+from subflow_app.core.plots.drawing.choices import CurveChoices
+from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.core.traces import LiveTraces, TraceMark
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
-from subflow_app.plots.drawing.choices import CurveChoices
-from subflow_app.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import shown_plan
 from subflow_app.qt.models.legend_model import LegendModel

@@ -18,10 +18,10 @@ from tests.helpers.fake_simulation import FakeSimulation
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.errors import ExportError
+from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running import runs as core_runs
 from subflow_app.core.settings import load_settings
 from subflow_app.core.traces import StoredTraces
-from subflow_app.plots import PLOTS_BY_ID
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.curve_id import curve_id
 from subflow_app.qt.run_control import RunControl, is_kept

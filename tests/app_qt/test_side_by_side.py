@@ -16,10 +16,10 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 
 from subflow_app.core.exports import export_shown
 from subflow_app.core.forking.ghosts import Ghost
+from subflow_app.core.plots import Bar, Curve, PlotSpec
+from subflow_app.core.plots.drawing.choices import CurveChoices
+from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.core.traces import SUBFLOW, LiveTraces
-from subflow_app.plots import Bar, Curve, PlotSpec
-from subflow_app.plots.drawing.choices import CurveChoices
-from subflow_app.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.qt.figure_source import shown_plan
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId

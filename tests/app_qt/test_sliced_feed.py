@@ -6,8 +6,8 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.plots import PLOTS_BY_ID
-from subflow_app.plots.drawing.choices import CurveChoices
+from subflow_app.core.plots import PLOTS_BY_ID
+from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import LIGHT
 

@@ -15,7 +15,7 @@ from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.labs.lab_file import lab_names
 from subflow_app.core.paper.paper_styles import STYLES
 from subflow_app.core.paths import default_database, log_path, settings_path
-from subflow_app.plots import PLOTS
+from subflow_app.core.plots import PLOTS
 from subflow_app.qt.actions import ACTIONS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.limits import Limits

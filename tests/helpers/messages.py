@@ -25,12 +25,12 @@ from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.core.learning.training_draft import training_label
 from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
 from subflow_app.core.paper.paper_styles import LEGENDS, STYLES
+from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.running.runs import RunState
 from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
-from subflow_app.plots import GROUPS, PLOTS
 from subflow_app.qt.action_spec import Scope
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.actions.choices import PANELS, SPEEDS, WORKSPACES

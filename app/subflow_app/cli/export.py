@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import RunExport
     from subflow_app.core.exports import ExportPlan
     from subflow_app.core.paper.figure_plan import FigureLook
-    from subflow_app.plots import PlotSpec
+    from subflow_app.core.plots import PlotSpec
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
@@ -155,7 +155,7 @@ def export_plan(kinds: tuple[str, ...], figure: str | None, *, run_data: bool) -
     """
     from subflow_app.core.exports import DATA_FORMAT, ExportPlan
     from subflow_app.core.paper.figure_plan import FIGURE_KINDS
-    from subflow_app.plots import PLOTS
+    from subflow_app.core.plots import PLOTS
 
     return ExportPlan(
         run_data=run_data or (figure is None and DATA_FORMAT in kinds),
@@ -194,7 +194,7 @@ def figure_look(
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
     """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
     from subflow_app.core.errors import InputError
-    from subflow_app.plots import PLOTS, PLOTS_BY_ID
+    from subflow_app.core.plots import PLOTS, PLOTS_BY_ID
 
     figures: list[PlotSpec] = []
     for word in dict.fromkeys(word.strip().lower() for word in text.split(",")):

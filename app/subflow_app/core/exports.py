@@ -28,9 +28,9 @@ from subflow_app.core.json_document import json_text
 from subflow_app.core.learning.agent_series import number_names, steps_of
 from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.core.paths import rescue_directories, rescue_places
+from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
+from subflow_app.core.plots.spec import Curve
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
-from subflow_app.plots import BARS, PLOTS, TIME, Bar, PlotSpec
-from subflow_app.plots.spec import Curve
 from subflow_sim.params import MAX_PATHS
 from subflow_sim.whole_file import write_whole
 from subflow_store.values import EventTable

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from subflow_app.core.paper.figure_choice import AS_SHOWN, FigureChoice
 from subflow_app.core.paper.figure_plan import FigurePlan, plot_data
 from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.plots import TIME
+from subflow_app.core.plots import TIME
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWi
 
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr
+from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
+from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
-from subflow_app.plots.drawing.choices import CurveChoices
 from subflow_app.qt.actions.choices import DEFAULT_PLOTS
 from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.plotting.curve_id import run_names

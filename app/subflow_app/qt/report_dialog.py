@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
-from subflow_app.plots import PlotSpec
+from subflow_app.core.plots import PlotSpec
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QDialog, QWidget
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
+from subflow_app.core.plots import PLOTS, PlotSpec
 from subflow_app.core.traces import StoredTraces
-from subflow_app.plots import PLOTS, PlotSpec
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel import History

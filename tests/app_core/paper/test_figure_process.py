@@ -15,7 +15,7 @@ from subflow_app.core.paper.figure_plan import run_plan
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.paper_styles import STYLES_BY_ID
-from subflow_app.plots import PLOTS
+from subflow_app.core.plots import PLOTS
 
 PLAN = run_plan([plot for plot in PLOTS if plot.is_in(finished_traces(RICH))][:6], [finished_traces(RICH)])
 

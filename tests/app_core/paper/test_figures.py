@@ -22,10 +22,10 @@ from subflow_app.core.paper import figures
 from subflow_app.core.paper.figure_plan import FigurePlan, plot_data, run_plan
 from subflow_app.core.paper.figures import draw_figure, drawing, render_figure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, STYLES, STYLES_BY_ID, PaperStyle
+from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
+from subflow_app.core.plots.bars import make_bar, repetitions
+from subflow_app.core.plots.spec import XAxis, no_curves
 from subflow_app.core.traces import Traces
-from subflow_app.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
-from subflow_app.plots.bars import make_bar, repetitions
-from subflow_app.plots.spec import XAxis, no_curves
 
 THROUGHPUT = PLOTS_BY_ID["throughput"]
 # Five MPTCP flows with two subflows each against five TCP flows: 20 curves in the throughput plot.

@@ -21,9 +21,9 @@ from subflow_app.core.paper.report import Heading, Report, build_report, page_si
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.report_tables import events_table, interval_cell
 from subflow_app.core.paper.topology_sketch import sketch_of
+from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.text_table import TextTable
-from subflow_app.plots import PLOTS_BY_ID
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store
 

@@ -28,11 +28,11 @@ import subflow_app
 from subflow_app.core.errors import InputError
 from subflow_app.core.exports import ExportPlan, export_run, writing
 from subflow_app.core.json_document import json_text
+from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.scenarios.toml_edit import Path as TomlPath
 from subflow_app.core.scenarios.toml_edit import read_toml, set_value
 from subflow_app.core.traces import StoredTraces
-from subflow_app.plots import PLOTS_BY_ID
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_sim.whole_file import write_whole
 

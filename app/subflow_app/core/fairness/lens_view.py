@@ -14,8 +14,8 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.fairness.lens import ConnectionShare, Lens, run_lens, scenario_lens
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.plots.jain import PLOT as JAIN
 from subflow_app.core.traces import Traces
-from subflow_app.plots.jain import PLOT as JAIN
 from subflow_sim.scenario import Scenario
 
 LATEST_S = 5.0

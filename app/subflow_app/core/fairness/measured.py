@@ -9,9 +9,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from subflow_app.core.fairness.network import Lifetime, lifetimes
+from subflow_app.core.plots.jain import flow_ends_s
+from subflow_app.core.plots.spec import transport_flows
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces, select_keys
-from subflow_app.plots.jain import flow_ends_s
-from subflow_app.plots.spec import transport_flows
 from subflow_sim.scenario import Scenario
 
 _GOODPUT = "goodput_bps"

@@ -22,9 +22,9 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.fairness.lens import run_lens
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.plots.bars import repetitions
+from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
-from subflow_app.plots.bars import repetitions
-from subflow_app.plots.spec import mean_rates, transport_flows
 from subflow_sim.stats import Estimate
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from subflow_app.core import palette
 from subflow_app.core.paper.figure_plan import PlotData
 from subflow_app.core.paper.paper_styles import MM_PER_INCH, PaperStyle
-from subflow_app.plots import Bar, interval_text
-from subflow_app.plots.bars import bar_places
+from subflow_app.core.plots import Bar, interval_text
+from subflow_app.core.plots.bars import bar_places
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

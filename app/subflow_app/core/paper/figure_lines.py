@@ -13,9 +13,9 @@ import numpy as np
 
 from subflow_app.core import palette
 from subflow_app.core.paper.figure_plan import PlotData
+from subflow_app.core.plots import TIME, Curve
+from subflow_app.core.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
 from subflow_app.core.traces import LINK
-from subflow_app.plots import TIME, Curve
-from subflow_app.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
 
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
 _MOST_SINGLE_CURVES = 12

@@ -22,9 +22,9 @@ from subflow_app.core.paper.paper_styles import (
     PaperStyle,
     checked_dpi,
 )
+from subflow_app.core.plots import Bar, Curve, PlotSpec
+from subflow_app.core.plots.spec import Kind
 from subflow_app.core.traces import Traces
-from subflow_app.plots import Bar, Curve, PlotSpec
-from subflow_app.plots.spec import Kind
 
 FigureKind = Literal["svg", "pdf", "png"]
 KindT = TypeVar("KindT", bound=str)

@@ -24,8 +24,8 @@ from subflow_app.core.paper.paper_styles import PaperStyle
 from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.topology_sketch import SketchLink, SketchNode, TopologySketch
+from subflow_app.core.plots import Bar, Curve
 from subflow_app.core.text_table import TextColumn, TextTable
-from subflow_app.plots import Bar, Curve
 
 KINDS: tuple[type, ...] = (
     *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),

@@ -21,7 +21,7 @@ from subflow_app.core.paper.figure_bars import draw_bars, experiment_handles
 from subflow_app.core.paper.figure_lines import Line, lines_of
 from subflow_app.core.paper.figure_plan import FigurePlan, PlotData, figure_kind
 from subflow_app.core.paper.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
-from subflow_app.plots import BARS, TIME, Curve
+from subflow_app.core.plots import BARS, TIME, Curve
 from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:

@@ -29,9 +29,9 @@ from subflow_app.core.paper.report_tables import (
     run_table,
 )
 from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
+from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
 from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line
 from subflow_app.core.text_table import TextColumn, TextTable
-from subflow_app.plots import PLOTS_BY_ID, PlotSpec
 
 if TYPE_CHECKING:
     from subflow_store import Store

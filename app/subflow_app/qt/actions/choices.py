@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from subflow_app.core.plots.drawing.bins import BIN_WIDTHS_S, RAW_S
+from subflow_app.core.plots.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, ColourBy
+from subflow_app.core.plots.spec import AGENTS, CONNECTION, INTERVALS
 from subflow_app.core.running.stepping import StepSize
-from subflow_app.plots.drawing.bins import BIN_WIDTHS_S, RAW_S
-from subflow_app.plots.drawing.colouring import BY_CONTROLLER, BY_RUN, BY_SUBFLOW, ColourBy
-from subflow_app.plots.spec import AGENTS, CONNECTION, INTERVALS
 
 # The plots a person sees first; the others are one click away in the View menu.
 DEFAULT_PLOTS = ("throughput", "cwnd", "rtt")

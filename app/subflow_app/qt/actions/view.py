@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from subflow_app.core.language import translatable
-from subflow_app.plots import GROUPS, PLOTS
-from subflow_app.plots.drawing.colouring import BY_RUN
+from subflow_app.core.plots import GROUPS, PLOTS
+from subflow_app.core.plots.drawing.colouring import BY_RUN
 from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
 from subflow_app.qt.actions.choices import (
     BINS,

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont
 from subflow_app.core import palette
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr, translatable
-from subflow_app.plots import Curve, PlotSpec
+from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
 from subflow_app.qt.plotting.plot_texts import axis_of

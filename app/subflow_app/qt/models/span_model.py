@@ -8,7 +8,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.plots.reading import Stretch
+from subflow_app.core.plots.reading import Stretch
 from subflow_app.qt import format as fmt
 
 Index = QModelIndex | QPersistentModelIndex

@@ -9,10 +9,10 @@ from PySide6.QtCore import QObject, QTimer
 
 from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
+from subflow_app.core.plots.spec import transport_colours
 from subflow_app.core.replay.packet_places import PacketPlaces, Track, packet_places
 from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.core.traces import Traces, owner_label
-from subflow_app.plots.spec import transport_colours
 from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead

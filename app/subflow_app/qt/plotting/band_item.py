@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPainterPath
 
-from subflow_app.plots import Band
+from subflow_app.core.plots import Band
 
 # Of each area; where a narrow one lies on a wide one both add up.
 _OPACITY = 0.20

@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
 from subflow_app.core import palette
 from subflow_app.core.language import tr
-from subflow_app.plots import Bar, PlotSpec
-from subflow_app.plots.bars import bar_places, run_count
+from subflow_app.core.plots import Bar, PlotSpec
+from subflow_app.core.plots.bars import bar_places, run_count
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.curve_item import make_pen

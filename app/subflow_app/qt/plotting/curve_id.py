@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from subflow_app.plots import Curve
+from subflow_app.core.plots import Curve
 
 
 class CurveId(NamedTuple):

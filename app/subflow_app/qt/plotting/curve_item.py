@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
 from subflow_app.core import palette
-from subflow_app.plots import Curve
+from subflow_app.core.plots import Curve
 
 
 class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped

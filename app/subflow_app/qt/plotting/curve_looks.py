@@ -12,13 +12,13 @@ from subflow_app.core.forking.ghosts import Ghost, find_ghosts, ghost_title
 from subflow_app.core.history.plot_columns import PlotColumn, plot_columns
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.language import tr
+from subflow_app.core.plots import TIME, Bar, Curve, PlotSpec
+from subflow_app.core.plots.bars import Group, repetitions
+from subflow_app.core.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
+from subflow_app.core.plots.drawing.choices import CurveChoices
+from subflow_app.core.plots.drawing.colouring import BY_RUN, Colouring
+from subflow_app.core.plots.drawing.summaries import LEAST_SEEDS, Crowd, mean_of_seeds, with_crowds
 from subflow_app.core.traces import TraceMark, Traces
-from subflow_app.plots import TIME, Bar, Curve, PlotSpec
-from subflow_app.plots.bars import Group, repetitions
-from subflow_app.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
-from subflow_app.plots.drawing.choices import CurveChoices
-from subflow_app.plots.drawing.colouring import BY_RUN, Colouring
-from subflow_app.plots.drawing.summaries import LEAST_SEEDS, Crowd, mean_of_seeds, with_crowds
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind
 from subflow_app.qt.plotting.event_ticks import LINE_KINDS
 

@@ -10,10 +10,10 @@ from PySide6.QtCore import QPointF, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
+from subflow_app.core.plots import Curve, PlotSpec
+from subflow_app.core.plots.drawing.choices import CurveChoices
+from subflow_app.core.plots.drawing.summaries import Crowd, nearest_member
 from subflow_app.core.traces import Traces
-from subflow_app.plots import Curve, PlotSpec
-from subflow_app.plots.drawing.choices import CurveChoices
-from subflow_app.plots.drawing.summaries import Crowd, nearest_member
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_looks import CurveLooks

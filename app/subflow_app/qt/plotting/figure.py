@@ -11,7 +11,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
 from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
 from subflow_app.core.paper.figures import write_figure
-from subflow_app.plots import Curve
+from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.history.plot_columns import PlotColumn
 from subflow_app.core.language import tr
+from subflow_app.core.plots import BARS, TIME, Curve, PlotSpec
 from subflow_app.core.traces import Traces
-from subflow_app.plots import BARS, TIME, Curve, PlotSpec
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId

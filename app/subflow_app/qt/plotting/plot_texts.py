@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subflow_app.core.language import tr
-from subflow_app.plots import PlotSpec
+from subflow_app.core.plots import PlotSpec
 from subflow_app.qt import format as fmt
 
 

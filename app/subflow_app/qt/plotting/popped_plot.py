@@ -7,7 +7,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.plots import PlotSpec
+from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import Tokens

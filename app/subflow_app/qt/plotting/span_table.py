@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from subflow_app.core.language import tr
-from subflow_app.plots import Curve
-from subflow_app.plots.reading import stretch
+from subflow_app.core.plots import Curve
+from subflow_app.core.plots.reading import stretch
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
 

@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
 from subflow_app.core import palette
 from subflow_app.core.language import tr
+from subflow_app.core.plots import TIME, Bar, Curve, PlotSpec
 from subflow_app.core.traces import TraceMark
-from subflow_app.plots import TIME, Bar, Curve, PlotSpec
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.curve_item import curve_pen
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH, bottom_axis_height, colour_axes, label_style, make_plot_item

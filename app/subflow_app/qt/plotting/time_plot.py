@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core import palette
 from subflow_app.core.language import tr
+from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.core.traces import TraceMark
-from subflow_app.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.band_item import BandItem
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id

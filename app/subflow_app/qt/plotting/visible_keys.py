@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from subflow_app.core.plots import PlotSpec
 from subflow_app.core.traces import SeriesKey, Traces
-from subflow_app.plots import PlotSpec
 from subflow_app.qt.plotting.curve_id import CurveId
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QFont
 
 from subflow_app.core.language import tr
-from subflow_app.plots import Curve, PlotSpec
+from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import make_pen

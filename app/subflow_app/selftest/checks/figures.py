@@ -35,8 +35,8 @@ def _drawn_for_the_window(database: Path, number: int) -> tuple[bytes, bytes, by
     from subflow_app.core.paper.figure_plan import FigureLook, run_plan
     from subflow_app.core.paper.figure_process import FigureProcess
     from subflow_app.core.paper.report import build_report, read_runs
+    from subflow_app.core.plots import PLOTS_BY_ID
     from subflow_app.core.traces import StoredTraces
-    from subflow_app.plots import PLOTS_BY_ID
     from subflow_store import open_store
 
     process, plots = FigureProcess(), [PLOTS_BY_ID["throughput"]]

@@ -1,0 +1,47 @@
+"""Mean goodput of the flows of each controller, with its interval over the runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean
+
+from subflow_app.core import palette
+from subflow_app.core.plots.bars import Bar, make_bar, repetitions
+from subflow_app.core.plots.spec import STATISTICS, PlotSpec, mean_rates, no_curves
+from subflow_app.core.traces import FLOW, SUBFLOW, Traces
+
+_COLUMN = "goodput_bps"
+
+
+def bars(runs: Sequence[Traces]) -> list[Bar]:
+    """A bar per controller and experiment: of each run the mean over the flows that it controls, bit/s of payload."""
+    names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
+    groups = repetitions(runs)
+    made = []
+    for rank, name in enumerate(names):
+        for group in groups:
+            values = [_mean(traces, name) for traces in group.runs if name in traces.controllers.values()]
+            if values:
+                made.append(make_bar(name, name, palette.ColourKey(rank, 0), group, values, kind="controller"))
+    return made
+
+
+def _mean(traces: Traces, controller: str) -> float:
+    means = mean_rates(traces, _COLUMN)
+    own = [means[flow] for flow, name in traces.controllers.items() if name == controller and flow in means]
+    return fmean(own) if own else math.nan
+
+
+PLOT = PlotSpec(
+    id="controller_bars",
+    title="Mean goodput by controller",
+    y_label="Mean goodput per flow",
+    unit="Mbit/s",
+    scale=1e-6,
+    columns=((FLOW, _COLUMN), (SUBFLOW, _COLUMN)),
+    curves=no_curves,
+    bars=bars,
+    needs="a tcp or mptcp flow",
+    group=STATISTICS,
+)
