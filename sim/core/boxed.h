@@ -20,8 +20,9 @@ public:
     Boxed& operator=(Boxed&&) noexcept = default;
     ~Boxed() = default;
 
-    T& emplace() {
-        value_ = std::make_unique<T>();
+    template <class... Arguments>
+    T& emplace(Arguments&&... arguments) {
+        value_ = std::make_unique<T>(std::forward<Arguments>(arguments)...);
         return *value_;
     }
     explicit operator bool() const { return value_ != nullptr; }

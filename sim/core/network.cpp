@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "cc/controllers.h"
+
 namespace subflow {
 
 namespace {

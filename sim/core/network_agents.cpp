@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cc/controllers.h"
 #include "network.h"
 
 namespace subflow {

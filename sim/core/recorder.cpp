@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cc/controllers.h"
+
 namespace subflow {
 
 namespace {

@@ -21,10 +21,10 @@ struct RulesOf<std::variant<Listed...>> {
 };
 
 constexpr auto kAllRules = [] {
-    RuleList<sender_rules::kAll.size() + kChoiceless.size() + RulesOf<Controller>::kMost + RulesOf<Scheduler>::kMost>
+    RuleList<sender_rules::kAll.size() + kChoiceless.size() + RulesOf<AnyController>::kMost + RulesOf<Scheduler>::kMost>
         rules;
     rules.add(sender_rules::kAll);
-    RulesOf<Controller>::add_to(rules);
+    RulesOf<AnyController>::add_to(rules);
     rules.add(kChoiceless);
     RulesOf<Scheduler>::add_to(rules);
     return rules;

@@ -3,13 +3,28 @@
 #include <cmath>
 
 #include "listed.h"
-#include "sender_rules.h"
+#include "sender_controller.h"
 
 namespace subflow {
 
+SubflowSender::SubflowSender() {
+    controller_.emplace(NewReno(Options(NewReno::kInfo, {})));
+}
+
+SubflowSender::SubflowSender(const SubflowSender&) = default;
+SubflowSender::SubflowSender(SubflowSender&&) noexcept = default;
+SubflowSender& SubflowSender::operator=(const SubflowSender&) = default;
+SubflowSender& SubflowSender::operator=(SubflowSender&&) noexcept = default;
+SubflowSender::~SubflowSender() = default;
+
+std::size_t SubflowSender::heap_bytes() const {
+    return heap_bytes_of(controller_, packets_, retransmissions_, queue_, sacked_, sampler_, monitor_, decisions_);
+}
+
 SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck,
                              double packet_bits)
-    : controller_(controller), packet_bits_(packet_bits) {
+    : packet_bits_(packet_bits) {
+    controller_.emplace(controller);
     window_.cwnd_pkts = options.initial_window_pkts;
     adopt_controller(luck);
 }
@@ -25,14 +40,14 @@ void SubflowSender::adopt_controller(std::uint64_t luck) {
             wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
             if constexpr (FollowsStart<C>) c.on_start(window_, luck);
         },
-        controller_);
+        *controller_);
 }
 
 void SubflowSender::change_controller(const Controller& controller, std::uint64_t luck, Nanos now) {
     account_cwnd(now);
     decide(Cause::Start, now, sender_rules::kNewController, [&](Reason* why) {
         const bool governed_recovery = governs_recovery_;
-        controller_ = controller;
+        *controller_ = controller;
         window_.pacing_pps = window_.advertised_pps = 0;
         pacer_ = Pacer();
         adopt_controller(luck);
@@ -125,7 +140,7 @@ SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Sibling
             if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
             if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
         },
-        controller_);
+        static_cast<AnyController&>(*controller_));
 }
 
 // What on_ack() below comes to when packets arrive in order and nothing is missing.

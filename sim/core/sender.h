@@ -6,7 +6,7 @@
 #include <span>
 
 #include "boxed.h"
-#include "cc/controllers.h"
+#include "cc/controller.h"
 #include "decision.h"
 #include "monitor_interval.h"
 #include "pacer.h"
@@ -15,10 +15,11 @@
 #include "ring.h"
 #include "rtt_estimator.h"
 #include "scenario.h"
-#include "sender_rules.h"
 #include "units.h"
 
 namespace subflow {
+
+class Controller;  // cc/controllers.h, which is left to the sources that speak to one
 
 enum class SenderState : std::uint8_t { Open, Recovery, Loss };
 
@@ -74,11 +75,16 @@ struct Transmission {
 // their own, so that both rules look at each transmission once, whatever the size of the window.
 class SubflowSender {
 public:
-    SubflowSender() : controller_(NewReno(Options(NewReno::kInfo, {}))) {}
+    SubflowSender();
     // `luck` is the random number handed to a controller that wants one; `packet_bits` is what a full packet weighs on
     // the wire.
     SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck = 0,
                   double packet_bits = 12'000);
+    SubflowSender(const SubflowSender&);
+    SubflowSender(SubflowSender&&) noexcept;
+    SubflowSender& operator=(const SubflowSender&);
+    SubflowSender& operator=(SubflowSender&&) noexcept;
+    ~SubflowSender();
 
     bool has_window() const { return static_cast<double>(pipe_ + 1) <= window_.cwnd_pkts; }
     // Window left for data that is yet to be handed to it.
@@ -187,7 +193,7 @@ public:
         return state_ == SenderState::Recovery && !governs_recovery_ ? window_.ssthresh_pkts : window_.cwnd_pkts;
     }
     const RttEstimator& rtt() const { return rtt_; }
-    const Controller& controller() const { return controller_; }
+    const Controller& controller() const { return *controller_; }
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
@@ -268,9 +274,7 @@ public:
         if (decisions_) decisions_->clear();
     }
 
-    std::size_t heap_bytes() const {
-        return heap_bytes_of(controller_, packets_, retransmissions_, queue_, sacked_, sampler_, monitor_, decisions_);
-    }
+    std::size_t heap_bytes() const;
     // Throws InternalError unless the books balance: used by builds with SUBFLOW_VALIDATE and by tests.
     void check_invariants() const;
 
@@ -431,12 +435,9 @@ private:
         change(&draft.reason);
         finish_decision(draft, fallback, before);
     }
-    // The same for what the controller decides, by way of call(controller, why).
+    // The same for what the controller decides, by way of call(controller, why): sender_controller.h.
     template <class Call>
-    void let_controller_decide(Cause cause, Nanos now, Call&& call) {
-        decide(cause, now, sender_rules::kUnexplained,
-               [&](Reason* why) { std::visit([&](auto& controller) { call(controller, why); }, controller_); });
-    }
+    void let_controller_decide(Cause cause, Nanos now, Call&& call);
     void record_start(Nanos now);
     void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
@@ -468,18 +469,18 @@ private:
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
     void update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now, const TransportOptions& options);
 
+    // What every packet or acknowledgement touches
     Window window_;
     std::uint32_t snd_una_ = 0;
     std::uint32_t snd_nxt_ = 0;
     std::uint32_t pipe_ = 0;          // RFC 6675: packets believed to be in the network
     std::uint32_t lost_pending_ = 0;  // marked lost and not yet retransmitted
+    std::uint32_t queued_pkts_ = 0;   // in queue_
+    std::uint32_t sacked_count_ = 0;  // packets in sacked_
     std::uint32_t transmissions_ = 0;
     std::uint32_t latest_delivered_[3] = {0, 0, 0};  // highest transmission numbers delivered, plus one
-    std::uint32_t loss_scan_ = 0;                    // first transmissions below it have been judged
-    std::uint32_t retransmit_hint_ = 0;              // nothing below it awaits retransmission
-    std::uint32_t recovery_point_ = 0;
-    std::uint32_t queued_pkts_ = 0;  // in queue_; here because it is asked for with each packet
     SenderState state_ = SenderState::Open;
+    Probe probe_ = Probe::None;  // under way
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
     bool wants_every_step_ = false;  // controller or observer: is_ordinary() never holds
@@ -487,26 +488,38 @@ private:
     bool samples_delivery_ = false;  // the controller has on_delivery
     bool has_monitor_ = false;       // the controller monitors intervals
     bool governs_recovery_ = false;  // the controller has kGovernsRecovery
-    Probe probe_ = Probe::None;      // under way
+    // Use of the window in this round trip and the one before
+    bool round_was_limited_ = false;
+    bool last_round_was_limited_ = false;
+    std::uint32_t round_end_ = 1;
+    std::uint32_t round_max_pipe_ = 0;
+    std::uint32_t last_round_max_pipe_ = 0;
+    std::uint32_t prr_out_ = 0;  // RFC 6937 section 3: sent since recovery began
     Nanos rto_deadline_ = kNever;
     Nanos probe_deadline_ = kNever;
     Nanos probe_starts_ = kNever;         // when something was sent or acknowledged and the probe timer started anew
     Nanos reordering_deadline_ = kNever;  // or the end of the patience with a monitor interval
     Pacer pacer_;
     double acked_since_loss_ = 0;
-    double acked_between_losses_ = 0;
     RttEstimator rtt_;
-    Controller controller_;
+    Nanos latest_sent_time_{};  // of the transmission latest_delivered_[0]: RACK.xmit_ts of RFC 8985
+    Nanos latest_rtt_{};        // and how long it took: RACK.rtt
+    Nanos last_sent_{};
+    Nanos cwnd_since_{};
+    SenderStats stats_;
+    Boxed<Controller> controller_;
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
     Ring<Retransmission> retransmissions_;  // in flight, in order of transmission
-    Ring<std::uint32_t> queue_;             // data numbers handed over and not yet sent
-    RangeSet sacked_;
-    DeliverySampler sampler_;         // in use if samples_delivery_
-    std::uint32_t sacked_count_ = 0;  // packets in it
 
-    // RFC 8985: the latest transmission known to be delivered is latest_delivered_[0]
-    Nanos latest_sent_time_{};  // when it was sent (RACK.xmit_ts)
-    Nanos latest_rtt_{};        // and how long it took (RACK.rtt)
+    // The rest is for losses, reordering, pauses, pacing and particular controllers.
+    Ring<std::uint32_t> queue_;  // data numbers handed over and not yet sent
+    RangeSet sacked_;
+    std::uint32_t loss_scan_ = 0;        // first transmissions below it have been judged
+    std::uint32_t retransmit_hint_ = 0;  // nothing below it awaits retransmission
+    std::uint32_t recovery_point_ = 0;
+    double acked_between_losses_ = 0;
+
+    // RFC 8985
     bool reordering_seen_ = false;
     bool is_duplicate_round_ = false;      // a duplicate counted since `duplicate_round_end_` was sent
     std::uint8_t reordering_persist_ = 0;  // recoveries until the window is narrow again
@@ -520,25 +533,14 @@ private:
     Nanos first_retransmission_ = kNever;         // since it
     std::uint32_t unproven_retransmissions_ = 0;  // since it, less those reported as duplicates
 
-    Nanos last_sent_{};
+    std::uint32_t used_max_pipe_ = 0;  // since last_limited_
     Nanos last_limited_{};             // end of the last round trip in which the window was used
-    std::uint32_t used_max_pipe_ = 0;  // since then
-
-    // Use of the window in this round trip and the one before
-    std::uint32_t round_end_ = 1;
-    std::uint32_t round_max_pipe_ = 0;
-    std::uint32_t last_round_max_pipe_ = 0;
-    bool round_was_limited_ = false;
-    bool last_round_was_limited_ = false;
 
     // RFC 6937 section 3
     double prr_flight_size_ = 1;
     double prr_delivered_ = 0;
-    std::uint32_t prr_out_ = 0;  // sent since recovery began
 
-    Nanos cwnd_since_{};
-    SenderStats stats_;
-
+    DeliverySampler sampler_;         // in use if samples_delivery_
     Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
     Nanos delivered_at_{};            // when the acknowledgement in hand came; kept if there is a monitor
     double packet_bits_ = 12'000;

@@ -1,5 +1,5 @@
 // The part of SubflowSender that an agent speaks to, where the controller has one.
-#include "sender.h"
+#include "sender_controller.h"
 
 namespace subflow {
 
@@ -9,7 +9,7 @@ bool SubflowSender::wants_action() const {
             if constexpr (ChoosesEpochs<C>) return controller.wants_action();
             return false;
         },
-        controller_);
+        *controller_);
 }
 
 void SubflowSender::observe(EpochSample& sample, std::span<float> record) {
@@ -18,7 +18,7 @@ void SubflowSender::observe(EpochSample& sample, std::span<float> record) {
             if constexpr (ChoosesEpochs<C>) controller.epoch_sample(sample);
             if constexpr (TakesActions<C>) controller.observe(sample, record);
         },
-        controller_);
+        *controller_);
 }
 
 double SubflowSender::reward(std::span<const EpochSample> samples) const {
@@ -27,7 +27,7 @@ double SubflowSender::reward(std::span<const EpochSample> samples) const {
             if constexpr (TakesActions<C>) return controller.reward(samples);
             return 0;
         },
-        controller_);
+        *controller_);
 }
 
 void SubflowSender::act(std::span<const float> action, double reference_pps, Nanos now) {

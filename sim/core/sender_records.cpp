@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sender.h"
-#include "sender_rules.h"
+#include "sender_controller.h"
 
 namespace subflow {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/controllers.h"
 #include "network.h"
 
 namespace subflow::testing {

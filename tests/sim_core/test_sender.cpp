@@ -1,6 +1,7 @@
 // The sending end alone: RTT arithmetic, loss detection, recovery, timeouts.
 #include <gtest/gtest.h>
 
+#include "cc/controllers.h"
 #include "receiver.h"
 #include "sender.h"
 

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "cc/controllers.h"
 #include "sender.h"
 
 namespace subflow {

@@ -51,15 +51,15 @@ struct SinglePath<std::variant<Listed...>> {
     }
 };
 
-constexpr auto kBases = SinglePath<Controller>::bases();
-constexpr auto kUncoupledOptions = SinglePath<Controller>::options({
+constexpr auto kBases = SinglePath<AnyController>::bases();
+constexpr auto kUncoupledOptions = SinglePath<AnyController>::options({
     .key = "base",
     .kind = OptionKind::Choice,
     .help = "The single-path controller that each subflow runs by itself.",
     .default_choice = NewReno::kInfo.name,
     .choices = kBases,
 });
-constexpr auto kUncoupledRules = SinglePath<Controller>::rules();
+constexpr auto kUncoupledRules = SinglePath<AnyController>::rules();
 constexpr AlgorithmInfo kUncoupledInfo{
     .name = "uncoupled",
     .summary = "A single-path controller on each subflow, with no coupling between them",
@@ -83,13 +83,13 @@ static_assert(has_distinct_keys(kUncoupledOptions),
 }  // namespace
 
 std::vector<const AlgorithmInfo*> controller_infos() {
-    std::vector<const AlgorithmInfo*> infos = infos_of<Controller>();
+    std::vector<const AlgorithmInfo*> infos = infos_of<AnyController>();
     infos.push_back(&kUncoupledInfo);
     return infos;
 }
 
 Controller make_controller(const AlgorithmChoice& choice) {
-    if (choice.name != kUncoupledInfo.name) return make_by_name<Controller>(choice, "controller");
+    if (choice.name != kUncoupledInfo.name) return make_by_name<AnyController>(choice, "controller");
     AlgorithmChoice base{.name = std::string(kUncoupledInfo.options.front().default_choice), .options = {}};
     for (const OptionValue& option : choice.options) {
         if (option.key == kUncoupledInfo.options.front().key) {
@@ -98,7 +98,7 @@ Controller make_controller(const AlgorithmChoice& choice) {
             base.options.push_back(option);
         }
     }
-    return make_by_name<Controller>(base, "controller");
+    return make_by_name<AnyController>(base, "controller");
 }
 
 bool is_coupled(const Controller& controller) {

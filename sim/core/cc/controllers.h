@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,8 +27,17 @@
 
 namespace subflow {
 
-using Controller = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
-                                MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore>;
+using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
+                                   MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore>;
+
+// One of them. A class, so that whoever only carries one can declare it without including them all.
+class Controller : public AnyController {
+public:
+    using AnyController::AnyController;
+    Controller(AnyController one) : AnyController(std::move(one)) {}
+
+    std::size_t heap_bytes() const { return subflow::heap_bytes<>(static_cast<const AnyController&>(*this)); }
+};
 
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();

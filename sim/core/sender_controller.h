@@ -1,0 +1,16 @@
+// How a sender speaks to its controller: for the sources of SubflowSender alone, because it includes them all.
+#pragma once
+
+#include "cc/controllers.h"
+#include "sender.h"
+#include "sender_rules.h"
+
+namespace subflow {
+
+template <class Call>
+void SubflowSender::let_controller_decide(Cause cause, Nanos now, Call&& call) {
+    decide(cause, now, sender_rules::kUnexplained,
+           [&](Reason* why) { std::visit([&](auto& controller) { call(controller, why); }, *controller_); });
+}
+
+}  // namespace subflow
