@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 
 from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_series import learning_subflows
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt
 from subflow_app.core.crash_reports import CrashReport
 from subflow_app.core.crash_watch import collect_crashes
 from subflow_app.core.language import tr, trn
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Way
 
 _BANNER = "crash"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from subflow_app.core.errors import GuideError
 from subflow_app.core.language import tr
 from subflow_app.qt.actions.choices import PANELS
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 
 if TYPE_CHECKING:
     from subflow_app.core.guide import GuideBuild

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SUBFLOW, Traces
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel

@@ -12,7 +12,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.language import tr
 from subflow_app.qt.fairness.panel import FairnessPanel
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 

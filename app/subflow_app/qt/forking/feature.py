@@ -10,7 +10,7 @@ from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.traces import StoredTraces, Traces
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import Tokens

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.labs.panel import LabPanel
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.theme import Tokens, current_tokens

@@ -12,7 +12,7 @@ from PySide6.QtCore import QTimer
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import LEADERBOARD_BUTTONS
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from subflow_app.core.language import tr
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip

@@ -11,7 +11,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
-from subflow_app.qt.features import Feature
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel

@@ -1,0 +1,55 @@
+"""Parts of the window that stand by themselves: each is a file or a folder, and a line in `features`.
+
+A feature takes what it needs of the window and wires itself; the window asks it for its panel, for what can be done
+with it now, and whether it may be closed. What several parts share (documents, runs, plots) belongs to the window.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.qt.theme import Tokens
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+
+class Feature(QObject):
+    """One of them. It is made before the window has docks and plots, cheaply: what costs time waits until it is shown.
+
+    Attributes:
+        panel_name: object name of its panel, a key of `choices.PANELS`; empty: it has none.
+        panel: the content of that panel.
+        strip: goes below the panels, as wide as the window.
+    """
+
+    changed = Signal()  # what `possible` says
+
+    panel_name = ""
+    panel: QWidget | None = None
+    strip: QWidget | None = None
+
+    def __init__(self, window: MainWindow) -> None:
+        """Makes the widgets; ``window`` has its parts, but no panels yet."""
+        super().__init__(window)
+        self.window = window
+
+    def connect_parts(self) -> None:
+        """Connects with the other parts, which are all there now."""
+
+    def possible(self) -> frozenset[str]:
+        """Ids of those of its actions that can be done now."""
+        return frozenset()
+
+    def apply_tokens(self, tokens: Tokens) -> None:
+        """Recolours what does not follow the palette by itself."""
+
+    def may_close(self) -> bool:
+        """Whether the window may close; asks the person if something would be lost."""
+        return True
+
+    def close(self) -> None:
+        """Ends what goes on: the window closes."""
