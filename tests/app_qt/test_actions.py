@@ -17,7 +17,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import crash_directory, log_path
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import PANELS, WORKSPACES
+from subflow_app.qt.choices import PANELS, WORKSPACES
 from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS

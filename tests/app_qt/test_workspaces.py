@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
 
-from subflow_app.qt.actions.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
+from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.workspaces import ARRANGEMENTS
 

@@ -18,7 +18,7 @@ from tests.helpers.guide_pictures import PICTURES
 from subflow_app.cli.commands import app
 from subflow_app.core.guide import GuidePage, guide_page
 from subflow_app.core.plots import PLOTS
-from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.choices import PANELS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.params import SECTIONS
 

@@ -21,7 +21,7 @@ from tests.helpers.x_screen import on_own_screen
 from subflow_app.core.labs.lab import Step, Target
 from subflow_app.core.labs.session import StepState
 from subflow_app.core.labs.solution import curve_points, parse_order
-from subflow_app.qt.actions.choices import WORKSPACES
+from subflow_app.qt.choices import WORKSPACES
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.gallery.feature import GalleryFeature

@@ -33,7 +33,7 @@ from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
 from subflow_app.qt.action_spec import Scope
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import PANELS, SPEEDS, WORKSPACES
+from subflow_app.qt.choices import PANELS, SPEEDS, WORKSPACES
 from subflow_app.qt.help_dialogs import GESTURES
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_sim.agent_steps import EPOCH_FIGURES

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.running.stepping import speed_text
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import SPEEDS, WORKSPACES
+from subflow_app.qt.choices import SPEEDS, WORKSPACES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.qt.speed_slider import SpeedSlider

@@ -25,7 +25,7 @@ from subflow_app.core.fuzzy import rank
 from subflow_app.core.language import tr
 from subflow_app.core.resources import scenario_names
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.choices import PANELS
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from subflow_app.core.errors import GuideError
 from subflow_app.core.language import tr
-from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.choices import PANELS
 from subflow_app.qt.feature import Feature
 
 if TYPE_CHECKING:

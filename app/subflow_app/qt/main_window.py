@@ -19,8 +19,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
-from subflow_app.qt.actions.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.agent_feature import AgentFeature
+from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs

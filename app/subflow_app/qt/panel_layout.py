@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.choices import PANELS
 from subflow_app.qt.docks import Docks
 from subflow_app.qt.widgets.banner import Banners
 from subflow_app.qt.workspaces import Workspaces

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.core.settings import Settings
-from subflow_app.qt.actions.choices import PANELS
+from subflow_app.qt.choices import PANELS
 from subflow_app.qt.help_panel import START_PAGE
 from subflow_app.qt.theme import MODES
 

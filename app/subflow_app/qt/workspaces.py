@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.qt.actions.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
+from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.docks import Docks, Side
 from subflow_app.qt.panel_fold import PanelFold
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
-from subflow_app.qt.actions.choices import DEFAULT_SPEED, SPEEDS, STEPS
+from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS, STEPS
 
 _LINK = Need(lambda s: s.has_live_link, translatable("select a link on the canvas first"))
 

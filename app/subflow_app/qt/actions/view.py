@@ -9,7 +9,7 @@ from subflow_app.core.language import translatable
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.plots.drawing.colouring import BY_RUN
 from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
-from subflow_app.qt.actions.choices import (
+from subflow_app.qt.choices import (
     BINS,
     COLOURS,
     DEFAULT_PLOTS,

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.qt.actions.choices import PANELS, WORKSPACES
+from subflow_app.qt.choices import PANELS, WORKSPACES
 from subflow_app.selftest.check import CheckError, require
 from subflow_app.selftest.walk.eyes import faults, is_inner, path_of
 from subflow_app.selftest.walk.hands import Hands, front_dialog
