@@ -232,6 +232,23 @@ def test_the_legend_takes_the_width_it_needs(view: PlotView) -> None:
     assert header.sectionSize(0) > metrics.horizontalAdvance(view.legend_model.widest_text(0)) + 40
 
 
+def test_columns_of_one_unit_are_headed_with_their_plots(view: PlotView) -> None:
+    view.show_runs([done().traces])
+
+    def headings() -> list[str]:
+        model = view.legend_model
+        return [str(model.headerData(number, Qt.Orientation.Horizontal)) for number in range(1, model.columnCount())]
+
+    assert headings() == ["Mbit/s", "packets", "ms"]
+    least = legend_of(view).tree.header().height()
+    view.set_plot_shown("goodput", True)
+    assert headings() == ["Throughput\nMbit/s", "packets", "ms", "Goodput\nMbit/s"]
+    QApplication.processEvents()
+    header = legend_of(view).tree.header()
+    assert header.height() > least
+    assert header.sectionSize(1) > header.fontMetrics().horizontalAdvance("Throughput")
+
+
 def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()

@@ -204,10 +204,10 @@ def bar_style(tokens: Tokens) -> str:
     t = tokens
     return f"""
 QMenuBar {{ background: {t.window}; border-bottom: 1px solid {t.border}; padding: 1px 4px; }}
-QMenuBar::item {{ background: transparent; padding: 4px 9px; border-radius: 4px; }}
+QMenuBar::item {{ background: transparent; padding: 3px 9px; border-radius: 4px; }}
 QMenuBar::item:selected {{ background: {t.button_hover}; }}
 QToolBar {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border};
-    spacing: 2px; padding: 4px 6px; }}
+    spacing: 2px; padding: 3px; }}
 QToolBar::separator {{ background: {t.border}; width: 1px; margin: 5px 6px; }}
 QToolBar > QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 2px 6px; }}
 QToolBar > QToolButton::menu-indicator {{ image: none; }}
@@ -217,6 +217,9 @@ QToolBar > QToolButton:checked {{ background: {t.button_hover}; border-color: {t
 QToolBar > QToolButton:focus {{ border-color: {t.accent}; }}
 QStatusBar {{ background: {t.window}; border-top: 1px solid {t.border}; }}
 QStatusBar::item {{ border: none; }}
+QStatusBar QToolButton {{ border: 1px solid transparent; border-radius: 3px; padding: 0 4px; }}
+QStatusBar QToolButton:hover {{ background: {t.button_hover}; }}
+QStatusBar QToolButton:focus {{ border-color: {t.accent}; }}
 QProgressBar {{ border: none; border-radius: 3px; background: {t.border}; max-height: 6px; min-height: 6px; }}
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 """

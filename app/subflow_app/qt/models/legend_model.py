@@ -16,7 +16,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
-from subflow_app.qt.plotting.plot_texts import axis_of
+from subflow_app.qt.plotting.plot_texts import axis_of, title_of
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -222,14 +222,18 @@ class LegendModel(QAbstractItemModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
-        """Quantity and unit of each column, with the axis of the plot as tool tip."""
+        """Unit of each column, with the axis of the plot as tool tip.
+
+        The title of a plot stands above it only where units do not tell the plots apart: these name their own.
+        """
         if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
             return None
         if section == 0:
             return "" if role == Qt.ItemDataRole.DisplayRole else None
         spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            return tr(spec.unit)
+            is_clear = [each.unit for each in self._specs].count(spec.unit) == 1
+            return tr(spec.unit) if is_clear else "\n".join(filter(None, (title_of(spec), tr(spec.unit))))
         if role == Qt.ItemDataRole.ToolTipRole:
             if not self._are_means:
                 return axis_of(spec)

@@ -20,7 +20,7 @@ from subflow_app.qt.theme import Tokens, current_tokens
 _ICON = 16
 TRACK_HEIGHT = 26
 """Of the track in the strip, px; here, for the room is kept before there is a track."""
-_ABOVE, _AROUND = 1, 2  # px: the edge of the strip, and what is left free above and below its parts
+_ABOVE, _AROUND = 1, 1  # px: the edge of the strip, and what is left free above and below its parts
 BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_forward", "next_event", "end")
 """The actions that have a button, in order: ``playhead.start`` and so on."""
 

@@ -47,7 +47,7 @@ from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.elided_label import ElidedLabel
 
-_SAMPLE_WIDTH = 26
+_SAMPLE_WIDTH = 22
 _BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end
 _HEADER_PADDING = 4
 _COLOUR_NAMES = {
@@ -200,10 +200,10 @@ class Legend(QWidget):
         metrics, numbers = QFontMetrics(header.font()), self.tree.fontMetrics()
         before = [header.sectionSize(column) for column in range(1, self._model.columnCount())]
         for column in range(1, self._model.columnCount()):
-            title = str(self._model.headerData(column, Qt.Orientation.Horizontal))
+            titles = str(self._model.headerData(column, Qt.Orientation.Horizontal)).split("\n")
             texts = (_VALUE, self._model.widest_text(column))
             # With another width all plots would be drawn anew, and move away from below the mouse.
-            least = max(metrics.horizontalAdvance(title), *map(numbers.horizontalAdvance, texts))
+            least = max(*map(metrics.horizontalAdvance, titles), *map(numbers.horizontalAdvance, texts))
             self._widths[column] = max(self._widths.get(column, 0), least + 2 * _HEADER_PADDING)
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
             header.resizeSection(column, self._widths[column])
@@ -214,7 +214,7 @@ class Legend(QWidget):
     def _name_width(self) -> int:
         """What the names need, px: the sample of the line and the check box included."""
         style = self.tree.style()
-        box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
+        box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 6
         widest = self.tree.fontMetrics().horizontalAdvance(self._model.widest_text(0))
         most = max(_MOST_NAME_WIDTH, _MOST_NAME_LETTERS * self.tree.fontMetrics().averageCharWidth())
         return min(max(box + widest, _LEAST_NAME_WIDTH), most)
