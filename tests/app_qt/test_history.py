@@ -50,7 +50,7 @@ def test_newest_run_comes_first_with_its_figures(window: MainWindow, two_runs: t
     assert 20.0 < float(cell(window, 0, "Mean RTT")) < 200.0
     headings = [window.history.table.model().headerData(n, Qt.Orientation.Horizontal) for n in range(len(COLUMNS))]
     assert {"Goodput, Mbit/s", "Mean RTT, ms"} < set(headings)
-    assert cell(window, 0, "Jain") == "1.000"  # one flow alone is fair
+    assert cell(window, 0, "Jain index") == "1.000"  # one flow alone is fair
     assert cell(window, 0, "Started").startswith("today")
     assert window.history._count.text() == "2 runs"
 

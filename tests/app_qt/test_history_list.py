@@ -338,7 +338,7 @@ def test_the_list_looks_the_next_time_as_it_did(
     assert len(headings(window)) > 4
     window.history.restore(state)
 
-    assert headings(window) == ["Name", "Jain", "links.wifi.loss, %", "Started"]
+    assert headings(window) == ["Name", "Jain index", "links.wifi.loss, %", "Started"]
     assert window.history.table.columnWidth(1) == 77
     assert window.history._model.grouping == "seed"
     assert names(window) == before

@@ -341,10 +341,10 @@ def test_curves_show_the_selected_trainings(page: LonePage, desk: FakeDesk) -> N
     desk.learn(first, 20)
     settle(page)
     assert page.train.curves.plots is not None
-    shown = [plot.spec.metric for plot in page.train.curves.plots.plots]
+    shown = [plot.spec.metric.key for plot in page.train.curves.plots.plots]
     assert shown == ["return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean"]
     page.train.curves.set_plot_wanted("q_mean", False)
-    assert "q_mean" not in [plot.spec.metric for plot in page.train.curves.plots.plots]
+    assert "q_mean" not in [plot.spec.metric.key for plot in page.train.curves.plots.plots]
     page.train.select([])
     empty = page.train.curves.findChild(QLabel, "empty_title")
     assert empty is not None

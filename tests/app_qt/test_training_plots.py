@@ -36,7 +36,7 @@ def plots(qtbot: QtBot) -> Iterator[TrainingPlots]:
 
 
 def plot_of(plots: TrainingPlots, metric: str) -> MetricPlot:
-    return next(plot for plot in plots.plots if plot.spec.metric == metric)
+    return next(plot for plot in plots.plots if plot.spec.metric.key == metric)
 
 
 def learned(desk: FakeDesk, **options: float) -> Training:
@@ -210,7 +210,7 @@ def test_numbers_beside_low_plots_keep_clear_of_each_other(plots: TrainingPlots,
         numbered = plot.item.getAxis("left").tickValues(low, high, height)[0][1]
         assert numbered
         apart = np.diff(numbered) * height / (high - low)
-        assert (apart >= plots.fontMetrics().height() - 1).all(), plot.spec.metric
+        assert (apart >= plots.fontMetrics().height() - 1).all(), plot.spec.metric.key
 
 
 def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) -> None:

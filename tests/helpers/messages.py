@@ -23,7 +23,6 @@ from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training import JobState
 from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.core.learning.training_draft import training_label
-from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
 from subflow_app.core.paper.paper_styles import LEGENDS, STYLES
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.po_file import Catalogue, read_po
@@ -143,9 +142,6 @@ def _table_texts() -> Iterator[tuple[str, str]]:
         if plot.x is not None:
             yield f"plot {plot.id}", plot.x.label
             yield f"plot {plot.id}", plot.x.unit
-    for metric in TRAINING_PLOTS:
-        yield f"training plot {metric.metric}", metric.title
-        yield f"training plot {metric.metric}", metric.unit
     for template in TEMPLATES:
         for text in (template.title, template.sentence, *(value.label for value in template.values)):
             yield f"template {template.scenario}", text

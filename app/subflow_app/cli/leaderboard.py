@@ -72,15 +72,15 @@ def leaderboard(
     """
     from subflow_app.core.errors import InputError
     from subflow_app.core.leaderboard.board import LeaderboardJob, entry, stored_board
-    from subflow_app.core.leaderboard.metrics import METRICS, default_weights, read_weights
+    from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights, read_weights
     from subflow_app.core.leaderboard.table import standings
     from subflow_app.core.library.shipped_board import known_board
     from subflow_store import open_store
 
     if as_csv and as_json:
         raise InputError("--csv and --json: choose one of them")
-    if metric is not None and metric not in METRICS:
-        raise InputError(f"--metric {metric}: there is no such metric; allowed are {', '.join(METRICS)}")
+    if metric is not None and metric not in BOARD_METRICS:
+        raise InputError(f"--metric {metric}: there is no such metric; allowed are {', '.join(BOARD_METRICS)}")
     if only_stored and no_store:
         raise InputError("--stored shows what is in a database; it does not go with --no-store")
     if out is not None and out.exists() and not out.is_dir():

@@ -16,6 +16,7 @@ from subflow_app.core.learning.training_text import (
     metric_rows,
     progress_line,
 )
+from subflow_app.core.metrics import METRICS
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -93,7 +94,9 @@ class LiveTable:
         for left, right in zip(rows[:half], [*rows[half:], ("", "", "")], strict=False):
             cells = []
             for title, value, unit in (left, right):
-                is_saturated = title == "Saturation" and metrics["actor_saturation"] > SATURATION_WARNING
+                is_saturated = (
+                    title == METRICS["actor_saturation"].title and metrics["actor_saturation"] > SATURATION_WARNING
+                )
                 cells += [Text(title), Text(value, style="red bold" if is_saturated else "bold"), Text(unit)]
             grid.add_row(*cells)
         outer = Table.grid(padding=(0, 0))

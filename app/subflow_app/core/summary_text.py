@@ -72,7 +72,7 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
         TextColumn("RTT", "ms"),
         TextColumn("RTT p95", "ms"),
         TextColumn("Loss", "%"),
-        TextColumn("Resent", "pkt"),
+        TextColumn("Retransmissions", "pkt"),
         TextColumn("Done at", "s"),
     )
     rows: list[tuple[str, ...]] = []

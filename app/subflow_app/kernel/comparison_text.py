@@ -21,7 +21,7 @@ _FIGURE_COLUMNS = (
     TextColumn("", "kernel"),
     TextColumn("cwnd", "sim pkt"),
     TextColumn("", "kernel"),
-    TextColumn("Resent", "sim pkt"),
+    TextColumn("Retransmissions", "sim pkt"),
     TextColumn("", "kernel"),
     TextColumn("RTOs", "sim"),
     TextColumn("", "kernel"),

@@ -145,7 +145,7 @@ def test_more_than_two_groups_are_each_compared_with_the_first() -> None:
 def test_flows_are_told_by_name_and_jain_where_there_are_several() -> None:
     pair = (flow("a", "lia", 4e6), flow("b", "lia", 2e6))
     titles = [each.title for each in table_of([with_flows(1, *pair, jain=0.9), with_flows(2, *pair, jain=0.8)]).columns]
-    assert titles[1:] == ["Goodput", "Mean RTT", "Jain", "a: Goodput", "b: Goodput", "a: Loss", "b: Loss"]
+    assert titles[1:] == ["Goodput", "Mean RTT", "Jain index", "a: Goodput", "b: Goodput", "a: Loss", "b: Loss"]
 
 
 def test_runs_without_a_figure_in_common_have_no_table() -> None:

@@ -55,7 +55,7 @@ def run(number: int, **changes: Any) -> RunRow:
         ("flows.download.max_reorder_queue_bytes", 1500, "kB", "1.5"),
         ("flows.download.controller", "olia", "", "olia"),
         ("transport.initial_window", 10.0, "", "10"),
-        ("fairness.jain", 0.5, "", "0.5"),
+        ("fairness.jain", 0.5, "", "0.500"),
     ],
 )
 def test_cells_show_values_in_the_unit_of_the_heading(key: str, value: Any, unit: str, text: str) -> None:

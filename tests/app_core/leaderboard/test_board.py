@@ -34,7 +34,7 @@ from subflow_app.core.leaderboard.board_text import (
     write_board,
 )
 from subflow_app.core.leaderboard.contest import load_contest
-from subflow_app.core.leaderboard.metrics import METRICS, default_weights, read_weights, weights_text
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights, read_weights, weights_text
 from subflow_app.core.leaderboard.table import contest_scores, standings
 from subflow_sim.stats import Estimate
 from subflow_store import Store, open_store
@@ -77,7 +77,7 @@ def carried_out(paths: list[str], store: Store) -> Board:
 
 def test_all_is_measured(board: Board) -> None:
     assert (board.n_finished, board.n_wanted) == (10, 10)
-    assert {metric for contest, metric, _ in board.cells if contest == "tiny"} == set(METRICS)
+    assert {metric for contest, metric, _ in board.cells if contest == "tiny"} == set(BOARD_METRICS)
     assert {metric for contest, metric, _ in board.cells if contest == "single"} == {"goodput", "rtt", "loss"}
     goodput = board.cell("tiny", "goodput", "lia")
     assert goodput is not None

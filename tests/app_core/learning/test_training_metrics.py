@@ -13,9 +13,9 @@ from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, T
 
 def test_every_plot_shows_a_metric_that_trainings_report() -> None:
     reported = {metric.name for metric in METRICS}
-    assert {plot.metric for plot in TRAINING_PLOTS} <= reported
-    assert set(DEFAULT_TRAINING_PLOTS) <= {plot.metric for plot in TRAINING_PLOTS}
-    assert len({plot.metric for plot in TRAINING_PLOTS}) == len(TRAINING_PLOTS)
+    assert {plot.metric.key for plot in TRAINING_PLOTS} <= reported
+    assert set(DEFAULT_TRAINING_PLOTS) <= {plot.metric.key for plot in TRAINING_PLOTS}
+    assert len({plot.metric.key for plot in TRAINING_PLOTS}) == len(TRAINING_PLOTS)
 
 
 def test_reports_become_columns_with_gaps_where_a_value_was_left_out() -> None:

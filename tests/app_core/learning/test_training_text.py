@@ -47,11 +47,11 @@ def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
     metrics = {"goodput_bps": 6.12e6, "flow_goodput_bps": 1.2e6, "return_mean": -1.23456, "loss_ratio": 0.02, "step": 5}
     metrics |= {"updates_per_s": 449.3}
     assert metric_rows(metrics) == [
-        ("Return", "-1.235", ""),
+        ("Return", "-1.235", "per decision"),
         ("Goodput", "6.120", "Mbit/s"),
-        ("Goodput per flow", "1.200", "Mbit/s"),
-        ("Loss", "2.0", "%"),
-        ("Updates", "449", "per s"),
+        ("Goodput of a flow", "1.200", "Mbit/s"),
+        ("Loss", "2.00", "%"),
+        ("Updates", "449.3", "per s"),
     ]
     assert metric_rows({"q_mean": float("nan")}) == [("Mean Q", "–", "")]
 
@@ -74,10 +74,12 @@ def test_an_evaluation_is_a_table_and_a_line() -> None:
     table = evaluation_table(EVALUATION)
     assert table.title == "Two paths, 3 seeds, mean ± 95 % confidence"
     assert table.rows == (
-        ("drl-cc", "6.12 ± 0.03", "1.53", "100.0", "2.00 ± 0.10", "0.990"),
-        ("olia *", "4.00 ± 0.03", "1.00", "100.0", "2.00 ± 0.10", "0.990"),
+        ("drl-cc", "6.120 ± 0.031", "1.53", "100.0", "2.00 ± 0.10", "0.990"),
+        ("olia *", "4.000 ± 0.031", "1.00", "100.0", "2.00 ± 0.10", "0.990"),
     )
-    assert evaluation_line(EVALUATION) == ("evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.53 × olia, the best so far")
+    assert evaluation_line(EVALUATION) == (
+        "evaluated at step 20 000: 6.120 ± 0.031 Mbit/s, 1.53 × olia, the best so far"
+    )
     assert contender_label("/a/very/long/way/to/run/best.safetensors") == "run/best.safetensors"
 
 
@@ -100,5 +102,5 @@ def test_the_last_evaluation_in_the_store_is_shown() -> None:
     table = stored_evaluation_table(figures)
     assert table is not None
     assert table.title == "Evaluated at step 2 000"
-    assert table.rows == (("drl-cc", "6.12 ± 0.03", "–", "–", "–"), ("olia", "4.00", "–", "–", "0.500"))
+    assert table.rows == (("drl-cc", "6.120 ± 0.031", "–", "–", "–"), ("olia", "4.000", "–", "–", "0.500"))
     assert stored_evaluation_table([]) is None

@@ -17,9 +17,16 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.paper.page_text import width_pt, wrapped
-from subflow_app.core.paper.report import Heading, Report, build_report, page_size, read_runs, report_kind
+from subflow_app.core.paper.report import (
+    Heading,
+    Report,
+    build_report,
+    page_size,
+    read_runs,
+    report_kind,
+)
 from subflow_app.core.paper.report_file import render_report
-from subflow_app.core.paper.report_tables import events_table, interval_cell
+from subflow_app.core.paper.report_tables import events_table
 from subflow_app.core.paper.topology_sketch import sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running.runs import RunJob
@@ -247,12 +254,6 @@ def test_topology_is_drawn_as_on_the_canvas() -> None:
     assert sketch.links[0].bow == -sketch.links[1].bow
     assert [label for label, _ in sketch.ways] == ["download · wifi", "download · lte"]
     assert sketch.links[0].lanes == (sketch.ways[0][1],)
-
-
-def test_intervals_are_told_where_there_are_some() -> None:
-    assert interval_cell(1.2345, 0.1, 2) == "1.23 ± 0.10"
-    assert interval_cell(1.2345, math.nan, 2) == "1.23"
-    assert interval_cell(math.nan, math.nan, 2) == "–"
 
 
 def test_lines_are_broken_between_words_and_never_too_wide() -> None:

@@ -10,9 +10,10 @@ import math
 import pytest
 
 from subflow_app.core.json_document import json_text
+from subflow_app.core.metrics import metric
 from subflow_app.core.sweeps.axes import SweptValue, swept
 from subflow_app.core.sweeps.sweep_results import long_csv, table_document, text_table, wide_csv
-from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, run_figures, sweep_table, unit_of
+from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, run_figures, sweep_table
 
 RECORDED = {
     "flows.download.1.goodput_bps": 3e6,
@@ -96,10 +97,10 @@ def test_steps_of_a_key_are_in_order() -> None:
 
 
 def test_units_of_figures() -> None:
-    assert unit_of("flows.f.goodput_bps") == "bit/s"
-    assert unit_of("mean_rtt_s") == "s"
-    assert unit_of("links.wifi/forward.mean_queue_pkts") == "pkt"
-    assert unit_of("fairness.jain") == unit_of("loss_ratio") == ""
+    assert metric("flows.f.goodput_bps").si_unit == "bit/s"
+    assert metric("mean_rtt_s").si_unit == "s"
+    assert metric("links.wifi/forward.mean_queue_pkts").si_unit == "pkt"
+    assert metric("fairness.jain").si_unit == metric("loss_ratio").si_unit == ""
     assert is_figure("flows.a.b.goodput_bps")
     assert not is_figure("flows.f.recv_buffer")
 
@@ -153,7 +154,7 @@ def test_people_see_means_with_intervals_and_what_is_missing() -> None:
         "flows.f.controller",
         "Runs",
         "Goodput",
-        "Jain",
+        "Jain index",
     ]
     assert told.rows[0] == ("1%", "lia", "3", "2.000 ± 2.484", "1.000 ± 0.000")
     assert told.rows[1] == ("2%", "olia", "1 of 3", "11.000", "1.000")

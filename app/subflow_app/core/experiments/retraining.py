@@ -25,6 +25,7 @@ from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_folder import best_policy
 from subflow_app.core.learning.training_setup import TrainingRequest, request_of
 from subflow_app.core.learning.training_worker import TRAINER
+from subflow_app.core.metrics import METRICS
 from subflow_app.core.policies.library import card_of
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
@@ -36,13 +37,8 @@ if TYPE_CHECKING:
 PolicyUse = Mapping[tuple[str, str], str]
 """What policy a flow has: by series and flow, the name of the policy."""
 
-_FIGURES = (
-    ("goodput_bps", "Goodput of a flow", "Mbit/s", 1e-6, 3),
-    ("rtt_s", "RTT", "ms", 1e3, 1),
-    ("loss_ratio", "Loss", "%", 100.0, 2),
-    ("jain", "Jain's index", "", 1.0, 3),
-    ("score", "Score", "", 1.0, 3),
-)
+_SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
+"""Of an evaluation; its goodput is that of a flow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +149,13 @@ class Retraining:
             shipped = _figures(card_of(library, each.name).get("evaluation"))
             anew = _figures(each.training.evaluation() if each.path is not None else None)
             name = each.name
-            for key, title, unit, scale, decimals in _FIGURES:
+            for key in _SHOWN:
+                shown = METRICS[key]
                 if key in shipped or key in anew:
                     before, after = shipped.get(key), anew.get(key)
                     change = f"{after / before - 1:+.1%}" if before and after is not None and key != "score" else ""
-                    told = [
-                        NOTHING if x is None else f"{x * scale:.{decimals}f} {unit}".strip() for x in (before, after)
-                    ]
-                    rows.append((name, title, *told, change or NOTHING))
+                    told = [NOTHING if x is None else f"{shown.text(x)} {shown.unit}".strip() for x in (before, after)]
+                    rows.append((name, shown.title, *told, change or NOTHING))
                     name = ""
         return TextTable("Policies trained anew", columns, tuple(rows))
 
@@ -252,5 +247,5 @@ def _figures(evaluation: object) -> dict[str, float]:
     listed = evaluation.get("controllers")
     controllers = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list) else []
     own = next((each for each in controllers if not each.get("is_baseline")), {})
-    means = {key: number((own.get(key) or {}).get("mean")) for key, *_ in _FIGURES if isinstance(own.get(key), Mapping)}
+    means = {key: number((own.get(key) or {}).get("mean")) for key in _SHOWN if isinstance(own.get(key), Mapping)}
     return {key: value for key, value in means.items() if math.isfinite(value)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.fairness.lens import run_lens
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.metrics import METRICS, Metric
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
@@ -41,22 +42,14 @@ class TradeOffKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A figure of a run along an axis.
+    """A metric along an axis.
 
     Attributes:
-        name: heading in tables, with the SI unit.
-        label: axis text without the unit.
-        unit: that the axis shows; empty for none.
-        scale: from SI to it.
-        is_more_better: whether more of it is better.
-        of_run: the figure of a run, SI; NaN if it has none.
+        metric: what it is called in tables and on the axis, and how it is shown.
+        of_run: its value of a run, SI; NaN if it has none.
     """
 
-    name: str
-    label: str
-    unit: str
-    scale: float
-    is_more_better: bool
+    metric: Metric
     of_run: Callable[[Traces], float]
 
 
@@ -159,29 +152,18 @@ def _multipath(traces: Traces) -> list[str]:
 
 
 _GOODPUT = Quantity(
-    "goodput_bps",
-    translatable("Goodput of all connections"),
-    "Mbit/s",
-    1e-6,
-    is_more_better=True,
-    of_run=total_goodput_bps,
+    replace(METRICS["goodput_bps"], title=translatable("Goodput of all connections")), total_goodput_bps
 )
-_DELAY = Quantity("delay_s", translatable("Round-trip time"), "ms", 1e3, is_more_better=False, of_run=mean_delay_s)
-_MULTIPATH = Quantity(
-    "multipath_goodput_bps",
-    translatable("Goodput of the multipath connections"),
-    "Mbit/s",
-    1e-6,
-    is_more_better=True,
-    of_run=multipath_goodput_bps,
-)
+_DELAY = Quantity(replace(METRICS["mean_rtt_s"], key="delay_s"), mean_delay_s)
+_MULTIPATH = Quantity(METRICS["multipath_goodput_bps"], multipath_goodput_bps)
 _FRIENDLINESS = Quantity(
-    "friendliness",
-    translatable("Single-path connections have of their fair share"),
-    "%",
-    100.0,
-    is_more_better=True,
-    of_run=friendliness,
+    replace(
+        METRICS["friendliness"],
+        title=translatable("Single-path connections have of their fair share"),
+        unit="%",
+        scale=100.0,
+    ),
+    friendliness,
 )
 
 TRADE_OFFS: dict[TradeOffKind, TradeOff] = {
@@ -194,12 +176,6 @@ TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
     TradeOffKind.DELAY: translatable("Throughput and delay"),
     TradeOffKind.FRIENDLINESS: translatable("Throughput and friendliness"),
 }
-
-
-def axis_text(quantity: Quantity) -> str:
-    """Label with unit, in the language of the window."""
-    label = tr(quantity.label)
-    return f"{label} ({quantity.unit})" if quantity.unit else label
 
 
 class KnownFigures:
@@ -263,8 +239,8 @@ def trade_off_points(
     best = pareto_front(
         [
             (
-                point.x.mean if spec.x.is_more_better else -point.x.mean,
-                point.y.mean if spec.y.is_more_better else -point.y.mean,
+                point.x.mean if spec.x.metric.better > 0 else -point.x.mean,
+                point.y.mean if spec.y.metric.better > 0 else -point.y.mean,
             )
             for point in points
         ]
@@ -305,15 +281,15 @@ def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequen
     spec = TRADE_OFFS[kind]
     return {
         "trade_off": kind.value,
-        "x": spec.x.name,
-        "y": spec.y.name,
+        "x": spec.x.metric.key,
+        "y": spec.y.metric.key,
         "points": [
             {
                 "title": point.title,
                 "run_ids": [run_ids[run] for run in point.runs],
                 "is_best": point.is_best,
-                spec.x.name: point.x.to_json(),
-                spec.y.name: point.y.to_json(),
+                spec.x.metric.key: point.x.to_json(),
+                spec.y.metric.key: point.y.to_json(),
             }
             for point in points
         ],
@@ -327,7 +303,7 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
         TradeOffError: if the file cannot be written.
     """
     spec = TRADE_OFFS[kind]
-    heads = [head for each in (spec.x, spec.y) for head in (each.name, f"{each.name}_ci95")]
+    heads = [head for each in (spec.x, spec.y) for head in (each.metric.key, f"{each.metric.key}_ci95")]
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
@@ -19,16 +20,6 @@ _FIGURES = {
     LINK: ("utilisation", "queue_pkts", "drops_pkts"),
 }
 _COUNTS = ("losses_pkts", "drops_pkts")
-_SHOWN = {
-    "goodput_bps": ("goodput", 1e-6, "Mbit/s"),
-    "throughput_bps": ("throughput", 1e-6, "Mbit/s"),
-    "cwnd_pkts": ("cwnd", 1.0, "pkt"),
-    "srtt_s": ("RTT", 1e3, "ms"),
-    "losses_pkts": ("losses", 1.0, "pkt"),
-    "utilisation": ("utilisation", 100.0, "%"),
-    "queue_pkts": ("queue", 1.0, "pkt"),
-    "drops_pkts": ("drops", 1.0, "pkt"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +93,7 @@ def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> T
     """The flows and subflows among them, for people; what is nothing in both is left out."""
     columns = (
         TextColumn("From there on", is_number=False),
-        TextColumn("Figure", is_number=False),
+        TextColumn("Metric", is_number=False),
         TextColumn("Original"),
         TextColumn("Fork"),
         TextColumn("Unit", is_number=False),
@@ -112,10 +103,10 @@ def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> T
     for each in figures:
         if each.scope == LINK or not (each.original or each.fork):
             continue
-        name, scale, unit = _SHOWN[each.name]
+        shown = METRICS[each.name]
         change = NOTHING if each.relative is None else f"{each.relative * 100:+.1f}"
-        shown = [NOTHING if value is None else f"{value * scale:.4g}" for value in (each.original, each.fork)]
-        rows.append((labels.get(each.owner, each.owner), name, *shown, unit, change))
+        values = map(shown.text, (each.original, each.fork))
+        rows.append((labels.get(each.owner, each.owner), shown.title, *values, shown.unit, change))
     return TextTable("", columns, tuple(rows))
 
 

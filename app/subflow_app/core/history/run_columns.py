@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from subflow_app.core.forking.words import difference_text
-from subflow_app.core.history.run_query import dimension_of
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.metrics import METRICS, metric, metric_title
 from subflow_app.core.number_text import NOTHING, fixed_text
-from subflow_sim.units import Dimension
 from subflow_store.values import RunRow
 
 Value = float | str | None
@@ -27,7 +26,7 @@ class RunColumn:
         scale: what SI values are multiplied by.
         decimals: of its numbers; None for up to six digits.
         is_number: whether its cells are right-aligned.
-        is_figure: whether groups tell its mean.
+        is_metric: whether groups tell its mean.
         widest: what its cells hold at most, as a rule.
         tip: what it is, in English.
         of: reads the value of a run; None for recorded values.
@@ -39,7 +38,7 @@ class RunColumn:
     scale: float = 1.0
     decimals: int | None = None
     is_number: bool = False
-    is_figure: bool = False
+    is_metric: bool = False
     widest: str = ""
     tip: str = ""
     of: Callable[[RunRow], Value] | None = None
@@ -58,10 +57,10 @@ class RunColumn:
         return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
 
 
-def _figure(
-    key: str, title: str, unit: str, scale: float, decimals: int, widest: str, tip: str, of: Callable[[RunRow], Value]
-) -> RunColumn:
-    return RunColumn(key, title, unit, scale, decimals, True, True, widest, tip, of)
+def _measured(key: str, widest: str, of: Callable[[RunRow], Value], tip: str = "") -> RunColumn:
+    """Of a metric that every run has."""
+    shown = METRICS[key]
+    return RunColumn(key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, widest, tip, of)
 
 
 NAME = "name"
@@ -78,35 +77,23 @@ COLUMNS: tuple[RunColumn, ...] = (
     RunColumn("controllers", translatable("Controllers"), widest="uncoupled", of=lambda r: r.controllers),
     RunColumn("seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed),
     RunColumn(STATUS, translatable("Status"), widest="    interrupted", of=lambda r: r.status),
-    _figure(
+    _measured(
         "goodput_bps",
-        translatable("Goodput"),
-        "Mbit/s",
-        1e-6,
-        3,
         "12.345 ± 0.12345",
-        translatable("Sum over all flows, after warm-up"),
         lambda r: r.goodput_bps,
+        translatable("Sum over all flows, after warm-up"),
     ),
-    _figure(
+    _measured(
         "mean_rtt_s",
-        translatable("Mean RTT"),
-        "ms",
-        1e3,
-        1,
         "191.2 ± 10.234",
-        translatable("Mean round-trip time over all flows, after warm-up"),
         lambda r: r.mean_rtt_s,
+        translatable("Mean round-trip time over all flows, after warm-up"),
     ),
-    _figure(
+    _measured(
         "jain",
-        translatable("Jain"),
-        "",
-        1.0,
-        3,
         "0.985 ± 0.01234",
-        translatable("Jain's fairness index of the flows: 1 is equal shares"),
         lambda r: r.jain,
+        translatable("Jain's fairness index of the flows: 1 is equal shares"),
     ),
     RunColumn(STARTED, translatable("Started"), widest="28 Nov 2026 09:12", of=lambda r: r.started_at.timestamp()),
     RunColumn(TAGS, translatable("Tags"), widest="baseline, fair", of=lambda r: ", ".join(r.tags)),
@@ -136,11 +123,11 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
         tip=translatable("The run that it branched off, when, and what was changed there"),
         of=lambda r: fork_of(r),
     ),
-    _figure("duration_s", translatable("Duration"), "s", 1.0, 1, "1200.0", "", lambda r: r.duration_s),
-    _figure("simulated_s", translatable("Simulated"), "s", 1.0, 1, "1200.0", "", lambda r: r.simulated_s),
-    _figure("warmup_s", translatable("Warm-up"), "s", 1.0, 1, "20.0", "", lambda r: r.warmup_s),
-    _figure("wall_s", translatable("Wall time"), "s", 1.0, 2, "12.34", "", lambda r: r.wall_s),
-    RunColumn("packets", translatable("Packets"), "", 1.0, 0, True, True, "123456789", "", of=lambda r: r.packets),
+    _measured("duration_s", "1200.0", lambda r: r.duration_s),
+    _measured("simulated_s", "1200.0", lambda r: r.simulated_s),
+    _measured("warmup_s", "20.0", lambda r: r.warmup_s),
+    _measured("wall_s", "12.34", lambda r: r.wall_s),
+    _measured("packets", "123456789", lambda r: r.packets),
     RunColumn("profile", translatable("Profile"), widest="textbook", of=lambda r: r.profile),
     RunColumn("version", translatable("Version"), widest="0.1.0.dev0", of=lambda r: r.version),
     RunColumn("signature", translatable("Signature"), widest="0123456789abcdef", of=lambda r: r.signature),
@@ -150,34 +137,6 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
 _BY_KEY: Mapping[str, RunColumn] = {column.key: column for column in (*COLUMNS, *MORE_COLUMNS)}
 
 
-# Figures of flows, subflows and links, as people call them.
-_FIGURE_WORDS: Mapping[str, str] = {
-    "goodput_bps": translatable("Goodput"),
-    "active_goodput_bps": translatable("Goodput while active"),
-    "throughput_bps": translatable("Throughput"),
-    "mean_rtt_s": translatable("Mean RTT"),
-    "p95_rtt_s": translatable("95th percentile of the RTT"),
-    "mean_cwnd_pkts": translatable("Mean congestion window"),
-    "loss_ratio": translatable("Loss"),
-    "retransmits": translatable("Retransmissions"),
-    "completion_s": translatable("Completion time"),
-    "utilisation": translatable("Utilisation"),
-    "drops_queue": translatable("Drops of the queue"),
-    "drops_random": translatable("Random losses"),
-    "mean_queue_pkts": translatable("Mean queue"),
-    "max_queue_pkts": translatable("Longest queue"),
-}
-
-
-def figure_title(key: str) -> str:
-    """What a recorded figure is called, e.g. ``download: Mean RTT``; the key of any other value."""
-    kind, _, rest = key.partition(".")
-    owner, _, name = rest.rpartition(".")
-    if kind not in ("flows", "links") or name not in _FIGURE_WORDS:
-        return key
-    return f"{owner}: {tr(_FIGURE_WORDS[name])}"
-
-
 def column(key: str) -> RunColumn:
     """The column of this key: a known one, or one of recorded values."""
     return _BY_KEY.get(key) or recorded_column(key)
@@ -185,25 +144,9 @@ def column(key: str) -> RunColumn:
 
 def recorded_column(key: str) -> RunColumn:
     """A column of recorded values, with the unit that the key tells."""
-    shown: tuple[str, float, int | None]
-    match dimension_of(key):
-        case Dimension.RATE:
-            shown = ("Mbit/s", 1e-6, 3)
-        case Dimension.TIME if any(part in key for part in ("rtt", "delay", "blocking")):
-            shown = ("ms", 1e3, 1)
-        case Dimension.TIME:
-            shown = ("s", 1.0, 3)
-        case Dimension.SIZE:
-            shown = ("kB", 1e-3, 1)
-        case Dimension.QUEUE:
-            shown = ("pkt", 1.0, 1)
-        case Dimension.RATIO if not key.endswith("jain"):
-            shown = ("%", 100.0, 2)
-        case _:
-            shown = "", 1.0, None
-    title = figure_title(key)
-    unit, scale, decimals = shown
-    return RunColumn(key, title, unit, scale, decimals, True, True, title, key if title != key else "")
+    shown, title = metric(key), metric_title(key)
+    tip = key if title != key else ""
+    return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, title, tip)
 
 
 def sort_key(value: Value) -> tuple[int, float, str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.metrics import dimension_of
 from subflow_sim.errors import ParamError
 from subflow_sim.units import UNITS, Dimension, parse_quantity
 from subflow_store.conditions import STARTED, TAG, WORDS, Condition, matching_keys
@@ -88,22 +89,6 @@ FIELDS: Mapping[str, QueryField] = {
 """Short names; everything else recorded goes by its key, e.g. ``links.wifi.delay<20ms``."""
 
 DAYS = ("today", "yesterday")
-
-# Units of recorded values, told by the ends of their keys. A bare number of them is taken in SI units.
-_SUFFIXES = {
-    "_bps": Dimension.RATE,
-    "_s": Dimension.TIME,
-    "_bytes": Dimension.SIZE,
-    "_pkts": Dimension.QUEUE,
-    "_ratio": Dimension.RATIO,
-    "utilisation": Dimension.RATIO,
-    "_share": Dimension.RATIO,
-    "jain": Dimension.RATIO,
-    # Parameters of scenario files, which have no units in their names.
-    ".rate": Dimension.RATE,
-    ".delay": Dimension.TIME,
-    ".loss": Dimension.RATIO,
-}
 
 _NAME = r"[A-Za-z_][\w.*/-]*"
 # A comparison may stand between blanks; after a colon the value follows at once, as in prose it would not.
@@ -224,11 +209,6 @@ def help_lines() -> list[tuple[str, str]]:
         ("flows.download.goodput_bps>5Mbit/s", "any figure of the summary; * stands for any name"),
         ("-tag:draft", "a minus turns anything round"),
     ]
-
-
-def dimension_of(key: str) -> Dimension | None:
-    """The dimension of a recorded value, as far as its key tells it."""
-    return next((dimension for suffix, dimension in _SUFFIXES.items() if key.endswith(suffix)), None)
 
 
 # Reading

@@ -89,7 +89,7 @@ def _mean_cwnd(evidence: Evidence, run: float, flow: str, subflow: float = 0) ->
 def _jain(evidence: Evidence, run: float) -> Value:
     """Jain's index of the flows' goodputs: 1 when all have the same."""
     fairness = run_at(evidence, run).summary.get("fairness") or {}
-    return known(fairness.get("jain"), tr("Jain's index of run {number}", number=int(run)))
+    return known(fairness.get("jain"), tr("Jain index of run {number}", number=int(run)))
 
 
 @TABLE.function("number", "text", unit="%")

@@ -22,7 +22,7 @@ from subflow_app.core.experiments.runs_kind import RunValues
 from subflow_app.core.leaderboard.competitors import Competitor, chosen_competitors
 from subflow_app.core.leaderboard.contest import Contest, load_contests
 from subflow_app.core.leaderboard.contest_recipe import RECIPE_PREFIX, RENO, cost_recipe, runs_recipe
-from subflow_app.core.leaderboard.metrics import METRICS
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS
 from subflow_app.core.sweeps.plan_file import parse_plan
 from subflow_sim.errors import SimError
 from subflow_sim.stats import Estimate
@@ -269,7 +269,7 @@ def _run_cells(
                 there = [values.run(name, "", seed) is not None for seed in seeds]
                 pairs = zip(told, there, strict=True)
                 told = [longest_s if math.isnan(value) and is_there else value for value, is_there in pairs]
-            assert measure in METRICS
+            assert measure in BOARD_METRICS
             _put(cells, (contest.id, measure, name), told)
     return cells
 

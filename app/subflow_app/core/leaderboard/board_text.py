@@ -11,13 +11,12 @@ from typing import Any
 
 from subflow_app.core.errors import ExportError
 from subflow_app.core.leaderboard.board import Board
-from subflow_app.core.leaderboard.metrics import METRICS, Metric
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS, BoardMetric
 from subflow_app.core.leaderboard.table import Standing, contest_scores
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_sim.stats import Estimate
 
-_SI_UNITS: Mapping[str, str] = {"goodput": "bit/s", "rtt": "s", "convergence": "s"}
 VALUE_COLUMNS = ("contest", "controller", "metric", "unit", "n", "mean", "ci95", "score", "quick")
 STANDING_COLUMNS = ("rank", "controller", "metric", "score", "ci95", "contests", "weight", "quick")
 
@@ -29,24 +28,19 @@ def score_text(score: Estimate | None) -> str:
     return f"{score.mean:.2f}" if math.isnan(score.ci95) else f"{score.mean:.2f} ± {score.ci95:.2f}"
 
 
-def value_text(metric: Metric, cell: Estimate | None) -> str:
+def value_text(metric: BoardMetric, cell: Estimate | None) -> str:
     """A value with its interval, in the unit of the metric: "9.41 ± 0.12"."""
-    if cell is None or math.isnan(cell.mean):
-        return NOTHING
-    mean = f"{cell.mean / metric.scale:.{metric.decimals}f}"
-    if math.isnan(cell.ci95):
-        return mean
-    return f"{mean} ± {cell.ci95 / metric.scale:.{metric.decimals}f}"
+    return NOTHING if cell is None else metric.interval_text(cell)
 
 
 def standings_table(rows: Sequence[Standing], weights: Mapping[str, float]) -> TextTable:
     """Scores by metric, the best controller first."""
-    metrics = [metric for metric in METRICS.values() if any(metric.id in row.scores for row in rows)]
+    metrics = [metric for metric in BOARD_METRICS.values() if any(metric.id in row.scores for row in rows)]
     columns = (
         TextColumn("#"),
         TextColumn("Controller", is_number=False),
         TextColumn("Overall"),
-        *(TextColumn(f"{metric.title}{_weight(weights, metric)}") for metric in metrics),
+        *(TextColumn(f"{metric.heading}{_weight(weights, metric)}") for metric in metrics),
         TextColumn("Contests"),
     )
     cells = [
@@ -65,12 +59,12 @@ def standings_table(rows: Sequence[Standing], weights: Mapping[str, float]) -> T
 def contest_table(board: Board, contest_id: str, rows: Sequence[Standing]) -> TextTable:
     """The values of one contest, in the order of the rows."""
     contest = next(each for each in board.entry.contests if each.id == contest_id)
-    metrics = [metric for metric in METRICS.values() if board.values(contest_id, metric.id)]
+    metrics = [metric for metric in BOARD_METRICS.values() if board.values(contest_id, metric.id)]
     columns = (
         TextColumn("#"),
         TextColumn("Controller", is_number=False),
         TextColumn("Overall"),
-        *(TextColumn(f"{metric.title} ({metric.unit})" if metric.unit else metric.title) for metric in metrics),
+        *(TextColumn(f"{metric.heading} ({metric.unit})" if metric.unit else metric.heading) for metric in metrics),
     )
     cells = [
         (
@@ -86,7 +80,7 @@ def contest_table(board: Board, contest_id: str, rows: Sequence[Standing]) -> Te
 
 def metric_table(board: Board, metric_id: str) -> TextTable:
     """The values of one metric: a row for each contest and controller, the best of each contest first."""
-    metric = METRICS[metric_id]
+    metric = BOARD_METRICS[metric_id]
     unit = f" ({metric.unit})" if metric.unit else ""
     columns = (
         TextColumn("Contest", is_number=False),
@@ -176,19 +170,19 @@ def write_board(
 
 
 def _told(board: Board, contest: str) -> Iterator[tuple[str, str]]:
-    for metric in METRICS:
+    for metric in BOARD_METRICS:
         for name in board.values(contest, metric):
             yield metric, name
 
 
 def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
     for contest in board.entry.contests:
-        for metric in METRICS:
+        for metric in BOARD_METRICS:
             scores = contest_scores(board, contest.id, metric)
             for name in board.values(contest.id, metric):
                 cell = board.cells[contest.id, metric, name]
                 numbers = (cell.n, _number(cell.mean), _number(cell.ci95), _number(scores.get(name, math.nan)))
-                place = (contest.id, name, metric, _SI_UNITS.get(metric, ""))
+                place = (contest.id, name, metric, BOARD_METRICS[metric].si_unit)
                 yield (*place, *numbers, _flag(board.entry.is_quick))
 
 
@@ -210,7 +204,7 @@ def _score_document(score: Estimate) -> dict[str, Any]:
     return {"mean": _known(score.mean), "ci95": _known(score.ci95), "contests": score.n}
 
 
-def _weight(weights: Mapping[str, float], metric: Metric) -> str:
+def _weight(weights: Mapping[str, float], metric: BoardMetric) -> str:
     weight = weights.get(metric.id, 0.0)
     return "" if weight == 1 else f" (×{weight:g})"
 

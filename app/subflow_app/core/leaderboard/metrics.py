@@ -14,36 +14,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from subflow_app.core.language import translatable
+from subflow_app.core.metrics import METRICS, Metric
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class BoardMetric(Metric):
     """A column of the leaderboard.
 
     Attributes:
         id: by which options name it.
-        title: for people.
-        unit: in which it is shown; empty: none.
-        scale: SI units in one of it.
-        decimals: that are shown.
-        is_more_better: else less is.
+        help: what it is, in a sentence or two.
         floor: below which differences do not count, SI; 0: none.
         cap: above which more is no better, SI.
-        help: what it is, in a sentence or two.
     """
 
-    id: str
-    title: str
-    unit: str
-    scale: float
-    decimals: int
-    is_more_better: bool
-    floor: float
-    cap: float
-    help: str
+    id: str = ""
+    help: str = ""
+    floor: float = 0.0
+    cap: float = math.inf
 
     def scores(self, values: Mapping[str, float]) -> dict[str, float]:
         """Scores in one contest, 0 to 1.
@@ -54,99 +45,61 @@ class Metric:
         known = {name: min(value, self.cap) for name, value in values.items() if math.isfinite(value)}
         if not known:
             return {}
-        if self.is_more_better:
+        if self.better > 0:
             best = max(known.values())
             return {name: value / best if best > 0 else 1.0 for name, value in known.items()}
         best = min(known.values()) + self.floor
         return {name: best / (value + self.floor) if value + self.floor > 0 else 1.0 for name, value in known.items()}
 
 
-METRICS: Mapping[str, Metric] = {
+def _column(name: str, key: str, help_text: str, *, floor: float = 0.0, cap: float = math.inf) -> BoardMetric:
+    return BoardMetric(**asdict(METRICS[key]), id=name, help=help_text, floor=floor, cap=cap)
+
+
+BOARD_METRICS: Mapping[str, BoardMetric] = {
     metric.id: metric
     for metric in (
-        Metric(
+        _column(
             "goodput",
-            translatable("Goodput"),
-            "Mbit/s",
-            1e6,
-            2,
-            True,
-            0.0,
-            math.inf,
+            "goodput_bps",
             translatable(
                 "Payload that arrived in order, of all competing flows together; of documents, size over time."
             ),
         ),
-        Metric(
-            "rtt",
-            translatable("RTT"),
-            "ms",
-            1e-3,
-            1,
-            False,
-            0.0,
-            math.inf,
-            translatable("Mean round-trip time of the competing flows."),
-        ),
-        Metric(
+        _column("rtt", "mean_rtt_s", translatable("Mean round-trip time of the competing flows.")),
+        _column(
             "loss",
-            translatable("Loss"),
-            "%",
-            1e-2,
-            2,
-            False,
-            1e-3,
-            math.inf,
+            "loss_ratio",
             translatable("Lost packets over sent ones. Differences below 0.1 % do not count."),
+            floor=1e-3,
         ),
-        Metric(
+        _column(
             "jain",
-            translatable("Jain's index"),
-            "",
-            1.0,
-            3,
-            True,
-            0.0,
-            1.0,
+            "jain",
             translatable("Fairness of the goodputs of all flows of the contest, where it has several."),
+            cap=1.0,
         ),
-        Metric(
+        _column(
             "friendliness",
-            translatable("Friendliness"),
-            "",
-            1.0,
-            2,
-            True,
-            0.0,
-            1.0,
+            "friendliness",
             translatable(
                 "Goodput of the NewReno flows beside it over their max-min fair share of this network. 1 is fair; in "
                 "the score, more than 1 is no better."
             ),
+            cap=1.0,
         ),
-        Metric(
+        _column(
             "convergence",
-            translatable("Convergence"),
-            "s",
-            1.0,
-            1,
-            False,
-            1.0,
-            math.inf,
+            "convergence_s",
             translatable(
                 "Time after a step until the rates of the subflows come near to their later mean; of those that never "
                 "do, the time that they had. Differences below 1 s do not count."
             ),
+            floor=1.0,
         ),
-        Metric(
+        _column(
             "cpu",
-            translatable("CPU time"),
-            "× NewReno",
-            1.0,
-            2,
-            False,
-            0.0,
-            math.inf,
+            "cpu",
             translatable(
                 "CPU time of a whole simulation per simulated second, over that with NewReno in the same minute on "
                 "this machine."
@@ -159,7 +112,7 @@ METRICS: Mapping[str, Metric] = {
 
 def default_weights() -> dict[str, float]:
     """All metrics weigh the same."""
-    return dict.fromkeys(METRICS, 1.0)
+    return dict.fromkeys(BOARD_METRICS, 1.0)
 
 
 def read_weights(text: str) -> dict[str, float]:
@@ -170,11 +123,11 @@ def read_weights(text: str) -> dict[str, float]:
     """
     from subflow_app.core.errors import InputError
 
-    weights = dict.fromkeys(METRICS, 0.0)
+    weights = dict.fromkeys(BOARD_METRICS, 0.0)
     for part in text.split(","):
         name, sign, number = (piece.strip() for piece in part.partition("="))
-        if name not in METRICS:
-            raise InputError(f'"{part.strip()}": there is no metric "{name}"; allowed are {", ".join(METRICS)}')
+        if name not in BOARD_METRICS:
+            raise InputError(f'"{part.strip()}": there is no metric "{name}"; allowed are {", ".join(BOARD_METRICS)}')
         try:
             weight = float(number) if sign else 1.0
         except ValueError:
@@ -187,6 +140,6 @@ def read_weights(text: str) -> dict[str, float]:
     return weights
 
 
-def weights_text(weights: Mapping[str, float], names: Sequence[str] = tuple(METRICS)) -> str:
+def weights_text(weights: Mapping[str, float], names: Sequence[str] = tuple(BOARD_METRICS)) -> str:
     """What counts how much, e.g. "goodput 2, rtt 1"."""
     return ", ".join(f"{name} {weights[name]:g}" for name in names if weights.get(name, 0.0) > 0)

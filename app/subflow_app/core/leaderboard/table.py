@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from subflow_app.core.leaderboard.board import Board
-from subflow_app.core.leaderboard.metrics import METRICS
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS
 from subflow_sim.stats import Estimate
 
 
@@ -41,7 +41,7 @@ class Standing:
 
 def contest_scores(board: Board, contest: str, metric: str) -> dict[str, float]:
     """Scores in one contest by one metric, by competitor."""
-    return METRICS[metric].scores(board.values(contest, metric))
+    return BOARD_METRICS[metric].scores(board.values(contest, metric))
 
 
 def standings(
@@ -57,7 +57,7 @@ def standings(
     wanted = [each.id for each in board.entry.contests] if contests is None else list(contests)
     by_metric: dict[str, dict[str, list[float]]] = {}
     taken: dict[str, set[str]] = {}
-    for metric in METRICS:
+    for metric in BOARD_METRICS:
         for contest in wanted:
             for name, score in contest_scores(board, contest, metric).items():
                 by_metric.setdefault(name, {}).setdefault(metric, []).append(score)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.learning.growing_curve import GrowingCurve
+from subflow_app.core.metrics import METRICS, Metric
 
 FloatArray = NDArray[np.float64]
 
@@ -23,20 +24,14 @@ class TrainingPlot:
     """A plot of one metric over the course of trainings.
 
     Attributes:
-        metric: name of the column it shows.
-        title: above the plot.
-        unit: of the value axis, as a reader wants it; empty for a plain number.
-        scale: turns the reported SI value into that unit.
+        metric: what it shows; its key is the column that trainings report.
         floor: least value there can be, as reported; None where values may be negative.
         ceiling: greatest value there can be; with it the axis always shows all of the range.
         warn_above: reported values above this are worth a warning.
         compares: evaluations against classic controllers are drawn too.
     """
 
-    metric: str
-    title: str
-    unit: str
-    scale: float
+    metric: Metric
     floor: float | None = None
     ceiling: float | None = None
     warn_above: float | None = None
@@ -44,16 +39,16 @@ class TrainingPlot:
 
 
 TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
-    TrainingPlot("return_mean", "Return", "per decision", 1.0),
-    TrainingPlot("flow_goodput_bps", "Goodput of a flow", "Mbit/s", 1e-6, floor=0.0, compares=True),
-    TrainingPlot("actor_saturation", "Actor saturation", "%", 100.0, 0.0, 1.0, SATURATION_WARNING),
-    TrainingPlot("td_error", "TD error", "", 1.0, floor=0.0),
-    TrainingPlot("q_mean", "Mean Q", "", 1.0),
-    TrainingPlot("kl", "KL divergence", "nat", 1.0, floor=0.0),
-    TrainingPlot("entropy", "Entropy", "nat", 1.0),
-    TrainingPlot("rtt_inflation", "RTT above its minimum", "%", 100.0, floor=0.0),
-    TrainingPlot("loss_ratio", "Loss", "%", 100.0, floor=0.0),
-    TrainingPlot("jain", "Jain's index", "", 1.0, floor=0.0, ceiling=1.0),
+    TrainingPlot(METRICS["return_mean"]),
+    TrainingPlot(METRICS["flow_goodput_bps"], floor=0.0, compares=True),
+    TrainingPlot(METRICS["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
+    TrainingPlot(METRICS["td_error"], floor=0.0),
+    TrainingPlot(METRICS["q_mean"]),
+    TrainingPlot(METRICS["kl"], floor=0.0),
+    TrainingPlot(METRICS["entropy"]),
+    TrainingPlot(METRICS["rtt_inflation"], floor=0.0),
+    TrainingPlot(METRICS["loss_ratio"], floor=0.0),
+    TrainingPlot(METRICS["jain"], floor=0.0, ceiling=1.0),
 )
 DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
 

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import number
+from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING, count_text, duration_text, fixed_text, mbit_text
 from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
     from subflow_store import EvaluationFigure, TrainingRow
 
-# What a training reports, in the order in which people read it: name, heading, unit.
-_METRICS = (
-    ("return_mean", "Return", ""),
-    ("goodput_bps", "Goodput", "Mbit/s"),
-    ("flow_goodput_bps", "Goodput per flow", "Mbit/s"),
-    ("rtt_inflation", "RTT inflation", "%"),
-    ("loss_ratio", "Loss", "%"),
-    ("jain", "Jain index", ""),
-    ("td_error", "TD error", ""),
-    ("q_mean", "Mean Q", ""),
-    ("actor_saturation", "Saturation", "%"),
-    ("kl", "KL", ""),
-    ("entropy", "Entropy", ""),
-    ("updates_per_s", "Updates", "per s"),
-    ("steps_per_s", "Steps", "per s"),
-    ("sim_s_per_s", "Simulated", "s per s"),
+# What a training reports, in the order in which people read it.
+_SHOWN = (
+    *("return_mean", "goodput_bps", "flow_goodput_bps", "rtt_inflation", "loss_ratio", "jain", "td_error", "q_mean"),
+    *("actor_saturation", "kl", "entropy", "updates_per_s", "steps_per_s", "sim_s_per_s"),
 )
 
 
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(heading, value, unit) of each metric that is known."""
-    return [(title, _metric_text(name, metrics[name]), unit) for name, title, unit in _METRICS if name in metrics]
+    shown = [METRICS[key] for key in _SHOWN if key in metrics]
+    return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
 
 
 def progress_line(metrics: Mapping[str, Any]) -> str:
@@ -74,19 +64,19 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
         TextColumn("× best", "classic"),
         TextColumn("RTT", "ms"),
         TextColumn("Loss", "%"),
-        TextColumn("Jain"),
+        TextColumn("Jain index"),
         TextColumn("Others", "Mbit/s"),
     )
     best = values.get("best_baseline")
     rows: tuple[tuple[str, ...], ...] = tuple(
         (
             contender_label(each["label"]) + (" *" if each["label"] == best and each["is_baseline"] else ""),
-            _figure_text(each.get("goodput_bps"), 1e-6, 2),
+            _interval("goodput_bps", each.get("goodput_bps")),
             fixed_text(each.get("ratio_to_best_baseline"), 2),
-            _figure_text(each.get("rtt_s"), 1e3, 1),
-            _figure_text(each.get("loss_ratio"), 100.0, 2),
-            _figure_text(each.get("jain"), 1.0, 3),
-            _figure_text(each.get("other_goodput_bps"), 1e-6, 2),
+            _interval("rtt_s", each.get("rtt_s")),
+            _interval("loss_ratio", each.get("loss_ratio")),
+            _interval("jain", each.get("jain")),
+            _interval("goodput_bps", each.get("other_goodput_bps")),
         )
         for each in values.get("controllers") or ()
     )
@@ -107,7 +97,7 @@ def evaluation_line(values: Mapping[str, Any]) -> str:
     mine: Mapping[str, Any] = next(
         (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
     )
-    parts = [f"{_figure_text(mine.get('goodput_bps'), 1e-6, 2)} Mbit/s"]
+    parts = [f"{_interval('goodput_bps', mine.get('goodput_bps'))} Mbit/s"]
     ratio = fixed_text(mine.get("ratio_to_best_baseline"), 2)
     if values.get("best_baseline") and ratio != NOTHING:
         parts.append(f"{ratio} × {values['best_baseline']}")
@@ -124,24 +114,24 @@ def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | 
     cells = {(figure.controller, figure.metric): figure for figure in last}
     controllers = list(dict.fromkeys(figure.controller for figure in last))
 
-    def cell(controller: str, metric: str, scale: float, decimals: int) -> str:
+    def cell(controller: str, metric: str) -> str:
         figure = cells.get((controller, metric))
-        return NOTHING if figure is None else _figure_text({"mean": figure.mean, "ci95": figure.ci95}, scale, decimals)
+        return NOTHING if figure is None else _interval(metric, {"mean": figure.mean, "ci95": figure.ci95})
 
     columns = (
         TextColumn("Controller", is_number=False),
         TextColumn("Goodput", "Mbit/s"),
         TextColumn("RTT", "ms"),
         TextColumn("Loss", "%"),
-        TextColumn("Jain"),
+        TextColumn("Jain index"),
     )
     rows = tuple(
         (
             name,
-            cell(name, "goodput_bps", 1e-6, 2),
-            cell(name, "rtt_s", 1e3, 1),
-            cell(name, "loss_ratio", 100.0, 2),
-            cell(name, "jain", 1.0, 3),
+            cell(name, "goodput_bps"),
+            cell(name, "rtt_s"),
+            cell(name, "loss_ratio"),
+            cell(name, "jain"),
         )
         for name in controllers
     )
@@ -176,26 +166,8 @@ def trainings_table(rows: Sequence[TrainingRow]) -> TextTable:
     return TextTable("", columns, cells)
 
 
-def _metric_text(name: str, value: object) -> str:
-    if not math.isfinite(number(value)):
-        return NOTHING
-    assert isinstance(value, int | float)
-    match name:
-        case "goodput_bps" | "flow_goodput_bps":
-            return mbit_text(value)
-        case "rtt_inflation" | "loss_ratio" | "actor_saturation":
-            return fixed_text(value, 1, 100.0)
-        case "jain":
-            return fixed_text(value, 3)
-        case "updates_per_s" | "steps_per_s" | "sim_s_per_s":
-            return count_text(value) if value >= 100 else f"{value:.1f}"
-        case _:
-            return f"{value:.4g}"
-
-
-def _figure_text(figure: object, scale: float, decimals: int) -> str:
-    """``6.12 ± 0.03``, or the mean alone where one seed allows no interval."""
+def _interval(key: str, figure: object) -> str:
+    """``6.120 ± 0.030``, or the mean alone where one seed allows no interval."""
     if not isinstance(figure, Mapping):
         return NOTHING
-    mean, half = (fixed_text(figure.get(name), decimals, scale) for name in ("mean", "ci95"))
-    return mean if NOTHING in (mean, half) else f"{mean} ± {half}"
+    return METRICS[key].interval_text(Estimate(number(figure.get("mean")), number(figure.get("ci95"))))

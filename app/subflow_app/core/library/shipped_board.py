@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.leaderboard.board import Board, Entry, Place, Shipped, stored_board
 from subflow_app.core.leaderboard.contest_recipe import RECIPE_PREFIX
-from subflow_app.core.leaderboard.metrics import METRICS
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS
 from subflow_app.core.library import shipped
 from subflow_sim.stats import Estimate
 from subflow_sim.whole_file import write_whole
@@ -111,7 +111,7 @@ def _cells(document: dict[str, Any], asked: Entry) -> list[tuple[Place, Estimate
     for contest in asked.contests:
         for metric, by_name in document["contests"].get(contest.id, {}).items():
             for each in asked.competitors:
-                if metric in METRICS and each.name in by_name and each.takes_part(contest):
+                if metric in BOARD_METRICS and each.name in by_name and each.takes_part(contest):
                     values = [math.nan if value is None else float(value) for value in by_name[each.name]]
                     found.append(((contest.id, metric, each.name), Estimate.of(values)))
     return found

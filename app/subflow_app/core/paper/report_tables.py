@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.number_text import NOTHING, count_text, duration_text, fixed_text
+from subflow_app.core.metrics import METRICS
+from subflow_app.core.number_text import NOTHING, count_text, duration_text
 from subflow_app.core.scenarios.topology import event_rows
 from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_app.core.traces import Traces, path_label
@@ -40,6 +41,20 @@ class ReportRun:
         return self.row.summary or {}
 
 
+_OF_RUNS = ("goodput_bps", "mean_rtt_s", "jain")
+_COMPARED: Mapping[str, Callable[[ReportRun], object]] = {
+    "goodput_bps": lambda run: run.row.goodput_bps,
+    "mean_rtt_s": lambda run: run.row.mean_rtt_s,
+    "loss_ratio": lambda run: _loss_ratio(run),
+    "retransmits": lambda run: _total(run, "retransmits"),
+    "jain": lambda run: run.row.jain,
+}
+
+
+def _column(key: str) -> TextColumn:
+    return TextColumn(METRICS[key].heading, METRICS[key].unit)
+
+
 def run_table(runs: Sequence[ReportRun]) -> TextTable:
     """A row per run: what it is, and its headline figures."""
     columns = (
@@ -48,9 +63,7 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
         TextColumn("Controllers", is_number=False),
         TextColumn("Seed"),
         TextColumn("Simulated", "s"),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("RTT", "ms"),
-        TextColumn("Jain index"),
+        *map(_column, _OF_RUNS),
         TextColumn("Status", is_number=False),
     )
     rows = [
@@ -60,9 +73,7 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
             run.row.controllers or NOTHING,
             str(run.row.seed),
             f"{run.row.simulated_s:.5g}",
-            fixed_text(run.row.goodput_bps, 3, 1e-6),
-            fixed_text(run.row.mean_rtt_s, 1, 1e3),
-            fixed_text(run.row.jain, 3),
+            *(METRICS[key].text(getattr(run.row, key)) for key in _OF_RUNS),
             run.row.status,
         )
         for run in runs
@@ -79,35 +90,15 @@ def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
         TextColumn("Experiment", is_number=False),
         TextColumn("Controllers", is_number=False),
         TextColumn("Runs"),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("RTT", "ms"),
-        TextColumn("Loss", "%"),
-        TextColumn("Resent", "pkt"),
-        TextColumn("Jain index"),
-    )
-    figures: tuple[tuple[Callable[[ReportRun], object], float, int], ...] = (
-        (lambda run: run.row.goodput_bps, 1e-6, 3),
-        (lambda run: run.row.mean_rtt_s, 1e3, 1),
-        (_loss_ratio, 100.0, 3),
-        (lambda run: _total(run, "retransmits"), 1.0, 1),
-        (lambda run: run.row.jain, 1.0, 3),
+        *map(_column, _COMPARED),
     )
     rows = []
     for members in experiments.values():
         cells = [members[0].row.name, members[0].row.controllers or NOTHING, str(len(members))]
-        for read, scale, decimals in figures:
-            found = Estimate.of(_numbers(read(member) for member in members))
-            cells.append(interval_cell(found.mean * scale, found.ci95 * scale, decimals))
+        for key, value in _COMPARED.items():
+            cells.append(METRICS[key].interval_text(Estimate.of(_numbers(map(value, members)))))
         rows.append(tuple(cells))
     return TextTable("Experiments", columns, tuple(rows))
-
-
-def interval_cell(mean: float, half_width: float, decimals: int) -> str:
-    """``12.3 ± 0.4``; the mean alone where there is no interval."""
-    if not math.isfinite(mean):
-        return NOTHING
-    text = f"{mean:.{decimals}f}"
-    return f"{text} ± {half_width:.{decimals}f}" if math.isfinite(half_width) else text
 
 
 def general_table(scenario: Scenario) -> TextTable:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.history.run_columns import column
+from subflow_app.core.metrics import metric
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import (
@@ -20,23 +20,14 @@ from subflow_app.core.sweeps.sweep_table import (
     SweepTable,
     is_figure,
     sweep_table,
-    unit_of,
 )
 from subflow_app.core.text_table import TextColumn, TextTable
-from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 
 if TYPE_CHECKING:
     from subflow_store import Store
 
 _SHOWN = ("goodput_bps", "mean_rtt_s", "p95_rtt_s", "loss_ratio", JAIN)
-_SHOWN_TITLES = {
-    "goodput_bps": ("Goodput", "Mbit/s", 1e6, 3),
-    "mean_rtt_s": ("RTT", "ms", 1e-3, 1),
-    "p95_rtt_s": ("RTT p95", "ms", 1e-3, 1),
-    "loss_ratio": ("Loss", "%", 1e-2, 2),
-    JAIN: ("Jain", "", 1.0, 3),
-}
 # By the unit that values are written with, the SI unit that their numbers have.
 _SI = {
     **dict.fromkeys(("bit/s", "kbit/s", "Mbit/s", "Gbit/s"), "bit/s"),
@@ -67,7 +58,7 @@ def wide_csv(table: SweepTable) -> str:
     """A line for each point: its values, and of each figure mean, half-width of the 95 % interval and seeds."""
     headings = ["point", *_parameter_headings(table)]
     for figure in table.figures:
-        unit = _in_brackets(unit_of(figure))
+        unit = _in_brackets(metric(figure).si_unit)
         headings += [f"{figure} mean{unit}", f"{figure} ci95{unit}", f"{figure} n"]
     cells = [table.column(figure) for figure in table.figures]
     rows = [
@@ -98,7 +89,7 @@ def _long_rows(table: SweepTable) -> Iterator[list[str]]:
             for figure in table.figures:
                 cell = row.cells.get(figure)
                 if cell is not None and not math.isnan(cell.values[place]):
-                    yield [*begin, str(seed), figure, unit_of(figure), _number(cell.values[place])]
+                    yield [*begin, str(seed), figure, metric(figure).si_unit, _number(cell.values[place])]
 
 
 def table_document(table: SweepTable) -> dict[str, Any]:
@@ -107,7 +98,7 @@ def table_document(table: SweepTable) -> dict[str, Any]:
         "name": table.name,
         "keys": list(table.keys),
         "seeds": list(table.seeds),
-        "figures": [{"key": figure, "unit": unit_of(figure)} for figure in table.figures],
+        "figures": [{"key": figure, "unit": metric(figure).si_unit} for figure in table.figures],
         "points": [
             {
                 "point": row.point + 1,
@@ -132,35 +123,16 @@ def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
         *(TextColumn(key, is_number=all(v.number is not None for v in table.parameter(key))) for key in table.keys),
         TextColumn("Runs"),
     ]
-    scales: list[tuple[float, int | None]] = []
-    for figure in shown:
-        title, unit, scale, decimals = _shown(figure)
-        columns.append(TextColumn(title, unit))
-        scales.append((scale, decimals))
+    metrics = [metric(figure) for figure in shown]
+    columns += [TextColumn(each.heading if each.key in _SHOWN else each.key, each.unit) for each in metrics]
     cells = [table.column(figure) for figure in shown]
     rows = []
     for number, row in enumerate(table.rows):
         n = max((cell.n for cell in row.cells.values()), default=0)
         runs = str(n) if n == n_most else f"{n} of {n_most}"
-        told = [_interval(column[number], *scale) for column, scale in zip(cells, scales, strict=True)]
+        told = [each.interval_text(column[number]) for column, each in zip(cells, metrics, strict=True)]
         rows.append((*(value.text or NOTHING for value in row.values), runs, *told))
     return TextTable(table.name, tuple(columns), tuple(rows))
-
-
-def _shown(figure: str) -> tuple[str, str, float, int | None]:
-    """Title, unit, what a unit is worth, and decimals."""
-    if figure in _SHOWN_TITLES:
-        return _SHOWN_TITLES[figure]
-    told = column(figure)
-    return figure, told.unit, 1.0 / told.scale, told.decimals
-
-
-def _interval(cell: Estimate, scale: float, decimals: int | None) -> str:
-    if cell.n == 0:
-        return NOTHING
-    form = ".6g" if decimals is None else f".{decimals}f"
-    mean = f"{cell.mean / scale:{form}}"
-    return mean if math.isnan(cell.ci95) else f"{mean} ± {cell.ci95 / scale:{form}}"
 
 
 def _value(text: str) -> SweptValue:

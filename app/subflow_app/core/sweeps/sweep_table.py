@@ -31,16 +31,6 @@ _LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queu
 _FLOW_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_FLOW_FIGURES)})")
 _LINK_KEY = re.compile(rf"links\.(?P<owner>[^/]+/(?:forward|reverse))\.(?P<figure>{'|'.join(_LINK_FIGURES)})")
 
-_UNITS = (
-    ("_bps", "bit/s"),
-    ("_s", "s"),
-    ("_pkts", "pkt"),
-    ("_bytes", "B"),
-    ("retransmits", "pkt"),
-    ("drops_queue", "pkt"),
-    ("drops_random", "pkt"),
-)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepRow:
@@ -141,11 +131,6 @@ def sweep_table(
         rows.append(SweepRow(point, tuple(values), cells, run_ids))
     figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
     return SweepTable(name, tuple(keys), tuple(seeds), tuple(figures), tuple(rows))
-
-
-def unit_of(figure: str) -> str:
-    """The SI unit of a figure; empty for what has none, as ratios and Jain's index."""
-    return next((unit for suffix, unit in _UNITS if figure.endswith(suffix)), "")
 
 
 def _reduced(values: Sequence[float], reduction: str) -> float:

@@ -23,14 +23,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, Quantity, TradeOffKind, axis_text, short_titles
+from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, TradeOffKind, short_titles
 from subflow_app.core.language import tr
+from subflow_app.core.metrics import Metric
 from subflow_app.core.palette import ColourKey, hex_colour
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
+from subflow_sim.stats import Estimate
 
 FILE_SIZE = FigureSize(170.0, 115.0)
 _RADIUS, _REACH = 5.0, 12.0
@@ -72,12 +74,14 @@ class TradeOffPicture:
         self.area = area.adjusted(left, line * 0.8, -line, -2.6 * line)
         self._line = line
         self._metrics = metrics
-        self.x = _axis(self.spec.x, [p.x for p in points], self.area.left(), self.area.right())
-        self.y = _axis(self.spec.y, [p.y for p in points], self.area.bottom(), self.area.top())
+        self.x = _axis(self.spec.x.metric, [p.x for p in points], self.area.left(), self.area.right())
+        self.y = _axis(self.spec.y.metric, [p.y for p in points], self.area.bottom(), self.area.top())
 
     def place(self, point: Point) -> QPointF:
         """Where a point is."""
-        return QPointF(self.x.place(point.x.mean * self.spec.x.scale), self.y.place(point.y.mean * self.spec.y.scale))
+        return QPointF(
+            self.x.place(point.x.mean * self.spec.x.metric.scale), self.y.place(point.y.mean * self.spec.y.metric.scale)
+        )
 
     def at(self, position: QPointF) -> int:
         """The point there; -1: none."""
@@ -124,13 +128,15 @@ class TradeOffPicture:
         painter.drawRect(area)
         painter.setPen(QColor(tokens.text))
         below = QRectF(area.left(), area.bottom() + 1.3 * line, area.width(), 1.2 * line)
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), self._fitting(axis_text(self.spec.x), area.width()))
+        painter.drawText(
+            below, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.spec.x.metric.axis_title, area.width())
+        )
         painter.save()
         painter.translate(area.left() - self._metrics.horizontalAdvance("10 000.0") - line, area.center().y())
         painter.rotate(-90)
         beside = QRectF(-area.height() / 2, -line / 2, area.height(), 1.2 * line)
         painter.drawText(
-            beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(axis_text(self.spec.y), area.height())
+            beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.spec.y.metric.axis_title, area.height())
         )
         painter.restore()
 
@@ -140,7 +146,7 @@ class TradeOffPicture:
 
     def _draw_better(self, painter: QPainter, tokens: Tokens) -> None:
         """An arrow into the better corner, with the word."""
-        is_right = self.spec.x.is_more_better
+        is_right = self.spec.x.metric.better > 0
         corner = self.area.topRight() + QPointF(-8, 8) if is_right else self.area.topLeft() + QPointF(8, 8)
         inwards = QPointF(-26 if is_right else 26, 26)
         painter.setPen(QPen(QColor(tokens.ok), 2.0))
@@ -158,7 +164,7 @@ class TradeOffPicture:
         painter.setPen(QPen(QColor(tokens.ok), 1.6, Qt.PenStyle.DashLine))
         for first, second in pairwise(best):
             # Neither point can have the better of both: the step bends where both figures are the worse ones.
-            worse_x = first.x() if self.spec.x.is_more_better else second.x()
+            worse_x = first.x() if self.spec.x.metric.better > 0 else second.x()
             worse_y = max(first.y(), second.y())
             bend = QPointF(worse_x, worse_y)
             painter.drawLine(first, bend)
@@ -171,12 +177,12 @@ class TradeOffPicture:
         painter.save()
         painter.setClipRect(self.area)
         if math.isfinite(point.x.ci95):
-            half = point.x.ci95 * self.spec.x.scale
-            ends = [self.x.place(point.x.mean * self.spec.x.scale + side * half) for side in (-1, 1)]
+            half = point.x.ci95 * self.spec.x.metric.scale
+            ends = [self.x.place(point.x.mean * self.spec.x.metric.scale + side * half) for side in (-1, 1)]
             painter.drawLine(QPointF(ends[0], centre.y()), QPointF(ends[1], centre.y()))
         if math.isfinite(point.y.ci95):
-            half = point.y.ci95 * self.spec.y.scale
-            ends = [self.y.place(point.y.mean * self.spec.y.scale + side * half) for side in (-1, 1)]
+            half = point.y.ci95 * self.spec.y.metric.scale
+            ends = [self.y.place(point.y.mean * self.spec.y.metric.scale + side * half) for side in (-1, 1)]
             painter.drawLine(QPointF(centre.x(), ends[0]), QPointF(centre.x(), ends[1]))
         painter.restore()
         # Filled: on the front; hollow: beaten. Not by colour alone.
@@ -208,13 +214,13 @@ class TradeOffPicture:
                 return
 
 
-def _axis(quantity: Quantity, figures: Sequence[object], start: float, end: float) -> _Axis:
+def _axis(metric: Metric, figures: Sequence[Estimate], start: float, end: float) -> _Axis:
     """Room for all points and intervals; from zero where that does not squeeze them into a corner."""
     reach = []
     for figure in figures:
-        mean, half = figure.mean, figure.ci95  # type: ignore[attr-defined] # a Figure of the agents
+        mean, half = figure.mean, figure.ci95
         reach += [mean - (half if math.isfinite(half) else 0.0), mean + (half if math.isfinite(half) else 0.0)]
-    low, high = min(reach, default=0.0) * quantity.scale, max(reach, default=1.0) * quantity.scale
+    low, high = min(reach, default=0.0) * metric.scale, max(reach, default=1.0) * metric.scale
     if low > 0 and low < 0.6 * high:
         low = 0.0
     margin = (high - low) * 0.12 or max(abs(high) * 0.2, 1e-9)
@@ -310,12 +316,12 @@ class _Figure:
         """Nothing: lines are scaled with the rest."""
 
 
-def figure_text(mean: float, half: float, quantity: Quantity) -> str:
+def interval_text(found: Estimate, metric: Metric) -> str:
     """A mean with its interval and unit: "3.2 ± 0.1 Mbit/s"."""
-    text = fmt.number(mean * quantity.scale, 4)
-    if math.isfinite(half):
-        text += f" ± {fmt.number(half * quantity.scale, 2)}"
-    return f"{text} {quantity.unit}".rstrip()
+    text = fmt.number(found.mean * metric.scale, 4)
+    if math.isfinite(found.ci95):
+        text += f" ± {fmt.number(found.ci95 * metric.scale, 2)}"
+    return f"{text} {metric.unit}".rstrip()
 
 
 def point_text(point: Point, kind: TradeOffKind) -> str:
@@ -323,7 +329,7 @@ def point_text(point: Point, kind: TradeOffKind) -> str:
     spec = TRADE_OFFS[kind]
     lines = [point.title]
     for quantity, figure in ((spec.x, point.x), (spec.y, point.y)):
-        lines.append(f"{tr(quantity.label)}: {figure_text(figure.mean, figure.ci95, quantity)}")
+        lines.append(f"{tr(quantity.metric.title)}: {interval_text(figure, quantity.metric)}")
     if point.is_best:
         lines.append(tr("On the Pareto front: no other is at least as good in both"))
     return "\n".join(lines)

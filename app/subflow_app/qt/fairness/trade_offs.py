@@ -26,12 +26,11 @@ from subflow_app.core.fairness.trade_offs import (
     TRADE_OFFS,
     Point,
     TradeOffKind,
-    axis_text,
     short_titles,
     write_points,
 )
 from subflow_app.core.language import tr, translatable, trn
-from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, figure_text, point_text
+from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, point_text
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
@@ -75,7 +74,7 @@ class PointModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
             return None
         spec = TRADE_OFFS[self._kind]
-        titles = (tr("Experiment"), tr("Runs"), axis_text(spec.y), axis_text(spec.x), tr("Pareto front"))
+        titles = (tr("Experiment"), tr("Runs"), spec.y.metric.axis_title, spec.x.metric.axis_title, tr("Pareto front"))
         return titles[section]
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -90,8 +89,8 @@ class PointModel(QAbstractTableModel):
         return (
             self._names[index.row()],
             str(len(point.runs)),
-            figure_text(point.y.mean, point.y.ci95, spec.y),
-            figure_text(point.x.mean, point.x.ci95, spec.x),
+            interval_text(point.y, spec.y.metric),
+            interval_text(point.x, spec.x.metric),
             tr("on it") if point.is_best else tr("beaten"),
         )[index.column()]
 

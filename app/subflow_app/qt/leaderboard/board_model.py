@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from subflow_app.core.language import tr
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.board_text import score_text, value_text
-from subflow_app.core.leaderboard.metrics import METRICS
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS
 from subflow_app.core.leaderboard.table import Standing
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.stats import Estimate
@@ -40,7 +40,7 @@ class BoardModel(QAbstractTableModel):
         """Shows these; of that contest the values, without one the scores."""
         self.beginResetModel()
         self._board, self.rows, self._contest = board, tuple(rows), contest
-        self.metrics = tuple(name for name in METRICS if any(name in row.scores for row in rows))
+        self.metrics = tuple(name for name in BOARD_METRICS if any(name in row.scores for row in rows))
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
@@ -59,12 +59,12 @@ class BoardModel(QAbstractTableModel):
             return None
         metric = self._metric(section)
         if role == Qt.ItemDataRole.ToolTipRole and metric:
-            return tr(METRICS[metric].help)
+            return tr(BOARD_METRICS[metric].help)
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if metric:
-            unit = METRICS[metric].unit if self._contest else ""
-            return f"{tr(METRICS[metric].title)} ({unit})" if unit else tr(METRICS[metric].title)
+            unit = BOARD_METRICS[metric].unit if self._contest else ""
+            return f"{tr(BOARD_METRICS[metric].title)} ({unit})" if unit else tr(BOARD_METRICS[metric].title)
         return {RANK: "#", NAME: tr("Controller"), OVERALL: tr("Overall")}.get(section, tr("Contests"))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
@@ -97,7 +97,7 @@ class BoardModel(QAbstractTableModel):
     def _text(self, row: Standing, column: int) -> str:
         metric = self._metric(column)
         if metric and self._contest and self._board is not None:
-            return value_text(METRICS[metric], self._board.cell(self._contest, metric, row.name))
+            return value_text(BOARD_METRICS[metric], self._board.cell(self._contest, metric, row.name))
         if metric or column == OVERALL:
             return score_text(self._score(row, column))
         return {RANK: str(row.rank), NAME: row.name}.get(column, str(row.overall.n))

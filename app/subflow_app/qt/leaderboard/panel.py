@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.contest import Contest
-from subflow_app.core.leaderboard.metrics import METRICS, default_weights
+from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights
 from subflow_app.core.leaderboard.table import Standing, standings
 from subflow_app.qt.leaderboard.board_model import NAME, SORT_ROLE, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
@@ -224,7 +224,7 @@ class LeaderboardPanel(QWidget):
         box = QComboBox(self)
         box.setObjectName(f"leaderboard_axis_{first}")
         box.setAccessibleName(text)
-        for metric in METRICS.values():
+        for metric in BOARD_METRICS.values():
             box.addItem(tr(metric.title), metric.id)
         box.setCurrentIndex(box.findData(first))
         return box
@@ -254,10 +254,10 @@ class LeaderboardPanel(QWidget):
             )
             for colour, row in enumerate(row for row in self.rows if row.name in names)
         ]
-        self.radar.show_shapes([tr(METRICS[metric].title) for metric in metrics], shapes)
+        self.radar.show_shapes([tr(BOARD_METRICS[metric].title) for metric in metrics], shapes)
 
     def _draw_scatter(self) -> None:
-        x, y = (METRICS[str(box.currentData())] for box in (self.along, self.up))
+        x, y = (BOARD_METRICS[str(box.currentData())] for box in (self.along, self.up))
         found = [(row.name, self._point(row, x.id), self._point(row, y.id)) for row in self.rows]
         marks = [
             Mark(name, self._colour(name), *at_x, *at_y)
@@ -268,8 +268,7 @@ class LeaderboardPanel(QWidget):
             titles = tuple(tr("{metric}, score", metric=tr(metric.title)) for metric in (x, y))
             self.scatter.show_marks(marks, (titles[0], titles[1]), (False, False))
             return
-        titles = tuple(f"{tr(each.title)} ({each.unit})" if each.unit else tr(each.title) for each in (x, y))
-        self.scatter.show_marks(marks, (titles[0], titles[1]), (not x.is_more_better, not y.is_more_better))
+        self.scatter.show_marks(marks, (x.axis_title, y.axis_title), (x.better < 0, y.better < 0))
 
     def _point(self, row: Standing, metric: str) -> tuple[float, float] | None:
         """Mean and half of the interval: of a contest the value in its unit, of all the score; None: there is none."""
@@ -278,8 +277,8 @@ class LeaderboardPanel(QWidget):
             return None if score is None else (score.mean, score.ci95)
         assert self.board is not None
         cell = self.board.cell(self.contest, metric, row.name)
-        scale = METRICS[metric].scale
-        return None if cell is None else (cell.mean / scale, cell.ci95 / scale)
+        scale = BOARD_METRICS[metric].scale
+        return None if cell is None else (cell.mean * scale, cell.ci95 * scale)
 
     def _how_sure(self) -> str:
         """On how much the intervals rest, and what that means for the ranks."""

@@ -316,12 +316,12 @@ class RunTable(QAbstractTableModel):
             return _bold()
         if role == Qt.ItemDataRole.DisplayRole:
             count = trn("{count} run", "{count} runs", len(group.rows))
-            counted = next((each for each in self._columns[1:] if not each.is_figure), None)
+            counted = next((each for each in self._columns[1:] if not each.is_metric), None)
             if shown.key == NAME:
                 return self._label(group) if counted is not None else f"{self._label(group)} ({count})"
             if shown is counted:
                 return count
-            return self._mean(group, shown) if shown.is_figure else ""
+            return self._mean(group, shown) if shown.is_metric else ""
         if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
             return self._icon("folded" if self.is_folded(group.key) else "unfolded", current_tokens().muted_text)
         if role == Qt.ItemDataRole.ToolTipRole:

@@ -286,11 +286,11 @@ class MetricPlot:
         end = 0.0
         self._latest = []
         for training, hue in shown:
-            at, values = training.log.outline(self.spec.metric, x, _MOST_POINTS, low / x_scale, high / x_scale)
-            self._curve(training.id, hue).setData(at * x_scale, values * self.spec.scale)
+            at, values = training.log.outline(self.spec.metric.key, x, _MOST_POINTS, low / x_scale, high / x_scale)
+            self._curve(training.id, hue).setData(at * x_scale, values * self.spec.metric.scale)
             latest = training.log.latest(x)
             end = max(end, latest * x_scale) if math.isfinite(latest) else end
-            self._latest.append((hue, training.log.latest(self.spec.metric)))
+            self._latest.append((hue, training.log.latest(self.spec.metric.key)))
             if self.spec.compares:
                 self._draw_dots(training, hue, x, x_scale)
         if self.spec.compares and shown:
@@ -316,7 +316,7 @@ class MetricPlot:
         """Shows all of the curves."""
         self.view.enableAutoRange(x=True)
         if self.spec.floor is not None and self.spec.ceiling is not None:
-            low, high = self.spec.floor * self.spec.scale, self.spec.ceiling * self.spec.scale
+            low, high = self.spec.floor * self.spec.metric.scale, self.spec.ceiling * self.spec.metric.scale
             self.view.setYRange(low, high, padding=0.02)
         else:
             self.view.enableAutoRange(y=True)
@@ -344,10 +344,10 @@ class MetricPlot:
         self.item.getAxis("left").setWidth(width)
         limits: dict[str, float] = {"xMin": -_FLOOR_MARGIN}
         if self.spec.floor is not None:
-            limits["yMin"] = self.spec.floor * self.spec.scale - _FLOOR_MARGIN
+            limits["yMin"] = self.spec.floor * self.spec.metric.scale - _FLOOR_MARGIN
         self.view.setLimits(**limits)
         if self.spec.warn_above is not None:
-            self._threshold = pg.InfiniteLine(self.spec.warn_above * self.spec.scale, angle=0, movable=False)
+            self._threshold = pg.InfiniteLine(self.spec.warn_above * self.spec.metric.scale, angle=0, movable=False)
             self._threshold.setZValue(-5)
             self.item.addItem(self._threshold, ignoreBounds=True)
         self.fit()
@@ -376,7 +376,7 @@ class MetricPlot:
         bars, dots = pair
         made = [each for each in training.comparisons if math.isfinite(each.goodput_bps.mean)]
         at = np.array([_at(each, x) * x_scale for each in made])
-        scale = self.spec.scale
+        scale = self.spec.metric.scale
         mean = np.array([each.goodput_bps.mean * scale for each in made])
         low = np.array([each.goodput_bps.low * scale for each in made])
         high = np.array([each.goodput_bps.high * scale for each in made])
@@ -393,21 +393,24 @@ class MetricPlot:
                 self.bands[name] = _Band(self.item)
                 if self._tokens is not None:
                     self.bands[name].colour(number, self._tokens)
-            self.bands[name].move(estimate, end, self.spec.scale)
+            self.bands[name].move(estimate, end, self.spec.metric.scale)
 
     def _update_title(self) -> None:
         if self._tokens is None:
             return
         tokens = self._tokens
-        spans = [Span(tr(self.spec.title), tokens.text, bold=True), Span(f"  {tr(self.spec.unit)}", tokens.muted_text)]
+        spans = [
+            Span(tr(self.spec.metric.title), tokens.text, bold=True),
+            Span(f"  {tr(self.spec.metric.unit)}", tokens.muted_text),
+        ]
         limit = self.spec.warn_above
         if limit is not None and any(value > limit for _hue, value in self._latest):
-            bound = f"{fmt.number(limit * self.spec.scale)} {tr(self.spec.unit)}"
+            bound = f"{fmt.number(limit * self.spec.metric.scale)} {tr(self.spec.metric.unit)}"
             spans.append(Span(f"  {tr('above {value}!', value=bound)}", tokens.warning, bold=True))
         if len(self._latest) == 1 and math.isfinite(self._latest[0][1]):
             # Of several there is no room for all, and the table has them.
             hue, value = self._latest[0]
-            text = f"   {fmt.number(value * self.spec.scale)}"
+            text = f"   {fmt.number(value * self.spec.metric.scale)}"
             spans.append(Span(text, _training_colour(hue, dark=tokens.is_dark)))
         self.title.set_spans(spans)
 

@@ -68,8 +68,8 @@ class TrainingCurves(QWidget):
         return tuple(
             spec
             for spec in TRAINING_PLOTS
-            if spec.metric in self._wanted
-            and (spec.metric in always or any(training.log.has(spec.metric) for training, _hue in self._shown))
+            if spec.metric.key in self._wanted
+            and (spec.metric.key in always or any(training.log.has(spec.metric.key) for training, _hue in self._shown))
         )
 
     def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
@@ -138,11 +138,11 @@ class TrainingCurves(QWidget):
     def _fill_plots_menu(self) -> None:
         menu = QMenu(self.plots_button)
         for spec in TRAINING_PLOTS:
-            action = menu.addAction(tr(spec.title))
-            action.setObjectName(f"training_plot_{spec.metric}")
+            action = menu.addAction(tr(spec.metric.title))
+            action.setObjectName(f"training_plot_{spec.metric.key}")
             action.setCheckable(True)
-            action.setChecked(spec.metric in self._wanted)
-            action.toggled.connect(lambda is_on, metric=spec.metric: self.set_plot_wanted(metric, is_on))
+            action.setChecked(spec.metric.key in self._wanted)
+            action.toggled.connect(lambda is_on, metric=spec.metric.key: self.set_plot_wanted(metric, is_on))
         self.plots_button.setMenu(menu)
 
     def _fill_x_menu(self) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
-from subflow_app.core.history.run_columns import column
-from subflow_app.core.language import tr, translatable
+from subflow_app.core.language import tr
+from subflow_app.core.metrics import Metric, metric, owner_of
 from subflow_app.core.number_text import NOTHING
 from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
@@ -24,34 +24,6 @@ _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
 # Of means: beyond these nobody reads.
 _MOST_DIGITS, _MOST_DECIMALS = 5, 6
 _SPELLINGS = {"µs": "us", "min": "s"}
-
-# Figures of which more is better, and of which less is; of others nothing is said.
-_MORE_IS_BETTER = ("goodput_bps", "throughput_bps", "jain", "utilisation", "utility", "reward")
-_LESS_IS_BETTER = ("rtt_s", "delay_s", "loss_ratio", "retransmits", "completion_s", "queue_pkts", "blocking_s")
-
-_TITLES: Mapping[str, str] = {
-    "goodput_bps": translatable("Goodput"),
-    "mean_rtt_s": translatable("Mean RTT"),
-    "p95_rtt_s": translatable("95th percentile of the RTT"),
-    "loss_ratio": translatable("Loss"),
-    "fairness.jain": translatable("Jain index"),
-    "retransmits": translatable("Retransmissions"),
-    "completion_s": translatable("Completion time"),
-    "utilisation": translatable("Utilisation"),
-    "drops": translatable("Dropped packets"),
-    "wall_s": translatable("Wall time"),
-    "packets": translatable("Packets"),
-}
-# Of single flows and links: they are told by these and the name of what has them.
-_PART_TITLES: Mapping[str, str] = {
-    **_TITLES,
-    "active_goodput_bps": translatable("Goodput while active"),
-    "mean_queue_pkts": translatable("Mean queue"),
-    "max_queue_pkts": translatable("Longest queue"),
-    "drops_queue": translatable("Dropped by the full queue"),
-    "drops_random": translatable("Lost at random"),
-}
-_PARTS = ("flows.", "links.")
 
 
 class Level(NamedTuple):
@@ -93,25 +65,13 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class StudyFigure:
+class StudyFigure(Metric):
     """What a run has come to.
 
     Attributes:
-        key: name of the figure, with its unit in SI.
-        title: English.
-        unit: in which it is shown.
-        scale: what SI values are multiplied by to be in that unit.
-        decimals: of its numbers; None for as many as are telling.
-        better: 1 if more of it is better, -1 if less is, 0 if there is no saying.
         owner: the flow, or the direction of a link, that has it; empty: the whole run.
     """
 
-    key: str
-    title: str
-    unit: str = ""
-    scale: float = 1.0
-    decimals: int | None = None
-    better: int = 0
     owner: str = ""
 
     @property
@@ -124,9 +84,9 @@ class StudyFigure:
         """What axes are called, in the language of the window, with the unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
-    def text(self, value: float, *, with_unit: bool = True) -> str:
+    def text(self, value: float | None, *, with_unit: bool = True) -> str:
         """A value in words."""
-        if not math.isfinite(value):
+        if value is None or not math.isfinite(value):
             return NOTHING
         shown = value * self.scale
         number = f"{shown:.4g}" if self.decimals is None else f"{shown:.{self.decimals}f}"
@@ -289,13 +249,7 @@ def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
 
 def make_figure(key: str) -> StudyFigure:
     """The figure of this key, with the unit that the key tells."""
-    last = key.rpartition(".")[2].rpartition(":")[2]
-    known = column(last)
-    better = 1 if last.endswith(_MORE_IS_BETTER) else -1 if last.endswith(_LESS_IS_BETTER) else 0
-    title, owner = _TITLES.get(key, key), ""
-    if key.startswith(_PARTS) and last in _PART_TITLES:
-        title, owner = _PART_TITLES[last], key.partition(".")[2].rpartition(".")[0]
-    return StudyFigure(key, title, known.unit, known.scale, known.decimals, better, owner)
+    return StudyFigure(**asdict(metric(key)), owner=owner_of(key))
 
 
 def _exponent(value: float) -> int:
