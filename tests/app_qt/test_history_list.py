@@ -305,7 +305,7 @@ def test_ties_keep_the_order_of_the_column_clicked_before(window: MainWindow, ru
 
 
 def test_any_recorded_value_becomes_a_column(window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]) -> None:
-    dialogs.answer("choose_keys", ["links.wifi.loss", "flows.download.goodput_bps"])
+    dialogs.answer("KeyDialog", ["links.wifi.loss", "flows.download.goodput_bps"])
     window.history._bar._ask_keys()
 
     assert headings(window)[-2:] == ["links.wifi.loss, %", "download: Goodput, Mbit/s"]
@@ -425,9 +425,9 @@ def test_names_are_chosen_from_a_list_that_narrows_down(qtbot: QtBot) -> None:
     dialog = KeyDialog("Columns", ["a.loss", "b.loss", "c.rate"], {"c.rate"}, None)
     qtbot.addWidget(dialog)
     dialog.line.setText("loss")
-    assert dialog.chosen == ["c.rate"]
+    assert dialog.answer == ["c.rate"]
     dialog._model.item(0).setCheckState(Qt.CheckState.Checked)
-    assert dialog.chosen == ["a.loss", "c.rate"]
+    assert dialog.answer == ["a.loss", "c.rate"]
 
 
 @pytest.fixture

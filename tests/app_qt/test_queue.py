@@ -37,7 +37,7 @@ def select(window: MainWindow, *rows: int) -> None:
 def test_a_grid_of_runs_goes_on_beside_the_foreground_run(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs
 ) -> None:
-    dialogs.answer("enqueue", Enqueueing(range(1, 3), "download", ("lia", "olia"), "batch"))
+    dialogs.answer("EnqueueDialog", Enqueueing(range(1, 3), "download", ("lia", "olia"), "batch"))
     window.bar.trigger("queue.add_several")
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")

@@ -34,7 +34,7 @@ def wish(*axes: tuple[str, str], seeds: str = "1..2") -> SweepWish:
 @pytest.fixture
 def swept(qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs) -> MainWindow:
     """LIA against OLIA at two losses with two seeds each, run to the end."""
-    dialogs.answer("new_sweep", wish((CONTROLLER, "lia, olia"), (LOSS, "1%, 10%")))
+    dialogs.answer("NewSweepDialog", wish((CONTROLLER, "lia, olia"), (LOSS, "1%, 10%")))
     window.bar.trigger("sweep.new")
     session = window.features[SweepFeature].session
     qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
@@ -115,7 +115,7 @@ def test_deleted_sweep_leaves_its_runs(swept: MainWindow, qtbot: QtBot, dialogs:
 
 def test_stopped_sweep_goes_on_and_makes_what_is_missing(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
     # So many that it cannot be through before it is stopped.
-    dialogs.answer("new_sweep", wish((LOSS, "1%..9%/9"), seeds="1..400"))
+    dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..400"))
     session = window.features[SweepFeature].session
     window.bar.trigger("sweep.new")
     finished = [0]
@@ -136,7 +136,7 @@ def test_stopped_sweep_goes_on_and_makes_what_is_missing(window: MainWindow, qtb
 
 
 def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
-    dialogs.answer("new_sweep", wish((LOSS, "1%..9%/9"), seeds="1..9"))
+    dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
     session = window.features[SweepFeature].session
     window.bar.trigger("sweep.new")
     dialogs.answer("confirm", False)
@@ -149,7 +149,7 @@ def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, di
 def test_another_database_ends_the_sweep_which_can_be_taken_up_again_in_its_own(
     window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ):
-    dialogs.answer("new_sweep", wish((LOSS, "1%..9%/9"), seeds="1..9"))
+    dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
     session = window.features[SweepFeature].session
     window.bar.trigger("sweep.new")
     qtbot.waitUntil(lambda: session.entries()[0].finished >= 1, timeout=20_000)

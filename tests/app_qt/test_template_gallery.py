@@ -56,7 +56,7 @@ def test_a_value_that_cannot_be_keeps_it_from_being_created(gallery: TemplateGal
 
 def test_the_action_opens_a_scenario_without_a_file(window: MainWindow, dialogs: ScriptedDialogs) -> None:
     text = TEMPLATES[3].document().text
-    dialogs.answer("template", None, (text, "t-10b"))
+    dialogs.answer("TemplateGallery", None, (text, "t-10b"))
     before = window.documents.doc.text
     window.bar.trigger("file.new_template")
     assert window.documents.doc.text == before

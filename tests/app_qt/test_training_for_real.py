@@ -63,7 +63,7 @@ def test_an_agent_learns_in_the_window_and_its_policy_gets_into_the_library(
     assert view.picture.surface is not None
     assert abs(view.picture.surface.action).max() <= 1.0
 
-    dialogs.answer("promote", Promotion("mine", "A first try"))
+    dialogs.answer("PromoteDialog", Promotion("mine", "A first try"))
     window.bar.trigger("train.promote")
     promoted = Policy.load(next((tmp_path / "user").rglob("mine.safetensors")))
     assert (promoted.controller, promoted.card["note"]) == ("drl-cc", "A first try")

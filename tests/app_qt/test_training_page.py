@@ -404,7 +404,7 @@ def test_a_policy_is_promoted_under_the_name_that_was_answered(
     window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs
 ) -> None:
     training = added(window, desk)
-    dialogs.answer("promote", None, Promotion("mine", "Good on lossy paths"))
+    dialogs.answer("PromoteDialog", None, Promotion("mine", "Good on lossy paths"))
     window.bar.trigger("train.promote")
     assert desk.promoted == []
     window.bar.trigger("train.promote")

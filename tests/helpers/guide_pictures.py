@@ -102,7 +102,7 @@ def _link(studio: Studio) -> None:
 def _queue(studio: Studio) -> None:
     window = studio.window
     window.documents.open_example("drlcc-sc1")
-    studio.dialogs.answer("enqueue", Enqueueing(range(1, 4), "download", ("lia", "olia"), "seeds"))
+    studio.dialogs.answer("EnqueueDialog", Enqueueing(range(1, 4), "download", ("lia", "olia"), "seeds"))
     window.bar.trigger("queue.add_several")
     queue = window.queue_session.queue
     wait_for(lambda: len(queue.entries()) == 6 and all(entry.state.is_over for entry in queue.entries()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,17 +71,9 @@ class ScriptedDialogs(Dialogs):
     def ask_trainings(self, count: int) -> Any:
         return self._ask("ask_trainings", count)
 
-    def promote(self, *arguments: Any) -> Any:
-        return self._ask("promote", *arguments)
-
-    def template(self) -> Any:
-        return self._ask("template")
-
-    def enqueue(self, *arguments: Any) -> Any:
-        return self._ask("enqueue", *arguments)
-
-    def new_sweep(self, *arguments: Any) -> Any:
-        return self._ask("new_sweep", *arguments)
+    def ask(self, make: Any) -> Any:
+        made = make if isinstance(make, partial) else partial(make)
+        return self._ask(made.func.__name__, *made.args)
 
     def confirm(self, *arguments: str) -> Any:
         return self._ask("confirm", *arguments)
@@ -102,9 +95,6 @@ class ScriptedDialogs(Dialogs):
 
     def tags(self, title: str, label: str, text: str, known: Any) -> Any:
         return self._ask("line", title, label, text)
-
-    def choose_keys(self, *arguments: Any) -> Any:
-        return self._ask("choose_keys", *arguments)
 
     def show_text(self, *arguments: str) -> None:
         self.told.append(arguments)

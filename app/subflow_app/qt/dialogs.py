@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, Protocol, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -24,13 +24,6 @@ from PySide6.QtWidgets import (
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable, trn
 
-if TYPE_CHECKING:
-    from subflow_app.core.learning.training_progress import Training
-    from subflow_app.qt.queue.enqueue_dialog import Enqueueing
-    from subflow_app.qt.sweeps.new_dialog import SweepSubject, SweepWish
-    from subflow_app.qt.training.promote_dialog import Promotion
-    from subflow_app.qt.workers import Workers
-
 # Translated by whoever shows them.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
 DATABASE_FILTER = translatable("Databases (*.subflow *.db);;All files (*)")
@@ -38,6 +31,23 @@ CSV_FILTER = translatable("CSV tables (*.csv)")
 
 SaveAnswer = Literal["save", "discard", "cancel"]
 TrainingAnswer = Literal["background", "stop", "cancel"]
+
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Asking(Protocol[A_co]):
+    """A dialog that asks for something of its own."""
+
+    @property
+    def answer(self) -> A_co:
+        """What was answered; asked for after it was accepted."""
+
+    def exec(self) -> int:
+        """Shows it until it is closed; see `QDialog`."""
+
+    def deleteLater(self) -> None:
+        """It is not needed any more; see `QObject`."""
 
 
 class Dialogs:
@@ -88,45 +98,17 @@ class Dialogs:
             return "background"
         return "stop" if clicked is stop else "cancel"
 
-    def promote(self, training: Training, taken: Collection[str]) -> Promotion | None:
-        """Name and note of a policy for the library, or None; names in ``taken`` are not free."""
-        from subflow_app.qt.training.promote_dialog import PromoteDialog
+    def ask(self, make: Callable[[QWidget], Asking[A]]) -> A | None:
+        """What a dialog was answered, or None if it was not accepted.
 
-        dialog = PromoteDialog(training, taken, self._parent)
-        is_accepted = dialog.exec() == PromoteDialog.DialogCode.Accepted
-        answer = dialog.answer
+        Args:
+            make: the dialog, a `functools.partial` that leaves its parent open.
+        """
+        dialog = make(self._parent)
+        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
+        answer = dialog.answer if is_accepted else None
         dialog.deleteLater()
-        return answer if is_accepted else None
-
-    def template(self) -> tuple[str, str] | None:
-        """Text and title of a scenario to start from, or None."""
-        from subflow_app.qt.template_gallery import TemplateGallery
-
-        gallery = TemplateGallery(self._parent)
-        is_accepted = gallery.exec() == TemplateGallery.DialogCode.Accepted
-        choice = (gallery.text, gallery.template.scenario) if is_accepted else None
-        gallery.deleteLater()
-        return choice
-
-    def enqueue(self, seed: int, flows: Mapping[str, Sequence[str]], chosen: Mapping[str, str]) -> Enqueueing | None:
-        """Seeds and controllers to queue, or None; arguments as of `EnqueueDialog`."""
-        from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
-
-        dialog = EnqueueDialog(seed, flows, chosen, self._parent)
-        is_accepted = dialog.exec() == EnqueueDialog.DialogCode.Accepted
-        answer = dialog.answer
-        dialog.deleteLater()
-        return answer if is_accepted else None
-
-    def new_sweep(self, subject: SweepSubject, workers: Workers) -> SweepWish | None:
-        """A sweep to carry out, or None; arguments as of `NewSweepDialog`."""
-        from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
-
-        dialog = NewSweepDialog(subject, workers, self._parent)
-        is_accepted = dialog.exec() == NewSweepDialog.DialogCode.Accepted
-        answer = dialog.answer
-        dialog.deleteLater()
-        return answer if is_accepted else None
+        return answer
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
         """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""
@@ -197,16 +179,6 @@ class Dialogs:
         answer = dialog.textValue()
         dialog.deleteLater()
         return answer.strip() if is_accepted else None
-
-    def choose_keys(self, title: str, keys: Sequence[str], chosen: Collection[str]) -> list[str] | None:
-        """Some of many names, or None."""
-        from subflow_app.qt.history_panel.key_dialog import KeyDialog
-
-        dialog = KeyDialog(title, keys, chosen, self._parent)
-        is_accepted = dialog.exec() == KeyDialog.DialogCode.Accepted
-        answer = dialog.chosen
-        dialog.deleteLater()
-        return answer if is_accepted else None
 
     def show_text(self, title: str, html: str) -> None:
         """Shows an explanation; the person works on beside it."""

@@ -126,7 +126,9 @@ class Documents(QObject):
 
     def ask_template(self) -> bool:
         """Offers topologies to start from; False if the person would rather keep the present document."""
-        choice = self.dialogs.template()
+        from subflow_app.qt.template_gallery import TemplateGallery
+
+        choice = self.dialogs.ask(TemplateGallery)
         return choice is not None and self.open_text(*choice)
 
     def open_text(self, text: str, name: str) -> bool:

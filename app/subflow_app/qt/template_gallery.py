@@ -118,6 +118,11 @@ class TemplateGallery(QDialog):
         self.list.setCurrentIndex(self._model.index(row, 0))
 
     @property
+    def answer(self) -> tuple[str, str]:
+        """`text`, and what it is called."""
+        return self.text, self.template.scenario
+
+    @property
     def text(self) -> str:
         """The scenario with the values that are typed."""
         return templates.filled_text(self.template, {value: field.text() for value, field in self._fields.items()})

@@ -50,7 +50,7 @@ class KeyDialog(QDialog):
             layout.addWidget(widget)
 
     @property
-    def chosen(self) -> list[str]:
+    def answer(self) -> list[str]:
         """The ticked names."""
         items = (self._model.item(number) for number in range(self._model.rowCount()))
         return [item.text() for item in items if item.checkState() == Qt.CheckState.Checked]

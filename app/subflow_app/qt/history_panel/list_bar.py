@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
@@ -147,9 +148,11 @@ class ListBar(QWidget):
         self.columns_chosen.emit([each for each in self._columns if each != key] + [key] * is_on)
 
     def _ask_keys(self) -> None:
+        from subflow_app.qt.history_panel.key_dialog import KeyDialog
+
         vocabulary = self.search.vocabulary
         keys = vocabulary.keys if vocabulary is not None else ()
         known = [key for key in self._columns if key in keys]
-        chosen = self._dialogs.choose_keys(tr("Recorded values as columns"), keys, known)
+        chosen = self._dialogs.ask(partial(KeyDialog, tr("Recorded values as columns"), keys, known))
         if chosen is not None:
             self.columns_chosen.emit([key for key in self._columns if key not in keys] + list(chosen))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -97,13 +98,15 @@ class QueueSession(QObject):
         Raises:
             ScenarioError: if the scenario does not take one of them.
         """
+        from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
+
         source = self._source()
         if source is None:
             return
         scenario = source.scenario
         flows = {name: _controllers_for(flow) for name, flow in scenario.flows.items() if not flow.sends_datagrams}
         chosen = {name: scenario.flows[name].controller.name for name in flows}
-        answer = self._dialogs.enqueue(scenario.seed, flows, chosen)
+        answer = self._dialogs.ask(partial(EnqueueDialog, scenario.seed, flows, chosen))
         if answer is None:
             return
         path = self._documents.doc.path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -21,7 +22,7 @@ from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_con
 from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study
-from subflow_app.qt.sweeps.new_dialog import SweepSubject
+from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject
 from subflow_app.qt.sweeps.panel import SweepPanel
 from subflow_app.qt.widgets.banner import Way
 from subflow_sim.errors import SimError
@@ -114,18 +115,16 @@ class SweepSession(QObject):
             return estimate_draft(draft, text, folder, store.path, self._limits())
 
         flows = swept_controllers(doc)
-        wish = window.dialogs.new_sweep(
-            SweepSubject(
-                doc.scenario.name or doc.title,
-                sweep_parameters(doc),
-                flows,
-                {flow: _controllers_for(doc.scenario.flows[flow].kind) for flow in flows},
-                jobs_beside_window(),
-                interval_s,
-                estimate,
-            ),
-            window.workers,
+        subject = SweepSubject(
+            doc.scenario.name or doc.title,
+            sweep_parameters(doc),
+            flows,
+            {flow: _controllers_for(doc.scenario.flows[flow].kind) for flow in flows},
+            jobs_beside_window(),
+            interval_s,
+            estimate,
         )
+        wish = window.dialogs.ask(partial(NewSweepDialog, subject, window.workers))
         if wish is not None:
             self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -171,7 +172,9 @@ class TrainPage(QWidget):
         desk, selected = self.control.desk, self.selected()
         if desk is None or len(selected) != 1:
             return None
-        answer = self.dialogs.promote(selected[0], desk.policy_names())
+        from subflow_app.qt.training.promote_dialog import PromoteDialog
+
+        answer = self.dialogs.ask(partial(PromoteDialog, selected[0], desk.policy_names()))
         return desk.promote(selected[0], answer.name, answer.note) if answer is not None else None
 
     def apply_tokens(self, tokens: Tokens) -> None:
