@@ -3,6 +3,7 @@
 
     python3 dev.py run [FILE]     open the window on a scenario (the demo when left out); without a display, only run it
     python3 dev.py test           everything that has to pass: lint, types, imports, formatting, C++ tests, Python tests
+    python3 dev.py test PATH ...  only the Python tests in these files or folders; -k WORDS: those whose names match
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator
     python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
@@ -51,6 +52,7 @@ PYTHON = BIN / "python"
 BASE_PYTHON = str(getattr(sys, "_base_executable", None) or sys.executable)  # makes .venv, itself in none
 ENVIRONMENT_STAMP = VENV / "subflow-environment.stamp"
 CORE_STAMP = VENV / "subflow-core.stamp"
+LEFT_OUT = ("PYTHONPATH", "PYTHONHOME", "PYTHONDONTWRITEBYTECODE")  # of the environment, for each command
 UNFINISHED = "unfinished"  # what the environment's stamp says while pip is at work
 
 DEMO = Path("assets/scenarios/demo.toml")
@@ -101,8 +103,12 @@ def say(text: str) -> None:
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of every command: .venv's programs first, no Python settings of other projects."""
-    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    """The environment of every command: .venv's programs first, no Python settings of other projects.
+
+    Without bytecode, which containers often do without, each worker and each program that tests start would compile
+    all it imports: twice the time to collect the tests.
+    """
+    env = {key: value for key, value in os.environ.items() if key not in LEFT_OUT}
     env["VIRTUAL_ENV"] = str(VENV)
     env["PATH"] = os.pathsep.join([str(BIN), env.get("PATH", os.defpath)])
     compiler = find_compiler()
@@ -461,19 +467,23 @@ def failures(checks_in_turn: list[Check]) -> list[str]:
     return failed
 
 
-def test(full: bool, expression: str | None, pytest_arguments: list[str]) -> int:
-    """Runs every check, also after one has failed, and pytest last; with an expression, only the tests it picks."""
+def test(full: bool, expression: str | None, paths: list[str], pytest_arguments: list[str]) -> int:
+    """Runs every check, also after one has failed, and pytest last; or only the tests that paths or words pick."""
     set_up(TEST_PACKAGES)
     if full:
         os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_random_networks.cpp
+    is_part = bool(expression or paths)
     with only_one(), ThreadPoolExecutor() as threads:
-        failed = [name for names in threads.map(failures, [] if expression else checks(full)) for name in names]
+        failed = [name for names in threads.map(failures, [] if is_part else checks(full)) for name in names]
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
-    selection = ["-nauto", "--dist=loadfile", "--no-loadscope-reorder"]  # files share set-ups; conftest.py orders them
+    # Files share set-ups; conftest.py orders them. Workers would each collect all again before a few tests begin.
+    selection = ["-n0"] if is_part else ["-nauto", "--dist=loadfile", "--no-loadscope-reorder"]
     selection += ["--full", "--timeout=1800"] if full else []
     selection += ["-k", expression] if expression else []
-    code = subprocess.call([str(BIN / "pytest"), *selection, *pytest_arguments], cwd=ROOT, env=child_environment())
+    code = subprocess.call(
+        [str(BIN / "pytest"), *selection, *paths, *pytest_arguments], cwd=ROOT, env=child_environment()
+    )
     return code or (1 if failed else 0)
 
 
@@ -518,8 +528,9 @@ def arguments_parser() -> argparse.ArgumentParser:
     for name, job in {"run": "subflow", **MODULES}.items():
         commands.add_parser(name, help=f"what follows is handed to {job}", add_help=False)
     testing = commands.add_parser("test", aliases=["check"], help="what follows -- is handed to pytest")
-    testing.add_argument("--full", action="store_true", help="many more random networks and property examples")
+    testing.add_argument("--full", action="store_true", help="also what takes long, and many more random examples")
     testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
+    testing.add_argument("paths", nargs="*", metavar="PATH", help="only the Python tests there")
     for name in ("package", "test-package"):
         commands.add_parser(name, help=f"what follows is handed to {PACKAGING[name]}", add_help=False)
     commands.add_parser("fmt")
@@ -560,7 +571,7 @@ def main() -> int:
         if options.command == "run":
             run(rest)
         if options.command in ("test", "check"):
-            return test(options.full, options.expression, rest)
+            return test(options.full, options.expression, options.paths, rest)
         if options.command == "package":
             return package(rest)
         if options.command == "test-package":

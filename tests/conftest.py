@@ -63,7 +63,7 @@ hypothesis.settings.register_profile("full", max_examples=2000, deadline=None)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds --full and --packaged."""
-    parser.addoption("--full", action="store_true", help="many more examples for each property test")
+    parser.addoption("--full", action="store_true", help="also what takes long, and many more examples")
     parser.addoption("--packaged", action="store_true", help="try what dev.py package has made, on a bare system too")
 
 
@@ -77,8 +77,14 @@ def pytest_unconfigure() -> None:
     _HOME.cleanup()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with the files that take longest: with them at the end, all workers but one would have nothing to do."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves what is marked as `full` to --full, and begins with the files that take longest.
+
+    With those at the end, all workers but one would have nothing to do.
+    """
+    for item in items if not config.getoption("--full") else ():
+        if (mark := item.get_closest_marker("full")) is not None:
+            item.add_marker(pytest.mark.skip(reason=f"{mark.args[0]}: --full"))
     rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST_FILES)}
     items.sort(key=lambda item: rank.get(item.path, len(rank)))
 

@@ -373,6 +373,7 @@ def test_run_without_a_display_runs_the_scenario_and_exports_it(
         (["golden", "--update"], ["golden"], ["--update"]),
         (["test", "--full", "--", "-x", "tests/sim"], ["test", "--full"], ["-x", "tests/sim"]),
         (["test", "-k", "lia"], ["test", "-k", "lia"], []),
+        (["test", "tests/sim/test_env.py", "--", "-x"], ["test", "tests/sim/test_env.py"], ["-x"]),
     ],
 )
 def test_words_for_others_are_handed_on_as_they_are(
@@ -382,22 +383,43 @@ def test_words_for_others_are_handed_on_as_they_are(
     assert dev.arguments_parser().parse_args(own).command == words[0]
 
 
+def stand_in_for_pytest(dev: ModuleType, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    (dev.ROOT / "bin").mkdir()
+    (dev.ROOT / "bin/pytest").write_text(f"#!/bin/sh\n{script}\n")
+    (dev.ROOT / "bin/pytest").chmod(0o755)
+    monkeypatch.setattr(dev, "BIN", dev.ROOT / "bin")
+    monkeypatch.setattr(dev, "set_up", lambda *packages, **options: None)
+
+
 def test_every_check_runs_after_one_failed_and_pytest_has_the_last_word(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     failing = [sys.executable, "-c", "print('the finding'); raise SystemExit(1)"]
     passing = [sys.executable, "-c", ""]
-    (dev.ROOT / "bin").mkdir()
-    (dev.ROOT / "bin/pytest").write_text("#!/bin/sh\necho 7 passed\n")
-    (dev.ROOT / "bin/pytest").chmod(0o755)
-    monkeypatch.setattr(dev, "BIN", dev.ROOT / "bin")
-    monkeypatch.setattr(dev, "set_up", lambda *packages, **options: None)
+    stand_in_for_pytest(dev, monkeypatch, "echo 7 passed")
     lanes = [[dev.Check("first", [failing]), dev.Check("second", [passing])], [dev.Check("beside", [passing])]]
     monkeypatch.setattr(dev, "checks", lambda _full: lanes)
-    assert dev.test(full=False, expression=None, pytest_arguments=[]) == 1
+    assert dev.test(full=False, expression=None, paths=[], pytest_arguments=[]) == 1
     lines = capfd.readouterr().out.splitlines()
     assert any(line.split()[:2] == ["first", "FAILED"] for line in lines)
     assert any("the finding" in line for line in lines)
     assert any(line.split()[:2] == ["second", "ok"] for line in lines)
     assert any(line.split()[:2] == ["beside", "ok"] for line in lines)
     assert lines[-2:] == ["Failed before the Python tests: first", "7 passed"]
+
+
+@pytest.mark.parametrize(("expression", "paths"), [("lia", []), (None, ["tests/sim"])])
+def test_a_part_of_the_tests_begins_at_once(
+    dev: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    expression: str | None,
+    paths: list[str],
+) -> None:
+    stand_in_for_pytest(dev, monkeypatch, 'echo "$@"; echo "kept: $PYTHONDONTWRITEBYTECODE"')
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.delattr(dev, "checks")
+    assert dev.test(full=False, expression=expression, paths=paths, pytest_arguments=["-x"]) == 0
+    picked = ["-k", "lia"] if expression else ["tests/sim"]
+    # In one process, and with bytecode for the next time.
+    assert capfd.readouterr().out.splitlines() == [" ".join(["-n0", *picked, "-x"]), "kept: "]

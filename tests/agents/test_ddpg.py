@@ -12,6 +12,7 @@ from subflow_agents.ddpg_options import DdpgConfig
 from subflow_agents.errors import CheckpointError, ConfigError
 from subflow_agents.learner import LearnerSetup
 
+NOT_SHIPPED = pytest.mark.full("no policy that is shipped is trained so")
 SMALL = DdpgConfig(hidden=16, encoder="lstm", encoder_hidden=8, batch=8, warmup=10, replay=1000)
 
 
@@ -153,8 +154,8 @@ def test_one_update_per_transition_after_the_warm_up() -> None:
         ("ddpg", "target", "lstm"),
         ("ddpg", "slot", "none"),
         ("ddpg", "all", "pool"),
-        ("td3", "slot", "pool"),
-        ("sac", "target", "none"),
+        pytest.param("td3", "slot", "pool", marks=NOT_SHIPPED),
+        pytest.param("sac", "target", "none", marks=NOT_SHIPPED),
     ],
 )
 def test_every_algorithm_learns_where_the_levels_should_be(algorithm: str, head: str, encoder: str) -> None:
@@ -210,7 +211,9 @@ def test_prioritised_learning_is_corrected_more_towards_the_end() -> None:
     assert learner.replay.beta == pytest.approx(0.4 + 0.6 * 0.5)
 
 
-@pytest.mark.parametrize("algorithm", ["ddpg", "td3", "sac"])
+@pytest.mark.parametrize(
+    "algorithm", ["ddpg", pytest.param("td3", marks=NOT_SHIPPED), pytest.param("sac", marks=NOT_SHIPPED)]
+)
 def test_a_learner_goes_on_from_its_state_bit_for_bit(algorithm: str) -> None:
     config = replace(SMALL, algorithm=algorithm, prioritised=algorithm == "td3")
     first, env = learner_of(config)

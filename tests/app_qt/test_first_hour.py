@@ -23,8 +23,7 @@ def test_a_person_does_the_first_lab() -> None:
     assert _told_by("lab") == ALL_WENT_WELL
 
 
+@pytest.mark.full("half a minute of processor time")
 @pytest.mark.timeout(300)
-def test_a_person_takes_the_tour_of_the_readme(pytestconfig: pytest.Config) -> None:
-    if not pytestconfig.getoption("--full"):
-        pytest.skip("takes half a minute of processor time: --full")
+def test_a_person_takes_the_tour_of_the_readme() -> None:
     assert _told_by("tour") == ALL_WENT_WELL

@@ -10,13 +10,6 @@ from tests.helpers import walk
 
 SIZES = (("--size", "1366x768"), ("--size", "1280x720"), ("--size", "2732x1536", "--scale", "200"))
 LOOKS = (("en", "light"), ("de", "dark"), ("en", "contrast"))
-DAILY = (
-    (*SIZES[0], "--language", "en", "--theme", "light"),
-    (*SIZES[1], "--language", "de", "--theme", "dark", "--depth", "texts"),
-    (*SIZES[2], "--language", "en", "--theme", "contrast", "--depth", "quick"),
-)
-
-
 NOTHING_IS_WRONG = ("", "", 0)
 
 
@@ -29,14 +22,17 @@ def _told_by_a_walk(*words: str) -> tuple[str, str, int]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("words", DAILY, ids=" ".join)
-def test_nothing_is_wrong_on_a_walk(words: tuple[str, ...]) -> None:
-    assert _told_by_a_walk(*words) == NOTHING_IS_WRONG
+def test_nothing_is_wrong_on_a_walk() -> None:
+    assert _told_by_a_walk() == NOTHING_IS_WRONG
 
 
+@pytest.mark.timeout(300)
+def test_german_texts_fit_the_smallest_window() -> None:
+    assert _told_by_a_walk(*SIZES[1], "--language", "de", "--theme", "dark", "--depth", "texts") == NOTHING_IS_WRONG
+
+
+@pytest.mark.full("minutes")
 @pytest.mark.timeout(1800)
-def test_nothing_is_wrong_in_any_size_and_look(pytestconfig: pytest.Config) -> None:
-    if not pytestconfig.getoption("--full"):
-        pytest.skip("takes minutes: --full")
+def test_nothing_is_wrong_in_any_size_and_look() -> None:
     for size, (language, theme) in itertools.product(SIZES, LOOKS):
         assert _told_by_a_walk(*size, "--language", language, "--theme", theme) == NOTHING_IS_WRONG

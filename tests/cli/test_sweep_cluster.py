@@ -49,6 +49,7 @@ def processes_of(folder: Path) -> dict[int, str]:
     return found
 
 
+@pytest.mark.full("starts Ray")
 @pytest.mark.timeout(300)
 def test_results_are_the_same_bytes_whoever_makes_the_runs(
     subflow: Subflow, tmp_path: Path, short_folder: Path

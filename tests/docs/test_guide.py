@@ -25,6 +25,7 @@ from subflow_sim.params import SECTIONS
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs"
 MOST_PICTURES_B = 4_000_000
+BUILDS = pytest.mark.full("builds the guide")
 _MATH = re.compile(r"<math.*?</math>", re.DOTALL)
 
 
@@ -85,6 +86,7 @@ def _topics() -> list[str]:
     ]
 
 
+@BUILDS
 def test_everything_has_its_place_in_the_guide(html: Path, pages: dict[Path, _Page]) -> None:
     def is_there(page: GuidePage) -> bool:
         found = pages.get(html / page.file)
@@ -93,6 +95,7 @@ def test_everything_has_its_place_in_the_guide(html: Path, pages: dict[Path, _Pa
     assert [topic for topic in _topics() if not is_there(guide_page(topic))] == []
 
 
+@BUILDS
 def test_each_algorithm_has_a_formula_its_source_what_to_expect_and_something_to_try(html: Path) -> None:
     for kind, algorithms in (("controller", controllers()), ("scheduler", schedulers())):
         for each in algorithms:
@@ -102,6 +105,7 @@ def test_each_algorithm_has_a_formula_its_source_what_to_expect_and_something_to
             assert all(f">{option.key}<" in text.replace("</span>", "<") for option in each.options), each.name
 
 
+@BUILDS
 def test_links_and_pictures_lead_somewhere(html: Path, pages: dict[Path, _Page]) -> None:
     dead = []
     for path, page in pages.items():
@@ -116,17 +120,20 @@ def test_links_and_pictures_lead_somewhere(html: Path, pages: dict[Path, _Page])
     assert dead == []
 
 
+@BUILDS
 def test_nothing_is_loaded_from_the_network(pages: dict[Path, _Page]) -> None:
     loaded = {one for page in pages.values() for one in page.loaded}
     assert [one for one in loaded if urlsplit(one).netloc] == []
 
 
+@BUILDS
 def test_it_can_be_searched_without_a_server(html: Path) -> None:
     # A script, which a page on disk may load; data would be refused there.
     assert (html / "searchindex.js").read_text(encoding="utf-8").startswith("Search.setIndex(")
     assert 'src="searchindex.js"' in (html / "search.html").read_text(encoding="utf-8")
 
 
+@BUILDS
 def test_formulas_are_well_formed_and_leave_no_latex(html: Path) -> None:
     count, left = 0, set()
     for path in html.rglob("*.html"):

@@ -1,7 +1,7 @@
 """Takes the walk of the self-test on an X screen of memory: as a person goes through menus, dialogs and panels.
 
     python -m tests.helpers.walk [--size 1366x768] [--scale PERCENT] [--language CODE] [--theme MODE]
-                                 [--depth whole|texts|quick] [--strings N] [--pictures FOLDER]
+                                 [--depth whole|texts] [--strings N] [--pictures FOLDER]
 
 Prints what is wrong, a line each, and ends with 1 if anything is. Nobody's files are touched.
 """
@@ -55,9 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=int, default=100, help="size of everything, percent")
     parser.add_argument("--language", choices=LANGUAGE_CHOICES, default="en")
     parser.add_argument("--theme", choices=THEMES, default="light")
-    parser.add_argument(
-        "--depth", choices=("whole", "texts", "quick"), default="whole", help="how much is gone through"
-    )
+    parser.add_argument("--depth", choices=("whole", "texts"), default="whole", help="how much is gone through")
     parser.add_argument("--strings", type=int, default=200, help="how many are typed into the command palette")
     parser.add_argument(
         "--pictures", type=lambda text: Path(text).resolve(), help="a folder for a picture of each place"

@@ -1,4 +1,4 @@
-"""The workflow that makes releases, which runs elsewhere: judged by linters and by the names that our scripts give."""
+"""The workflows, which run elsewhere: judged by linters, and what makes releases by the names that our scripts give."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ from linux import deb, needs, tarball
 from subflow_sim import _core
 
 ROOT = Path(__file__).resolve().parents[2]
-WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 
 
 @pytest.fixture(scope="module")
 def workflow() -> dict[str, Any]:
-    return dict(YAML(typ="safe").load(WORKFLOW))
+    return _read("release.yml")
+
+
+def _read(name: str) -> dict[str, Any]:
+    return dict(YAML(typ="safe").load(ROOT / ".github" / "workflows" / name))
 
 
 def _faults(*words: object) -> str:
@@ -38,23 +42,22 @@ def _steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
 
 
-def test_github_understands_it() -> None:
-    assert (
-        _faults(sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", WORKFLOW) == ""
-    )
+def test_github_understands_them() -> None:
+    schema = "vendor.github-workflows"
+    assert _faults(sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *WORKFLOWS) == ""
 
 
 def test_nobody_else_gets_into_a_release() -> None:
     # Actions are pinned to commits, no cache is shared, no credentials stay, nothing of others is put into a script.
     (zizmor,) = (file.locate() for file in metadata.files("zizmor") or () if file.stem == "zizmor")
-    assert _faults(zizmor, "--offline", "--no-progress", "--persona=auditor", WORKFLOW) == ""
+    assert _faults(zizmor, "--offline", "--no-progress", "--persona=auditor", *WORKFLOWS) == ""
 
 
 def test_actionlint_finds_nothing() -> None:
     actionlint = shutil.which("actionlint")
     if actionlint is None:
         pytest.skip("needs actionlint: go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7")
-    assert _faults(actionlint, WORKFLOW) == ""
+    assert _faults(actionlint, *WORKFLOWS) == ""
 
 
 def test_the_scripts_of_its_steps_are_clean(workflow: dict[str, Any], tmp_path: Path) -> None:
@@ -132,6 +135,12 @@ def test_the_package_asks_for_no_newer_c_library_than_people_are_told(tmp_path: 
         shutil.copyfile(made_here, tmp_path / made_here.name)
     _, asked = needs.read_binaries(sorted(tmp_path.iterdir()))
     assert (2, 17) < asked <= promised
+
+
+def test_what_takes_long_is_made_each_night() -> None:
+    checks = _read("checks.yml")
+    assert any(step.get("run", "").endswith("dev.py test --full") for step in _steps(checks))
+    assert "schedule" in checks["on"]
 
 
 def test_every_file_that_it_names_is_there(workflow: dict[str, Any]) -> None:

@@ -12,6 +12,8 @@ import pytest
 CORE = Path(__file__).parents[2] / "sim" / "core"
 COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
 
+pytestmark = pytest.mark.full("compiles the core")
+
 _CONTROLLER = """\
 // Half of what NewReno does: a packet more every `patience` round trips. Source: a test.
 #pragma once

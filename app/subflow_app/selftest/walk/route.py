@@ -86,8 +86,8 @@ text = "A short scenario."
 _OPENS_S = 1.0
 
 
-Depth = Literal["whole", "texts", "quick"]
-"""Everything; or all that has texts, but for what takes seconds to fill; or menus and workspaces."""
+Depth = Literal["whole", "texts"]
+"""Everything; or all that has texts, but for what takes seconds to fill."""
 _SLOW_PANELS = ("gallery", "leaderboard")
 
 
@@ -139,8 +139,6 @@ class Walk:
         for name in WORKSPACES:
             yield from self._choose(f"view.workspace_{name}")
             yield from self._at(f"workspace {name}")
-        if self._depth == "quick":
-            return
         yield from self._panels()
         yield from self._canvas()
         yield from self._history()
