@@ -120,16 +120,15 @@ SF_INLINE void SubflowSender::restart_rto_after_advance(Nanos now, const Transpo
     }
 }
 
-SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, Nanos rtt, Nanos now,
-                                                const TransportOptions& options) const {
+SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, const Ack& ack) const {
     return {.acked_pkts = static_cast<double>(newly_delivered),
-            .rtt = rtt,
+            .rtt = ack.rtt(),
             .srtt = rtt_.srtt(),
             .min_rtt = rtt_.min_rtt(),
-            .now = now,
+            .now = ack.now,
             .inflight_pkts = static_cast<double>(pipe_),
             .begins_round = snd_una_ >= round_end_,
-            .is_cwnd_limited = options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
+            .is_cwnd_limited = ack.options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
 }
 
 template <bool kAsksWhy>
@@ -144,151 +143,170 @@ SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Sibling
 }
 
 // What on_ack() below comes to when packets arrive in order and nothing is missing.
-SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now,
-                                                    const Siblings& siblings, const TransportOptions& options) {
-    account_cwnd(now);
-    const std::uint32_t count = cumulative - snd_una_;
-    const SentPacket& last = packets_[cumulative - 1];
+SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
+    account_cwnd(ack.now);
+    const std::uint32_t count = ack.cumulative - snd_una_;
+    const SentPacket& last = packets_[ack.cumulative - 1];
     latest_delivered_[0] = last.transmission + 1;
     latest_delivered_[1] = latest_delivered_[2] = last.transmission;  // or less: nothing that old is outstanding
     latest_sent_time_ = last.sent_time;
-    latest_rtt_ = now - last.sent_time;
+    latest_rtt_ = ack.now - last.sent_time;
     reordering_deadline_ = kNever;
     packets_.pop_front(count);
     pipe_ -= count;
-    snd_una_ = cumulative;
+    snd_una_ = ack.cumulative;
 
     acked_since_loss_ += count;
-    add_rtt_sample(now - echo, options);
-    restart_rto_after_advance(now, options);
-    const AckSample sample = describe_ack(count, now - echo, now, options);
-    if (sample.is_cwnd_limited) grow_window<false>(sample, siblings);
-    advance_round(now, options);
-    probe_starts_ = now;
-#ifdef SUBFLOW_VALIDATE
-    check_invariants();
-#endif
+    add_rtt_sample(ack.rtt(), ack.options);
+    restart_rto_after_advance(ack.now, ack.options);
+    const AckSample sample = describe_ack(count, ack);
+    if (sample.is_cwnd_limited) grow_window<false>(sample, ack.siblings);
+    advance_round(ack.now, ack.options);
+    probe_starts_ = ack.now;
     return {.newly_delivered = count, .has_advanced = true};
 }
 
 AckOutcome SubflowSender::on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                                  const Siblings& siblings, const TransportOptions& options) {
     SF_VALIDATE(cumulative <= snd_nxt_);
-    if (is_ordinary(cumulative, sack_blocks)) [[likely]]
-        return on_ordinary_ack(cumulative, echo, now, siblings, options);
-    AckOutcome outcome;
-    account_cwnd(now);
-    delivered_at_ = now;
-    if (samples_delivery_) [[unlikely]]
-        sample_cumulative(cumulative);
-    const std::uint32_t latest_before = latest_delivered_[0];
-
-    if (cumulative > snd_una_) {
-        outcome.has_advanced = true;
-        if (sacked_.empty()) [[likely]] {
-            outcome.newly_delivered = cumulative - snd_una_;
-            do {
-                deliver(packets_[snd_una_], echo, options);
-                packets_.pop_front();
-            } while (++snd_una_ != cumulative);
-        } else {
-            outcome.newly_delivered = advance_past_sacked(cumulative, echo, options);
-        }
-    }
-    SeqRange duplicate;
-    if (!sack_blocks.empty()) [[unlikely]] {
-        if (options.dsack) duplicate = reported_duplicate(cumulative, sack_blocks);
-        outcome.newly_delivered += apply_sack(sack_blocks, echo, options);
-    }
-
-    acked_since_loss_ += outcome.newly_delivered;
-    if (outcome.newly_delivered != 0) {
-        add_rtt_sample(now - echo, options);
-        if (has_monitor_) monitor_->on_rtt(echo, now - echo, now, rtt_.srtt());
-    }
-    if (outcome.has_advanced) restart_rto_after_advance(now, options);
-
-    const bool uses_time = options.loss_detection == LossDetection::Rack;
-    bool found_losses = false;
-    bool probe_repaired = false;
-    if (uses_time) {
-        if (latest_delivered_[0] != latest_before) latest_rtt_ = now - latest_sent_time_;
-        if (duplicate.end != 0) [[unlikely]]
-            adapt_reordering_window(duplicate);
-        found_losses = detect_losses_by_time(now);
-        if (probe_ != Probe::None) [[unlikely]]
-            probe_repaired = judge_probe(outcome, duplicate);
-    } else {
-        found_losses = detect_losses();
-    }
-    const SenderState state_before = state_;
-    AckSample sample = describe_ack(outcome.newly_delivered, now - echo, now, options);
-    if (sees_every_ack_ && outcome.newly_delivered != 0) {
-        let_controller_decide(Cause::Ack, now, [&]<class C>(C& controller, Reason* why) {
-            sample.why = why;
-            if constexpr (SeesEveryAck<C>) controller.on_every_ack(window_, sample, siblings);
-        });
-    }
-    bool is_groundless = false;
-    if (undo_cwnd_ != 0 && state_ != SenderState::Open) [[unlikely]]
-        is_groundless = is_recovery_groundless(outcome, echo, duplicate);
-    if (state_ != SenderState::Open && (snd_una_ >= recovery_point_ || is_groundless)) {
-        // RFC 6675 section 5: the recovery point is acknowledged. A loss state just goes on growing from where it is.
-        if (state_ == SenderState::Recovery && !governs_recovery_)
-            decide(Cause::RecoveryExit, now, sender_rules::kRecoveryExit,
-                   [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
-        state_ = SenderState::Open;
-        outcome.ended_recovery = true;
-        forget_duplicates_in_time();
-        if (is_groundless) {
-            decide(Cause::RecoveryExit, now, sender_rules::kUndo, [&](Reason* why) {
-                if (why != nullptr) why->set(sender_rules::kUndo, {undo_cwnd_, undo_ssthresh_});
-                undo_reduction();
-            });
-            found_losses = false;
-        }
-        undo_cwnd_ = 0;
-        let_controller_decide(Cause::RecoveryExit, now, [&]<class C>(C& controller, Reason* why) {
-            sample.why = why;
-            if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
-        });
-    }
-    if (found_losses && state_ == SenderState::Open) {
-        // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
-        // them were acknowledged on the way back to Open.
-        enter_recovery(now, siblings, options);
-        outcome.began_recovery = true;
-    } else if (probe_repaired && state_ == SenderState::Open) [[unlikely]] {
-        // RFC 8985 section 7.4: the loss was real, and it is the only one.
-        ++stats_.marked_lost;
-        tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), now}, siblings);
-        if (!governs_recovery_)
-            decide(Cause::Loss, now, sender_rules::kProbeRepaired,
-                   [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
-        outcome.began_recovery = outcome.ended_recovery = true;
-    }
-    if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
-        DeliverySample delivery = sampler_.sample(now, now - echo, stats_.marked_lost);
-        delivery.newly_delivered_pkts = outcome.newly_delivered;
-        tell_delivery(delivery, siblings);
-    }
-    if (state_ == SenderState::Recovery) {
-        if (!governs_recovery_) update_recovery_window(outcome, found_losses, now, options);
-    } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
-        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
-        decide(Cause::Ack, now, sender_rules::kUnexplained, [&](Reason* why) {
-            sample.why = why;
-            grow_window<true>(sample, siblings);
-        });
-    }
-    if (has_monitor_) [[unlikely]]
-        tell_intervals(now, siblings);
-    advance_round(now, options);
-    if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = now;
+    const Ack ack{cumulative, sack_blocks, echo, now, siblings, options};
+    const AckOutcome outcome = is_ordinary(cumulative, sack_blocks) ? on_ordinary_ack(ack) : on_ack_step_by_step(ack);
 #ifdef SUBFLOW_VALIDATE
     check_invariants();
 #endif
     return outcome;
+}
+
+// In this order: what arrived, how long it took, what is lost, what that does to the window, by how much it grows.
+AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
+    AckOutcome outcome;
+    account_cwnd(ack.now);
+    delivered_at_ = ack.now;
+    const std::uint32_t latest_before = latest_delivered_[0];
+    const SeqRange duplicate = deliver_acknowledged(ack, outcome);
+    measure_round_trip(ack, outcome);
+    if (latest_delivered_[0] != latest_before) latest_rtt_ = ack.now - latest_sent_time_;
+    LossVerdict losses = judge_losses(ack, outcome, duplicate);
+
+    const SenderState state_before = state_;
+    AckSample sample = describe_ack(outcome.newly_delivered, ack);
+    if (sees_every_ack_ && outcome.newly_delivered != 0) tell_every_ack(sample, ack.siblings);
+    if (state_ != SenderState::Open) [[unlikely]]
+        leave_recovery(ack, duplicate, sample, losses, outcome);
+    if (state_ == SenderState::Open) reduce_after_loss(ack, losses, outcome);
+    if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
+        DeliverySample delivery = sampler_.sample(ack.now, ack.rtt(), stats_.marked_lost);
+        delivery.newly_delivered_pkts = outcome.newly_delivered;
+        tell_delivery(delivery, ack.siblings);
+    }
+    if (state_ == SenderState::Recovery) {
+        if (!governs_recovery_) update_recovery_window(outcome, losses.found, ack.now, ack.options);
+    } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
+        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
+        decide(Cause::Ack, ack.now, sender_rules::kUnexplained, [&](Reason* why) {
+            sample.why = why;
+            grow_window<true>(sample, ack.siblings);
+        });
+    }
+    if (has_monitor_) [[unlikely]]
+        tell_intervals(ack.now, ack.siblings);
+    advance_round(ack.now, ack.options);
+    if (outcome.has_advanced || outcome.newly_delivered != 0) probe_starts_ = ack.now;
+    return outcome;
+}
+
+// Books what arrived. Returns the range that is reported as received twice.
+SF_INLINE SeqRange SubflowSender::deliver_acknowledged(const Ack& ack, AckOutcome& outcome) {
+    if (samples_delivery_) [[unlikely]]
+        sample_cumulative(ack.cumulative);
+    if (ack.cumulative > snd_una_) {
+        outcome.has_advanced = true;
+        if (sacked_.empty()) [[likely]] {
+            outcome.newly_delivered = ack.cumulative - snd_una_;
+            do {
+                deliver(packets_[snd_una_], ack.echo, ack.options);
+                packets_.pop_front();
+            } while (++snd_una_ != ack.cumulative);
+        } else {
+            outcome.newly_delivered = advance_past_sacked(ack.cumulative, ack.echo, ack.options);
+        }
+    }
+    SeqRange duplicate;
+    if (!ack.sack_blocks.empty()) [[unlikely]] {
+        if (ack.options.dsack) duplicate = reported_duplicate(ack.cumulative, ack.sack_blocks);
+        outcome.newly_delivered += apply_sack(ack.sack_blocks, ack.echo, ack.options);
+    }
+    acked_since_loss_ += outcome.newly_delivered;
+    return duplicate;
+}
+
+SF_INLINE void SubflowSender::measure_round_trip(const Ack& ack, const AckOutcome& outcome) {
+    if (outcome.newly_delivered != 0) {
+        add_rtt_sample(ack.rtt(), ack.options);
+        if (has_monitor_) monitor_->on_rtt(ack.echo, ack.rtt(), ack.now, rtt_.srtt());
+    }
+    if (outcome.has_advanced) restart_rto_after_advance(ack.now, ack.options);
+}
+
+SF_INLINE SubflowSender::LossVerdict SubflowSender::judge_losses(const Ack& ack, const AckOutcome& outcome,
+                                                                 SeqRange duplicate) {
+    if (ack.options.loss_detection == LossDetection::DupAck) return {.found = detect_losses()};
+    if (duplicate.end != 0) [[unlikely]]
+        adapt_reordering_window(duplicate);
+    LossVerdict losses{.found = detect_losses_by_time(ack.now)};
+    if (probe_ != Probe::None) [[unlikely]]
+        losses.probe_repaired = judge_probe(outcome, duplicate);
+    return losses;
+}
+
+SF_INLINE void SubflowSender::tell_every_ack(AckSample& sample, const Siblings& siblings) {
+    let_controller_decide(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
+        sample.why = why;
+        if constexpr (SeesEveryAck<C>) controller.on_every_ack(window_, sample, siblings);
+    });
+}
+
+// RFC 6675 section 5: the recovery point is acknowledged, or there was nothing to recover from. A loss state just goes
+// on growing from where it is.
+void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
+                                   AckOutcome& outcome) {
+    const bool is_groundless = undo_cwnd_ != 0 && is_recovery_groundless(outcome, ack.echo, duplicate);
+    if (snd_una_ < recovery_point_ && !is_groundless) return;
+    if (state_ == SenderState::Recovery && !governs_recovery_)
+        decide(Cause::RecoveryExit, ack.now, sender_rules::kRecoveryExit,
+               [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
+    state_ = SenderState::Open;
+    outcome.ended_recovery = true;
+    forget_duplicates_in_time();
+    if (is_groundless) {
+        decide(Cause::RecoveryExit, ack.now, sender_rules::kUndo, [&](Reason* why) {
+            if (why != nullptr) why->set(sender_rules::kUndo, {undo_cwnd_, undo_ssthresh_});
+            undo_reduction();
+        });
+        losses.found = false;
+    }
+    undo_cwnd_ = 0;
+    let_controller_decide(Cause::RecoveryExit, ack.now, [&]<class C>(C& controller, Reason* why) {
+        sample.why = why;
+        if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, ack.siblings);
+    });
+}
+
+SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckOutcome& outcome) {
+    if (losses.found) {
+        // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
+        // them were acknowledged on the way back to Open.
+        enter_recovery(ack.now, ack.siblings, ack.options);
+        outcome.began_recovery = true;
+    } else if (losses.probe_repaired) [[unlikely]] {
+        // RFC 8985 section 7.4: the loss was real, and it is the only one.
+        ++stats_.marked_lost;
+        tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
+        if (!governs_recovery_)
+            decide(Cause::Loss, ack.now, sender_rules::kProbeRepaired,
+                   [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
+        outcome.began_recovery = outcome.ended_recovery = true;
+    }
 }
 
 // Books the deliveries of a cumulative acknowledgement for the rate sample, before their packets are forgotten.

@@ -294,6 +294,22 @@ private:
         std::uint32_t seq = 0;
         std::uint32_t transmission = 0;
     };
+    // An acknowledgement in hand: the arguments of on_ack().
+    struct Ack {
+        std::uint32_t cumulative;
+        std::span<const SeqRange> sack_blocks;
+        Nanos echo;
+        Nanos now;
+        const Siblings& siblings;
+        const TransportOptions& options;
+
+        Nanos rtt() const { return now - echo; }
+    };
+    // What it shows of losses.
+    struct LossVerdict {
+        bool found = false;           // some packet is lost
+        bool probe_repaired = false;  // one was lost, and a tail loss probe has repaired it
+    };
 
     void count_sent(Nanos now) {
         last_sent_ = now;
@@ -443,11 +459,18 @@ private:
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
-    AckSample describe_ack(std::uint32_t newly_delivered, Nanos rtt, Nanos now, const TransportOptions& options) const;
+    AckSample describe_ack(std::uint32_t newly_delivered, const Ack& ack) const;
     template <bool kAsksWhy>
     void grow_window(const AckSample& sample, const Siblings& siblings);
-    AckOutcome on_ordinary_ack(std::uint32_t cumulative, Nanos echo, Nanos now, const Siblings& siblings,
-                               const TransportOptions& options);
+    AckOutcome on_ordinary_ack(const Ack& ack);
+    AckOutcome on_ack_step_by_step(const Ack& ack);
+    SeqRange deliver_acknowledged(const Ack& ack, AckOutcome& outcome);
+    void measure_round_trip(const Ack& ack, const AckOutcome& outcome);
+    LossVerdict judge_losses(const Ack& ack, const AckOutcome& outcome, SeqRange duplicate);
+    void tell_every_ack(AckSample& sample, const Siblings& siblings);
+    void leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
+                        AckOutcome& outcome);
+    void reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckOutcome& outcome);
     // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
     void start_probe_timer(const TransportOptions& options) {
         if (options.loss_detection == LossDetection::Rack) {
