@@ -18,7 +18,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _ICON = 16
-TRACK_HEIGHT = 26
+_TRACK_HEIGHT = 26
 """Of the track in the strip, px; here, for the room is kept before there is a track."""
 _ABOVE, _AROUND = 1, 1  # px: the edge of the strip, and what is left free above and below its parts
 BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_forward", "next_event", "end")
@@ -121,7 +121,7 @@ class TransportStrip(QWidget):
         self._left_out.setObjectName("playhead_left_out")
         self._left_out.setToolTip(tr("A link has more packets than can be told apart: only some of them are drawn"))
         self._left_out.hide()
-        self.track = TimeTrack(self)
+        self.track = TimeTrack(_TRACK_HEIGHT, self)
         self.track.wanted.connect(self._playhead.seek)
         self.track.play_wanted.connect(self._actions["play"].trigger)
         self.speed = QComboBox(self)
@@ -182,7 +182,7 @@ class TransportStrip(QWidget):
     def _row_height(self) -> int:
         """What one row needs, with the widest choice of parts, before there are any."""
         probes = (QLineEdit(self), QComboBox(self))
-        height = max(TRACK_HEIGHT, *(probe.sizeHint().height() for probe in probes))
+        height = max(_TRACK_HEIGHT, *(probe.sizeHint().height() for probe in probes))
         for probe in probes:
             probe.deleteLater()
         return height + _ABOVE + 2 * _AROUND

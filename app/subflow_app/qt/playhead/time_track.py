@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.playhead.strip import TRACK_HEIGHT
 from subflow_app.qt.theme import Tokens, current_tokens
 
 _STEPS = 100_000  # of the value that screen readers are told
@@ -37,7 +36,7 @@ class TimeTrack(QSlider):
     wanted = Signal(float)  # s
     play_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, height: int, parent: QWidget | None = None) -> None:
         """Without a run."""
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setObjectName("time_track")
@@ -45,6 +44,7 @@ class TimeTrack(QSlider):
         self.setRange(0, _STEPS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._height = height
         self._end_s = 1.0
         self._known_s = 0.0
         self._time_s = 0.0
@@ -153,11 +153,11 @@ class TimeTrack(QSlider):
 
     def sizeHint(self) -> QSize:
         """As high as a knob with ticks on both sides."""
-        return QSize(240, TRACK_HEIGHT)
+        return QSize(240, self._height)
 
     def minimumSizeHint(self) -> QSize:
         """It may be squeezed."""
-        return QSize(80, TRACK_HEIGHT)
+        return QSize(80, self._height)
 
     def _x_of(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
         return _MARGIN + time_s / self._end_s * (self.width() - 2 * _MARGIN)
