@@ -23,10 +23,10 @@ from subflow_app.core.plots.spec import measured_mean
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.summary_text import flow_table
 from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.models.legend_model import GOODPUT_ROLE
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend import Legend
+from subflow_app.qt.plotting.legend_model import GOODPUT_ROLE
 from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_sim import parse_scenario

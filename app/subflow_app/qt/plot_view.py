@@ -15,8 +15,8 @@ from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.traces import SeriesKey, Traces
 from subflow_app.qt.choices import DEFAULT_PLOTS
-from subflow_app.qt.models.legend_model import LegendModel
 from subflow_app.qt.plotting.curve_id import run_names
+from subflow_app.qt.plotting.legend_model import LegendModel
 from subflow_app.qt.plotting.legend_values import LegendValues, mean_values, present_values, summed_up, values_at
 from subflow_app.qt.plotting.plot_texts import left_out_text
 from subflow_app.qt.plotting.visible_keys import visible_keys

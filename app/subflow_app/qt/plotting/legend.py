@@ -41,8 +41,8 @@ from PySide6.QtWidgets import (
 from subflow_app.core import palette
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots import Curve
-from subflow_app.qt.models.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_ROLE, LegendModel, line_colour
 from subflow_app.qt.plotting.curve_id import CurveId
+from subflow_app.qt.plotting.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_ROLE, LegendModel, line_colour
 from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.elided_label import ElidedLabel
