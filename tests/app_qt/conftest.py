@@ -58,7 +58,7 @@ def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
     left = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
     assert [t.name for t in threading.enumerate() if t not in threads and not t.daemon] == []
-    theme._set_current(theme.LIGHT)
+    theme.set_current(theme.LIGHT)
 
 
 @pytest.fixture

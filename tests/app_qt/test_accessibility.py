@@ -13,9 +13,10 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
 
 from subflow_app.qt.actions import ACTIONS
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.docks import LAYOUT_VERSION
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.theme import CONTRAST, DARK, Theme, ThemeMode, Tokens, contrast_ratio
+from subflow_app.qt.theme import CONTRAST, DARK, ThemeMode, Tokens, contrast_ratio
 from subflow_app.qt.window_state import placed_on
 
 SCREEN = QRect(0, 0, 1920, 1040)

@@ -15,9 +15,9 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.qt.app import _LogFile
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import Theme
 
 
 @pytest.fixture

@@ -9,8 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.qt import theme
-from subflow_app.qt.theme import CONTRAST, DARK, LIGHT, Theme, Tokens, contrast_ratio
+from subflow_app.qt import app_theme, theme
+from subflow_app.qt.app_theme import Theme
+from subflow_app.qt.theme import CONTRAST, DARK, LIGHT, Tokens, contrast_ratio
 
 SETS = [LIGHT, DARK, CONTRAST]
 # (text colour, what it is drawn on); WCAG AA asks for 4.5:1 for text of normal size.
@@ -93,8 +94,8 @@ def test_high_contrast_of_the_desktop_is_followed(qapp: QApplication, monkeypatc
     applied = Theme(qapp, "system")
     assert theme.current_tokens() is LIGHT
 
-    monkeypatch.setattr(theme, "system_wants_contrast", lambda: True)
-    theme._accessibility()[1].contrastPreferenceChanged.emit(Qt.ContrastPreference.HighContrast)
+    monkeypatch.setattr(app_theme, "system_wants_contrast", lambda: True)
+    app_theme._accessibility()[1].contrastPreferenceChanged.emit(Qt.ContrastPreference.HighContrast)
 
     assert theme.current_tokens() is CONTRAST
     applied.set_mode("dark")

@@ -9,10 +9,11 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.settings import Settings
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import Theme, ThemeMode
+from subflow_app.qt.theme import ThemeMode
 from subflow_app.qt.training.session import DeskMaker
 from subflow_app.qt.window_state import WindowStateFile
 

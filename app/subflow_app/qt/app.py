@@ -30,11 +30,12 @@ from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO, resource_path
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.core.settings import load_settings
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.display import Application, application_or_end
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.speech import choose_language
-from subflow_app.qt.theme import MODES, Theme, ThemeMode
+from subflow_app.qt.theme import MODES, ThemeMode
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import QApplication
 from subflow_app.core.bench_crowd import CrowdFigure, crowd_text
 from subflow_app.core.settings import Settings
 from subflow_app.qt.app import make_application
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.heartbeat import Heartbeat
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import Theme
 from subflow_app.qt.window_state import WindowStateFile
 
 _SIZE = (1400, 900)

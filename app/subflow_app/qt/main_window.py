@@ -20,6 +20,7 @@ from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.agent_feature import AgentFeature
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
@@ -50,7 +51,7 @@ from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.theme import Theme, ThemeMode, Tokens, bar_style, current_tokens
+from subflow_app.qt.theme import ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
