@@ -346,7 +346,6 @@ class MainWindow(QMainWindow):
         self.preferences.change(self.preferences.settings.with_decisions(is_on))
 
     def set_theme(self, mode: ThemeMode) -> None:
-        """Switches and remembers the theme."""
         self.theme.set_mode(mode)
         self.preferences.change(self.preferences.settings.with_theme(mode))
 
