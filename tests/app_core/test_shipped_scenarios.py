@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.paper.figure_plan import run_plan
 from subflow_app.core.paper.figures import save_figure
 from subflow_app.core.plots import PLOTS
 from subflow_app.core.resources import find_scenario, scenario_names
-from subflow_app.core.running.runs import RunJob, RunState
+from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.core.traces import StoredTraces
 from subflow_store import open_store
@@ -23,7 +24,7 @@ def test_shipped_scenario_runs_and_its_stored_traces_equal_the_live_ones(name: s
     with open_store(tmp_path / "runs.db") as store:
         job = RunJob(source.scenario, source.text, store=store)
         result = job.run()
-        assert result.status is RunState.FINISHED
+        assert result.status is JobState.FINISHED
         assert result.run_id is not None
         stored = StoredTraces(store, result.run_id)
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.policies import Plan, write_random_policy
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.core.running.run_queue import QueueState
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.qt.main_window import MainWindow
 
 
@@ -66,7 +66,7 @@ def test_the_queue_takes_no_run_with_a_broken_policy_and_takes_the_next_one(
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.bar.trigger("queue.add")
     qtbot.waitUntil(lambda: not window.queue_session.queue.is_busy, timeout=20_000)
-    assert [entry.state for entry in window.queue_session.queue.entries()] == [QueueState.FINISHED]
+    assert [entry.state for entry in window.queue_session.queue.entries()] == [JobState.FINISHED]
 
 
 def test_what_runs_is_the_policy_that_was_checked_even_if_its_file_breaks_since(

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.core.running.run_queue import QueueState
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
 from subflow_app.qt.queue.table_model import COLUMNS
@@ -17,11 +17,11 @@ from subflow_store import StoreFull
 ENDLESS = TWO_PATHS.replace('duration = "2s"', 'duration = "200000s"')
 
 
-def states(window: MainWindow) -> list[QueueState]:
+def states(window: MainWindow) -> list[JobState]:
     return [entry.state for entry in window.queue_session.queue.entries()]
 
 
-def wait_for(qtbot: QtBot, window: MainWindow, *wanted: QueueState) -> None:
+def wait_for(qtbot: QtBot, window: MainWindow, *wanted: JobState) -> None:
     qtbot.waitUntil(lambda: states(window) == list(wanted), timeout=20_000)
     window.queue_session.refresh()
 
@@ -41,7 +41,7 @@ def test_a_grid_of_runs_goes_on_beside_the_foreground_run(
     window.bar.trigger("queue.add_several")
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):
         window.bar.trigger("run.toggle")
-    wait_for(qtbot, window, *[QueueState.FINISHED] * 4)
+    wait_for(qtbot, window, *[JobState.FINISHED] * 4)
     runs = window.history.runs()
     assert len(runs) == 5
     assert {(run.name, run.seed) for run in runs if run.tags == ("batch",)} == {
@@ -69,11 +69,11 @@ def test_selected_runs_are_cancelled_moved_and_tried_again(qtbot: QtBot, window:
     select(window, 0, 1)
     assert not window.bar["queue.retry"].isEnabled()
     window.bar.trigger("queue.cancel")
-    wait_for(qtbot, window, QueueState.CANCELLED, QueueState.CANCELLED, QueueState.RUNNING)
+    wait_for(qtbot, window, JobState.CANCELLED, JobState.CANCELLED, JobState.RUNNING)
     window.bar.trigger("queue.toggle")
     select(window, 1)
     window.bar.trigger("queue.retry")
-    assert states(window)[1] is QueueState.WAITING
+    assert states(window)[1] is JobState.WAITING
     window.bar.trigger("queue.remove")
     assert len(states(window)) == 2
 
@@ -87,11 +87,11 @@ def test_closing_asks_about_queued_runs_and_keeps_what_ran(
     dialogs.answer("confirm", False)
     window.close()
     assert window.isVisible()
-    assert states(window) == [QueueState.RUNNING]
+    assert states(window) == [JobState.RUNNING]
     store = window.database.store
     assert store is not None
     window.queue_session.queue.cancel([1])
-    wait_for(qtbot, window, QueueState.CANCELLED)
+    wait_for(qtbot, window, JobState.CANCELLED)
     assert [run.status for run in store.runs()] == ["stopped"]
 
 
@@ -104,7 +104,7 @@ def test_a_store_that_fails_leaves_a_banner_with_ways_on_and_the_queue_goes_on(
     monkeypatch.setattr(window.database.store, "start_run", fail)
     window.bar.trigger("queue.add")
     window.bar.trigger("queue.add")
-    wait_for(qtbot, window, QueueState.FINISHED, QueueState.FINISHED)
+    wait_for(qtbot, window, JobState.FINISHED, JobState.FINISHED)
     assert "the disk is full" in window.banners.text("not_stored")
     assert len(window.unsaved.jobs) == 2
     window.unsaved._runs.clear()

@@ -378,13 +378,14 @@ def test_refused_scenario_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_eta_and_speed_are_shown() -> None:
-    from subflow_app.core.running.runs import RunProgress, RunState
+    from subflow_app.core.jobs.progress import JobState
+    from subflow_app.core.running.runs import RunProgress
     from subflow_app.qt.widgets.run_status import RunStatus
 
     status = RunStatus()
-    status.show_progress(RunProgress(RunState.RUNNING, 12.34, 60.0, 9.98, 4.77, 1000, 0.1))
+    status.show_progress(RunProgress(JobState.RUNNING, 12.34, 60.0, 9.98, 4.77, 1000, 0.1))
     assert status.text() == "12.3 of 60 s · 10× real time · 4.8 s left"
-    status.show_progress(RunProgress(RunState.RUNNING, 0.0, 60.0, 0.0, math.nan, 0, 0.0))
+    status.show_progress(RunProgress(JobState.RUNNING, 0.0, 60.0, 0.0, math.nan, 0, 0.0))
     assert status.text() == "0.0 of 60 s"
-    status.show_progress(RunProgress(RunState.PAUSED, 12.34, 60.0, 9.98, 4.77, 1000, 0.1))
+    status.show_progress(RunProgress(JobState.PAUSED, 12.34, 60.0, 9.98, 4.77, 1000, 0.1))
     assert status.text().endswith("paused")

@@ -16,7 +16,8 @@ from tests.cli.conftest import Answer, Subflow
 from tests.helpers.fake_agent import register_fake_agent
 
 from subflow_app.core import paths
-from subflow_app.core.learning.training import JobState, TrainingJob
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import living_process
 from subflow_store import open_store
 

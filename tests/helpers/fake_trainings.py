@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.policy_surface import Feature, Observations
 from subflow_app.core.learning.training_desk import (
     DocumentText,
@@ -19,7 +20,7 @@ from subflow_app.core.learning.training_desk import (
     is_distribution,
 )
 from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
-from subflow_app.core.learning.training_progress import Comparison, JobState, Training
+from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_sim.params import Dimension, Param
 from subflow_sim.stats import Estimate
 

@@ -18,15 +18,14 @@ from pathlib import Path
 from subflow_agents.registry import agents
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.history.run_query import help_lines
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import ENGLISH, LANGUAGES
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
-from subflow_app.core.learning.training import JobState
 from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.core.learning.training_draft import training_label
 from subflow_app.core.paper.paper_styles import LEGENDS, STYLES
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.po_file import Catalogue, read_po
-from subflow_app.core.running.runs import RunState
 from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
@@ -130,7 +129,7 @@ def _table_texts() -> Iterator[tuple[str, str]]:
             yield "gestures", text
     for _written, tip in help_lines():
         yield "search", tip
-    for state in (*RunState, *JobState):
+    for state in JobState:
         yield "states", state.value
     for group in GROUPS:
         yield "plots", group

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.experiments.retraining import Retraining
-    from subflow_app.core.learning.kept_trainings import KeptProgress
+    from subflow_app.core.jobs.progress import JobProgress
     from subflow_store import Store
 
 
@@ -57,10 +57,10 @@ def retrain(
     return training, [training.changed(recipe) for recipe in recipes], 0
 
 
-def _show(bar: Progress, progress: KeptProgress) -> None:
+def _show(bar: Progress, progress: JobProgress) -> None:
     from subflow_app.core.number_text import duration_text
 
-    text = f"{progress.finished} of {progress.trainings} trainings · {progress.label}"
+    text = f"{progress.finished} of {progress.runs} trainings · {progress.doing}"
     bar.update(
         bar.task_ids[0],
         completed=progress.fraction,

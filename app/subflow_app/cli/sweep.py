@@ -17,7 +17,8 @@ from subflow_app.cli.terminal import print_error, print_json, print_line, print_
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from subflow_app.core.sweeps.sweep_job import SweepJob, SweepProgress, SweepResult
+    from subflow_app.core.jobs.progress import JobProgress
+    from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult
     from subflow_app.core.sweeps.sweep_plan import SweepPlan
     from subflow_app.core.sweeps.sweep_table import SweepTable
     from subflow_store import Store
@@ -237,7 +238,7 @@ def _run(job: SweepJob) -> tuple[SweepResult, int]:
     return in_background(job, job.run, job.plan.name, lambda bar: _show(bar, job.progress))
 
 
-def _show(bar: Progress, progress: SweepProgress) -> None:
+def _show(bar: Progress, progress: JobProgress) -> None:
     from subflow_app.core.number_text import count_text, duration_text
 
     if progress.state == "checking":

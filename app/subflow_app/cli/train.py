@@ -298,7 +298,7 @@ class _Watched:
 
 
 def _exit_code(job: TrainingJob, signal_number: int) -> int:
-    from subflow_app.core.learning.training import JobState
+    from subflow_app.core.jobs.progress import JobState
 
     if job.state in (JobState.FAILED, JobState.INTERRUPTED) and not signal_number:
         print_error(f"the training failed: {job.message}")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.live_changes import LiveChange
-from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, RunState, decision_limits
+from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, decision_limits
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt.workers import Workers
@@ -229,11 +230,11 @@ def is_kept(result: RunResult) -> bool:
 def ended_text(job: RunJob, result: RunResult) -> str:
     """One sentence on how a run ended, for the status bar."""
     run, time = job.name, f"{job.progress.sim_time_s:.1f}"
-    if result.status is RunState.FINISHED:
+    if result.status is JobState.FINISHED:
         if is_kept(result):
             return tr("{run}: finished, kept as run {number}", run=run, number=result.run_id)
         return tr("{run}: finished, in memory only", run=run)
-    if result.status is RunState.STOPPED:
+    if result.status is JobState.STOPPED:
         if is_kept(result):
             return tr("{run}: stopped at {time} s, kept", run=run, time=time)
         return tr("{run}: stopped at {time} s, in memory only", run=run, time=time)

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.live_changes import LiveChange, describe_change
-from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, RunState
+from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.database import DatabaseControl
@@ -168,7 +169,7 @@ class RunSession(QObject):
         """Whether pictures follow the run now: at full speed they would only hold it up."""
         now = time.monotonic()
         job = self._runs.job
-        is_express = job is not None and job.speed_limit is None and progress.state is RunState.RUNNING
+        is_express = job is not None and job.speed_limit is None and progress.state is JobState.RUNNING
         if is_express and now - self._drawn_at < _EXPRESS_DRAWING_S:
             return False
         self._drawn_at = now
@@ -201,7 +202,7 @@ class RunSession(QObject):
             self._unsaved.add(job, result)
         self.stored.emit()
         self.told.emit(ended_text(job, result))
-        if result.status is not RunState.FINISHED:
+        if result.status is not JobState.FINISHED:
             self._next.clear()
         # Not from inside the signal: others have not heard yet that this run is over.
         QTimer.singleShot(0, self, self._run_next)

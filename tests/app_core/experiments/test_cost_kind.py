@@ -9,10 +9,10 @@ from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments import cost, cost_kind
 from subflow_app.core.experiments.cost import heap_bytes, measure_cost
 from subflow_app.core.experiments.cost_kind import CostKind
-from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.sweeps.executors import executor_maker
 from subflow_sim.scenario import load_scenario
@@ -64,7 +64,7 @@ def written(folder: Path, text: str = RECIPE) -> Recipe:
     return load_recipe(str(path))
 
 
-def carried_out(recipe: Recipe, store: Store) -> tuple[Progress, Results]:
+def carried_out(recipe: Recipe, store: Store) -> tuple[JobProgress, Results]:
     kind = CostKind()
     job = kind.job(recipe, store, is_quick=False, seeds=recipe.seeds, executor=executor_maker(1, None))
     job.run()

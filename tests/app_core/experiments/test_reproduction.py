@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from tests.app_core.experiments.tiny import RECIPE, write_tiny
 
-from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.core.experiments.results import Results, VerdictKind, stored_results
 from subflow_app.core.experiments.runs_kind import RunValues
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_store import Store, open_store
 
 
@@ -156,7 +156,7 @@ def test_a_recipe_says_what_it_takes(recipe: Recipe, tmp_path: Path) -> None:
 class _Silent:
     """A job of which a run failed, and which does not say why."""
 
-    progress = Progress(2, finished=1, failed=1)
+    progress = JobProgress(2, finished=1, failed=1)
     problems = ()
 
     def run(self) -> None:

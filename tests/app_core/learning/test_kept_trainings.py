@@ -51,7 +51,7 @@ def test_one_that_was_cut_off_goes_on_from_its_checkpoint(tmp_path: Path) -> Non
     trainings.stop()
     worker.join()
     assert "stopped" in made[0].problem
-    assert trainings.progress.label == "Reno's rival"
+    assert trainings.progress.doing == "Reno's rival"
 
     (gone_on,) = KeptTrainings((long,), parent=tmp_path, trainer=TRAINER).run()
 

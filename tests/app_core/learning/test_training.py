@@ -17,7 +17,8 @@ import pytest
 
 from subflow_agents import ReportKind, TrainingConfig
 from subflow_app.core.errors import TrainingError
-from subflow_app.core.learning.training import JobState, TrainingJob
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import PROCESS, REPORTS, living_process, read_config, read_reports
 
 TRAINER = "tests.helpers.fake_training"

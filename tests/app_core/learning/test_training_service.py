@@ -16,8 +16,9 @@ from tests.helpers.fake_training import evaluation
 
 from subflow_agents import TrainingConfig
 from subflow_app.core.errors import TrainingError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning import training_service
-from subflow_app.core.learning.training import JobState, TrainingJob
+from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import living_process
 from subflow_app.core.learning.training_record import evaluation_figures, list_training, sync_all
 from subflow_app.core.learning.training_service import TrainingService

@@ -16,9 +16,10 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_agents import OptionSpec
 from subflow_app.core.errors import InputError, TrainingError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training_desk import DocumentText
 from subflow_app.core.learning.training_draft import DOCUMENT, TrainingOrder
-from subflow_app.core.learning.training_progress import JobState, Training
+from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.learning.trainings import Trainings, _param
 from subflow_app.core.paths import trainings_directory
 from subflow_sim.errors import ScenarioError

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange, describe_change, with_change
-from subflow_app.core.running.runs import RunJob, RunResult, RunState
+from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_sim.errors import ScenarioError, SimulationError
 from subflow_sim.scenario import parse_scenario
@@ -73,7 +74,7 @@ def test_the_stored_text_of_a_changed_run_gives_the_same_run(tmp_path: Path) -> 
         running.change(link="wifi", up=True)
         running.change(flow="download", subflow=1, open=False)
         result = running.finish()
-        assert result.status is RunState.FINISHED
+        assert result.status is JobState.FINISHED
         assert result.run_id is not None
         text = store.run(result.run_id).scenario_text
     assert text == running.job.scenario_text

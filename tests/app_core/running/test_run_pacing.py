@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from tests.helpers.fake_simulation import make_scenario
 
-from subflow_app.core.running.runs import RunJob, RunState
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.running.runs import RunJob
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import Event
 
@@ -87,7 +88,7 @@ def test_limited_run_takes_the_time_that_the_limit_asks() -> None:
 
     # 2 s of simulated time at 10 times real time: 0.2 s of wall time; late is possible on a busy machine, early is not.
     assert time.perf_counter() - started >= 0.2
-    assert result.status is RunState.FINISHED
+    assert result.status is JobState.FINISHED
     assert job.progress.speed <= 10.0
     # The summary counts what simulating cost, not what was waited.
     assert result.summary["wall_s"] < 0.1
@@ -104,7 +105,7 @@ def test_waiting_ends_at_once(act) -> None:
 
     thread.join(timeout=20)
     assert not thread.is_alive()
-    assert job.progress.state in (RunState.STOPPED, RunState.FINISHED)
+    assert job.progress.state in (JobState.STOPPED, JobState.FINISHED)
 
 
 def test_paused_run_can_be_stopped() -> None:
@@ -116,4 +117,4 @@ def test_paused_run_can_be_stopped() -> None:
     job.stop()
 
     thread.join(timeout=20)
-    assert job.progress.state is RunState.STOPPED
+    assert job.progress.state is JobState.STOPPED

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running import run_queue
-from subflow_app.core.running.run_queue import QueuedRun, QueueState, RunQueue, grid_of
+from subflow_app.core.running.run_queue import QueuedRun, RunQueue, grid_of
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_sim.errors import ScenarioError
@@ -168,4 +169,4 @@ def test_closing_keeps_what_was_simulated(store: Store) -> None:
     queue.close()
     assert states(queue) == ["cancelled", "cancelled"]
     assert [run.status for run in store.runs()] == ["stopped"]
-    assert QueueState.CANCELLED.is_over
+    assert JobState.CANCELLED.is_over

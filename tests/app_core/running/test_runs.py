@@ -14,8 +14,9 @@ from tests.helpers.fake_runs import RICH
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 from tests.helpers.networks import link, scenario, tcp
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running import run_recorder, runs
-from subflow_app.core.running.runs import RunJob, RunResult, RunState, decision_limits
+from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
 from subflow_app.core.traces import find_key
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
@@ -109,7 +110,7 @@ def test_finished_run_has_the_summary_with_wall_time_and_run_number() -> None:
     store = RecordingStore()
     result = make_job(store, seed=5).run()
 
-    assert result.status is RunState.FINISHED
+    assert result.status is JobState.FINISHED
     assert result.error is None
     assert result.store_error is None
     assert result.run_id == result.summary["run_id"] == 7
@@ -266,7 +267,7 @@ def test_stopped_run_is_kept_with_what_it_has() -> None:
     job: RunJob = make_job(store, on_chunk=at(4.0, lambda: job.stop()), scenario=LONG)
     result = job.run()
 
-    assert result.status is RunState.STOPPED
+    assert result.status is JobState.STOPPED
     assert result.run_id == 7
     assert store.finished["status"] == "stopped"
     assert 4.0 <= job.progress.sim_time_s < 100.0
@@ -277,7 +278,7 @@ def test_run_that_is_stopped_before_it_starts_ends_at_once() -> None:
     job = make_job()
     job.stop()
 
-    assert job.run().status is RunState.STOPPED
+    assert job.run().status is JobState.STOPPED
     assert job.progress.sim_time_s == 0.0
 
 
@@ -290,12 +291,12 @@ def test_failed_run_is_kept_up_to_the_failure(error: Exception) -> None:
     job = make_job(store, on_chunk=at(4.0, raise_it))
     result = job.run()
 
-    assert result.status is RunState.FAILED
+    assert result.status is JobState.FAILED
     assert result.error is error
     assert result.run_id == 7
     assert store.finished["status"] == "failed"
     assert sum(len(block) for _, block in store.blocks) >= 40
-    assert job.progress.state is RunState.FAILED
+    assert job.progress.state is JobState.FAILED
 
 
 def test_failure_without_even_a_summary_is_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,7 +307,7 @@ def test_failure_without_even_a_summary_is_kept_all_the_same(monkeypatch: pytest
     store = RecordingStore()
     result = make_job(store, on_chunk=at(4.0, fail)).run()
 
-    assert result.status is RunState.FAILED
+    assert result.status is JobState.FAILED
     assert str(result.error) == "a queue has lost count"
     assert result.summary["scenario"] == "Fake"
     assert store.finished["status"] == "failed"
@@ -318,7 +319,7 @@ def test_failing_store_does_not_stop_the_run_and_traces_stay_whole(step: str) ->
     job = make_job(store, scenario=RICH, decisions=DecisionLimits())
     result = job.run()
 
-    assert result.status is RunState.FINISHED
+    assert result.status is JobState.FINISHED
     assert isinstance(result.store_error, StoreFull)
     assert result.run_id is None
     assert result.summary["run_id"] is None
@@ -335,7 +336,7 @@ def test_paused_run_stands_still_stores_what_it_has_and_goes_on() -> None:
     class NotifyingStore(RecordingStore):
         def append(self, first_sample: int, block: np.ndarray) -> None:
             super().append(first_sample, block)
-            if job.progress.state is RunState.PAUSED:
+            if job.progress.state is JobState.PAUSED:
                 paused.set()
 
     store = NotifyingStore()
@@ -352,7 +353,7 @@ def test_paused_run_stands_still_stores_what_it_has_and_goes_on() -> None:
 
     job.resume()
     worker.join(DEADLINE_S)
-    assert results[0].status is RunState.FINISHED
+    assert results[0].status is JobState.FINISHED
     assert job.progress.sim_time_s == 1000.0
 
 
@@ -364,7 +365,7 @@ def test_paused_run_can_be_stopped() -> None:
     job.stop()
     worker.join(DEADLINE_S)
 
-    assert job.progress.state is RunState.STOPPED
+    assert job.progress.state is JobState.STOPPED
 
 
 def test_stop_and_pause_reach_into_the_chunk_at_hand() -> None:
@@ -390,7 +391,7 @@ class Interrupted(FakeSimulation):
 def test_a_chunk_that_was_cut_short_is_gone_on_with() -> None:
     job = RunJob(SCENARIO, "", simulation_maker=lambda *_: Interrupted(SCENARIO))
 
-    assert job.run().status is RunState.FINISHED
+    assert job.run().status is JobState.FINISHED
     assert job.progress.sim_time_s == SCENARIO.duration_s
 
 
@@ -401,12 +402,12 @@ def test_a_real_run_that_is_stopped_can_be_read() -> None:
     results: list[RunResult] = []
     worker = threading.Thread(target=lambda: results.append(job.run()))
     worker.start()
-    while job.progress.state is RunState.WAITING:
+    while job.progress.state is JobState.WAITING:
         pass
     job.stop()
     worker.join(DEADLINE_S)
 
-    assert results[0].status is RunState.STOPPED
+    assert results[0].status is JobState.STOPPED
     assert results[0].error is None
     assert results[0].summary["status"] == "stopped"
     assert results[0].summary["simulated_s"] == job.progress.sim_time_s < 2e4
@@ -463,7 +464,7 @@ def test_chunks_settle_at_a_wall_time_that_keeps_stop_and_progress_prompt(monkey
 
 def test_progress_tells_speed_and_time_to_go(monkeypatch: pytest.MonkeyPatch) -> None:
     job, simulation = costly_job(monkeypatch)
-    assert job.progress.state is RunState.WAITING
+    assert job.progress.state is JobState.WAITING
     assert np.isnan(job.progress.eta_s)
 
     seen = []

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from tests.app_core.sweeps.plans import LOSS, plan
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.sweeps.executors import executor_maker
 from subflow_app.core.sweeps.process_pool import ProcessPool
-from subflow_app.core.sweeps.sweep_job import SweepJob, SweepState
+from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_results import long_csv
 from subflow_app.core.sweeps.sweep_run import Answer
 from subflow_store import open_store
@@ -42,7 +43,7 @@ def test_a_killed_process_is_replaced_and_the_results_are_the_same() -> None:
         with open_store(":memory:") as store:
             job = SweepJob(swept, store, executor=maker)
             result = job.run()
-            assert (result.state, result.problems) == (SweepState.FINISHED, ())
+            assert (result.state, result.problems) == (JobState.FINISHED, ())
             table = job.table()
             assert table is not None
             texts.append(long_csv(table))
@@ -70,7 +71,7 @@ def test_a_stopped_pool_ends_its_processes() -> None:
 
         pool.wait = wait_and_stop  # type: ignore[method-assign]
         result = job.run()
-        assert result.state is SweepState.STOPPED
+        assert result.state is JobState.STOPPED
         assert pool.pids == ()
         assert 0 < result.progress.finished < 20
         assert len(store.runs(status="finished")) == result.progress.finished

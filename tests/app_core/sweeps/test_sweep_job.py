@@ -11,10 +11,11 @@ import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
 from subflow_app.core.errors import ClusterError, SweepError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.sweeps import executors
 from subflow_app.core.sweeps.executors import OwnProcess
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
-from subflow_app.core.sweeps.sweep_job import ATTEMPTS, SweepJob, SweepState
+from subflow_app.core.sweeps.sweep_job import ATTEMPTS, SweepJob
 from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import wide_csv
 from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
@@ -72,9 +73,9 @@ class Losing(OwnProcess):
 
 def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     job = SweepJob(plan(), store)
-    assert job.progress.state is SweepState.WAITING
+    assert job.progress.state is JobState.WAITING
     result = job.run()
-    assert (result.state, result.problems, result.error) == (SweepState.FINISHED, (), None)
+    assert (result.state, result.problems, result.error) == (JobState.FINISHED, (), None)
     assert (job.progress.finished, job.progress.fraction, job.progress.failed) == (12, 1.0, 0)
     assert result.sweep_id is not None
     rows = store.sweeps.runs(result.sweep_id)
@@ -130,7 +131,7 @@ def test_no_finished_run_is_made_twice_also_not_by_another_sweep(store: Store) -
     # Written differently, and in another order: the same runs, and one loss more.
     other = plan(name="Other", axes={CONTROLLER: ["olia", "lia"], LOSS: [0.02, 0.0, "10e-3", "3%"]}, seeds="2,1")
     job = SweepJob(other, store, executor=lambda: watched)
-    assert job.run().state is SweepState.FINISHED
+    assert job.run().state is JobState.FINISHED
     assert (job.progress.finished, job.progress.reused, watched.made) == (16, 12, 4)
     assert len(store.runs()) == 16
 
@@ -151,12 +152,12 @@ def test_a_stopped_sweep_is_kept_and_goes_on_where_it_was(store: Store) -> None:
     whole.run()
     job = SweepJob(plan(), store, executor=lambda: Watched(lambda made: job.stop() if made == 5 else None))
     result = job.run()
-    assert (result.state, job.progress.finished) == (SweepState.STOPPED, 5)
+    assert (result.state, job.progress.finished) == (JobState.STOPPED, 5)
     assert result.sweep_id is not None
     assert store.sweeps.get(result.sweep_id).state == "stopped"
     watched = Watched()
     again = SweepJob.resumed(store, result.sweep_id, executor=lambda: watched)
-    assert again.run().state is SweepState.FINISHED
+    assert again.run().state is JobState.FINISHED
     assert watched.made == 12 - 5
     assert [row.state for row in store.sweeps.rows()] == ["finished"]
     table, expected = again.table(), whole.table()
@@ -177,7 +178,7 @@ def test_a_paused_sweep_begins_nothing_until_it_is_resumed(store: Store) -> None
     thread = threading.Thread(target=job.run)
     thread.start()
     assert paused.wait(30)
-    while job.progress.state is not SweepState.PAUSED or job.progress.under_way:
+    while job.progress.state is not JobState.PAUSED or job.progress.under_way:
         assert thread.is_alive()
         thread.join(0.01)
     assert job.progress.finished == 4
@@ -198,7 +199,7 @@ def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) 
 
     job = SweepJob(plan(axes={LOSS: ["1%", "2%"]}), store, executor=lambda: Losing(is_lost))
     result = job.run()
-    assert (result.state, job.progress.finished, job.progress.failed) == (SweepState.FAILED, 3, 1)
+    assert (result.state, job.progress.finished, job.progress.failed) == (JobState.FAILED, 3, 1)
     assert len(lost) == ATTEMPTS == 3
     told = "point 2 (links.wifi.loss = 2%), seed 2: tried 3 times, and each time its process was ended by SIGKILL"
     assert result.problems == (told,)
@@ -208,7 +209,7 @@ def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) 
     # Once it works, only that one is made.
     watched = Watched()
     again = SweepJob.resumed(store, result.sweep_id, executor=lambda: watched)
-    assert (again.run().state, watched.made) == (SweepState.FINISHED, 1)
+    assert (again.run().state, watched.made) == (JobState.FINISHED, 1)
 
 
 def test_a_run_that_fails_does_not_stop_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +222,7 @@ def test_a_run_that_fails_does_not_stop_the_others(store: Store, monkeypatch: py
     monkeypatch.setattr(executors, "make_run", fail_once)
     job = SweepJob(plan(axes={LOSS: ["1%", "2%"]}), store)
     result = job.run()
-    assert (result.state, job.progress.finished, job.progress.failed) == (SweepState.FAILED, 3, 1)
+    assert (result.state, job.progress.finished, job.progress.failed) == (JobState.FAILED, 3, 1)
     assert result.problems[0].startswith("point 1 (links.wifi.loss = 1%), seed 2: ")
 
 
@@ -229,7 +230,7 @@ def test_workers_of_another_version_are_refused(store: Store, monkeypatch: pytes
     job = SweepJob(plan(), store)
     monkeypatch.setattr("subflow_app.core.sweeps.sweep_run.simulator_version", lambda: "0.0.1+other")
     result = job.run()
-    assert result.state is SweepState.FAILED
+    assert result.state is JobState.FAILED
     assert isinstance(result.error, ClusterError)
     assert "another version of Subflow (0.0.1+other)" in str(result.error)
     assert store.runs() == []

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from subflow_app.core.sweeps.sweep_job import SweepProgress, SweepState
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.sweeps.sweep_list import DELETE, STOP, TOGGLE, HereSweep, interrupted, possible, sweep_entries
 from subflow_store.sweep_values import SweepRecord
 
@@ -23,7 +23,7 @@ class MadeJob:
     """A job that stands somewhere."""
 
     sweep_id: int | None
-    progress: SweepProgress
+    progress: JobProgress
     plan: Any = field(default_factory=lambda: SimpleNamespace(name="Here"))
 
 
@@ -46,14 +46,14 @@ def record(number: int, state: str, finished: int = 2, **changes: Any) -> SweepR
     return kept._replace(**changes)
 
 
-def here(number: int, sweep_id: int | None, state: SweepState, **progress: Any) -> HereSweep:
-    job = MadeJob(sweep_id, SweepProgress(state, 4, **progress))
+def here(number: int, sweep_id: int | None, state: JobState, **progress: Any) -> HereSweep:
+    job = MadeJob(sweep_id, JobProgress(4, state=state, **progress))
     return HereSweep(number, cast(Any, job), MORNING)
 
 
 def test_what_goes_on_here_is_newer_than_what_the_store_says() -> None:
-    going = here(1, 2, SweepState.RUNNING, finished=3, eta_s=5.0)
-    checking = here(2, None, SweepState.CHECKING, checked=7)
+    going = here(1, 2, JobState.RUNNING, finished=3, eta_s=5.0)
+    checking = here(2, None, JobState.CHECKING, checked=7)
     entries = sweep_entries([record(3, "finished", 4), record(2, "running", 1)], [going, checking])
     # The newest has no id yet, and stands on top.
     assert [(entry.id, entry.number, entry.name) for entry in entries] == [
@@ -69,10 +69,10 @@ def test_what_goes_on_here_is_newer_than_what_the_store_says() -> None:
 
 
 def test_sweep_that_is_over_has_no_time_left() -> None:
-    entry = sweep_entries([], [here(1, 5, SweepState.STOPPED, finished=2, eta_s=9.0)])[0]
+    entry = sweep_entries([], [here(1, 5, JobState.STOPPED, finished=2, eta_s=9.0)])[0]
     assert math.isnan(entry.eta_s)
     assert entry.can_resume
-    assert sweep_entries([], [here(1, 5, SweepState.RUNNING)])[0].can_resume is False
+    assert sweep_entries([], [here(1, 5, JobState.RUNNING)])[0].can_resume is False
 
 
 def test_sweep_of_another_process_is_left_alone() -> None:
@@ -89,8 +89,8 @@ def test_sweep_of_another_process_is_left_alone() -> None:
         ([record(1, "finished", 4)], [], True, {DELETE}),
         ([record(1, "interrupted")], [], True, {TOGGLE, DELETE}),
         ([record(1, "interrupted")], [], False, set()),
-        ([record(1, "running")], [here(1, 1, SweepState.PAUSED)], True, {TOGGLE, STOP}),
-        ([record(1, "failed"), record(2, "running")], [here(1, 2, SweepState.RUNNING)], True, {TOGGLE, STOP, DELETE}),
+        ([record(1, "running")], [here(1, 1, JobState.PAUSED)], True, {TOGGLE, STOP}),
+        ([record(1, "failed"), record(2, "running")], [here(1, 2, JobState.RUNNING)], True, {TOGGLE, STOP, DELETE}),
     ],
 )
 def test_what_can_be_done(

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
-from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.measure_kind import MeasureKind
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.running.run_key import scenario_hash, simulator_version
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
@@ -163,10 +163,10 @@ class CostJob:
         self._seeds = tuple(seeds)
         self._stop = threading.Event()
         n_runs = len(recipe.series_of(is_quick=is_quick)) * len(self._seeds)
-        self._progress = Progress(n_runs)
+        self._progress = JobProgress(n_runs)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """How far it is."""
         return self._progress
 
@@ -191,7 +191,7 @@ class CostJob:
         n_runs = len(cases) * len(self._seeds)
         for known in _sessions(self._store, self._recipe, cases, _kept(self._store)):
             if (known.machine, known.simulator) == (here, simulator) and _is_complete(known, cases, self._seeds):
-                self._progress = Progress(n_runs, n_runs, n_runs)
+                self._progress = JobProgress(n_runs, n_runs, n_runs)
                 return
         session = _Session(datetime.now(UTC).isoformat(), here, simulator)
         began, done = time.monotonic(), 0
@@ -202,7 +202,7 @@ class CostJob:
                 self._measure(case, seed, session)
                 done += 1
                 eta_s = (n_runs - done) * (time.monotonic() - began) / done
-                self._progress = Progress(n_runs, done, eta_s=eta_s, doing=case.name)
+                self._progress = JobProgress(n_runs, done, eta_s=eta_s, doing=case.name)
 
     def _measure(self, case: _Case, seed: int, session: _Session) -> None:
         try:

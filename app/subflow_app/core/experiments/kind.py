@@ -3,44 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
 from subflow_app.core.experiments.measure_kind import MeasureKind
+from subflow_app.core.jobs.progress import JobProgress
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.sweeps.executors import ExecutorMaker
     from subflow_sim.report import Report
     from subflow_store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far an experiment is.
-
-    Attributes:
-        runs: all that it needs; runs, trainings or measurements.
-        finished: those that are there, taken over or made.
-        reused: those of them that were there already.
-        failed: those that could not be made.
-        eta_s: time still to go, s; NaN while unknown.
-        doing: what goes on besides; may be empty.
-    """
-
-    runs: int
-    finished: int = 0
-    reused: int = 0
-    failed: int = 0
-    eta_s: float = float("nan")
-    doing: str = ""
-
-    @property
-    def fraction(self) -> float:
-        """Share that is done, 0 to 1."""
-        return (self.finished + self.failed) / self.runs if self.runs else 1.0
 
 
 class Values(Protocol):
@@ -68,7 +42,7 @@ class Job(Protocol):
         """What went wrong so far, a line each."""
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """How far it is."""
 
     def run(self) -> None:

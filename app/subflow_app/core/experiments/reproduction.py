@@ -7,20 +7,19 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments import coverage
-from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.results import Results, stored_results
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
 from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store
 
-State = Literal["finished", "stopped", "failed"]
 
 # Of a run of which the recipe does not say what it takes, s.
 _USUAL_RUN_S = 0.5
@@ -37,8 +36,8 @@ class ReproductionOutcome:
         error: what ended it before its time; None if nothing did.
     """
 
-    state: State
-    progress: Progress
+    state: JobState
+    progress: JobProgress
     problems: tuple[str, ...] = ()
     error: Exception | None = None
 
@@ -77,7 +76,7 @@ class Reproduction:
         )
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """How far it is; cheap enough to ask for at every frame."""
         return self._job.progress
 
@@ -96,15 +95,15 @@ class Reproduction:
                 raise
             error, problems = exception, (*self._job.problems, str(exception))
         progress = self._job.progress
-        state: State = "finished"
+        state = JobState.FINISHED
         if error is not None or progress.failed:
-            state = "failed"
+            state = JobState.FAILED
             problems = problems or self._reasons(progress)
         elif progress.fraction < 1:
-            state = "stopped"
+            state = JobState.STOPPED
         return ReproductionOutcome(state, progress, problems, error)
 
-    def _reasons(self, progress: Progress) -> tuple[str, ...]:
+    def _reasons(self, progress: JobProgress) -> tuple[str, ...]:
         """Why runs failed of which the job itself has said nothing, as they have been kept."""
         told = f"{progress.failed} of {progress.runs} runs could not be made"
         try:
@@ -161,7 +160,7 @@ class Overall:
     number: int
     count: int
     name: str
-    current: Progress
+    current: JobProgress
     fraction: float
     eta_s: float
     runs: int
@@ -224,7 +223,7 @@ class Reproductions:
             min(ended + 1, len(self.each)) if self._began else 0,
             len(self.each),
             self.each[place].recipe.name if self.each else "",
-            told[place] if told else Progress(0),
+            told[place] if told else JobProgress(0),
             done / total if total else 1.0,
             (total - done) * pace,
             sum(progress.runs for progress in told),
@@ -232,7 +231,7 @@ class Reproductions:
         )
 
     @staticmethod
-    def _weight(each: Reproduction, progress: Progress) -> float:
+    def _weight(each: Reproduction, progress: JobProgress) -> float:
         told_s = expected_s(each.recipe, is_quick=each.is_quick)
         if math.isnan(told_s):
             return max(progress.runs, 1) * _USUAL_RUN_S

@@ -7,11 +7,12 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, expected_s
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
 from subflow_app.core.told_errors import is_told
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
-
-State = Literal["waiting", "running", "finished", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class QueuedState:
         problem: why it failed; empty if it did not.
     """
 
-    state: State
+    state: JobState
     is_quick: bool
     fraction: float = 0.0
     eta_s: float = math.nan
@@ -44,25 +43,25 @@ class QueuedState:
     @property
     def is_over(self) -> bool:
         """Whether nothing more will happen."""
-        return self.state not in ("waiting", "running")
+        return self.state.is_over
 
 
 @dataclass(slots=True, eq=False)
 class _Queued:
     recipe: Recipe
     is_quick: bool
-    state: State = "waiting"
+    state: JobState = JobState.WAITING
     problem: str = ""
     job: Reproduction | None = None
 
     def told(self) -> QueuedState:
         job = self.job
-        if self.state != "running" or job is None:
-            eta_s = expected_s(self.recipe, is_quick=self.is_quick) if self.state == "waiting" else math.nan
-            done = 1.0 if self.state == "finished" else 0.0
+        if self.state != JobState.RUNNING or job is None:
+            eta_s = expected_s(self.recipe, is_quick=self.is_quick) if self.state == JobState.WAITING else math.nan
+            done = 1.0 if self.state == JobState.FINISHED else 0.0
             return QueuedState(self.state, self.is_quick, done, eta_s, self.problem)
         progress = job.progress
-        return QueuedState("running", self.is_quick, progress.fraction, progress.eta_s)
+        return QueuedState(JobState.RUNNING, self.is_quick, progress.fraction, progress.eta_s)
 
 
 class ReproductionQueue:
@@ -121,7 +120,7 @@ class ReproductionQueue:
                 if queued.job is not None:
                     queued.job.stop()
                 else:
-                    queued.state = "stopped"
+                    queued.state = JobState.STOPPED
 
     def wait(self) -> None:
         """Until `run`, which has been called, has returned and writes no more."""
@@ -143,21 +142,21 @@ class ReproductionQueue:
         """Take the next one; from then on it can be stopped by its job."""
         with self._lock:
             for queued in self._queued.values():
-                if queued.state != "waiting":
+                if queued.state != JobState.WAITING:
                     continue
                 try:
                     queued.job = Reproduction(queued.recipe, self._store, is_quick=queued.is_quick, executor=executor)
                 except AppError as error:
                     # Of this experiment alone: the others have their turn.
-                    queued.state, queued.problem = "failed", str(error)
+                    queued.state, queued.problem = JobState.FAILED, str(error)
                     continue
-                queued.state = "running"
+                queued.state = JobState.RUNNING
                 return queued
         return None
 
     def _carry_out(self, queued: _Queued) -> None:
         assert queued.job is not None
-        state: State = "failed"
+        state = JobState.FAILED
         problem = ""
         try:
             self._copy_what_is_there(queued.recipe)

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from subflow_agents import AgentError
 from subflow_app.core.errors import RecipeError, TrainingError
 from subflow_app.core.experiments.recipe import Recipe, Series
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.json_document import number
-from subflow_app.core.learning.kept_trainings import KeptProgress, KeptTraining, KeptTrainings, WantedTraining
+from subflow_app.core.learning.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_folder import best_policy
 from subflow_app.core.learning.training_setup import TrainingRequest, request_of
@@ -96,7 +97,7 @@ class Retraining:
         self.policies: tuple[RetrainedPolicy, ...] = ()
 
     @property
-    def progress(self) -> KeptProgress:
+    def progress(self) -> JobProgress:
         """How far the trainings are."""
         return self._trainings.progress
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from subflow_app.core.experiments.kind import Job, Progress, Values
+from subflow_app.core.experiments.kind import Job, Values
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measures import MEASURES, RunMeasure
 from subflow_app.core.experiments.measuring import capacity_course
 from subflow_app.core.experiments.planning import ExperimentPlan, Part, Place, plan_experiment
 from subflow_app.core.experiments.run_data import RunData
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.sweeps.plan_file import plan_text
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_points import PointReader
@@ -90,7 +91,7 @@ class RunsJob:
         self.problems: tuple[str, ...] = ()
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """How far it is."""
         told = [job.progress for job in self._jobs]
         latest = told[-1] if told else None
@@ -100,7 +101,7 @@ class RunsJob:
         if latest is not None and waiting > 0 and latest.runs and not math.isnan(eta_s):
             made = latest.finished - latest.reused
             eta_s += waiting * latest.elapsed_s / made if made else 0.0
-        return Progress(
+        return JobProgress(
             runs,
             sum(each.finished for each in told),
             sum(each.reused for each in told),

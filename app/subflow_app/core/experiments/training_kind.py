@@ -35,16 +35,15 @@ from numpy.typing import NDArray
 
 from subflow_agents import AgentError, agent_names
 from subflow_app.core.errors import InputError, TrainingError
-from subflow_app.core.experiments.kind import Progress
 from subflow_app.core.experiments.measure_kind import Measure, MeasureKind
 from subflow_app.core.experiments.training_curves import COLUMNS, TrainingCurve, common_level
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.learning.kept_trainings import (
     KeptTraining,
     KeptTrainings,
     WantedTraining,
     is_same_training,
 )
-from subflow_app.core.learning.training import JobState
 from subflow_app.core.learning.training_service import default_limit
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.core.learning.training_worker import TRAINER
@@ -293,16 +292,16 @@ class TrainingRuns:
         return self._problems
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> JobProgress:
         """How far it is; a training under way counts for the part that is done."""
         told = self._trainings.progress
         if self._problems and not self._made:
-            return Progress(told.trainings, told.finished, failed=told.trainings - told.finished)
+            return JobProgress(told.runs, told.finished, failed=told.runs - told.finished)
         if self._made and not self._trainings.is_stopped:
             failed = sum(bool(each.problem) for each in self._made)
-            return Progress(told.trainings, told.trainings - failed, sum(each.was_there for each in self._made), failed)
-        doing = f"{told.label}: {told.fraction:.0%} of all steps" if told.label else ""
-        return Progress(told.trainings, told.finished, eta_s=told.eta_s, doing=doing)
+            return JobProgress(told.runs, told.runs - failed, sum(each.was_there for each in self._made), failed)
+        doing = f"{told.doing}: {told.fraction:.0%} of all steps" if told.doing else ""
+        return JobProgress(told.runs, told.finished, eta_s=told.eta_s, doing=doing)
 
     def stop(self) -> None:
         """End soon; what is under way goes on from its checkpoint the next time."""

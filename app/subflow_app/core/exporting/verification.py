@@ -16,6 +16,7 @@ from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, SCENARIO, SUMMARY, TRACES
 from subflow_app.core.exports import ExportPlan, export_run
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 
@@ -192,14 +193,14 @@ def _simulate(
     scenario: Scenario, run: Mapping[str, Any], folder: Path, on_start: Callable[[RunJob], None]
 ) -> tuple[dict[str, Any], str, dict[str, bytes]]:
     """The run once more: its summary, its signature and its tables."""
-    from subflow_app.core.running.runs import RunJob, RunState
+    from subflow_app.core.running.runs import RunJob
 
     job = RunJob(scenario, "", seed=run["seed"], sample_interval_s=run["sample_interval_s"])
     on_start(job)
     result = job.run()
     if result.error is not None:
         raise InputError(f"the run cannot be made again: {result.error}")
-    if result.status != RunState.FINISHED:
+    if result.status != JobState.FINISHED:
         raise InputError("the run was not made again to its end, so there is nothing to compare")
     plan = ExportPlan(figures=(), figure_formats=())
     written = export_run(job.traces, folder, plan)

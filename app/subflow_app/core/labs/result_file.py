@@ -20,11 +20,12 @@ from typing import Any
 import subflow_app
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import LabError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress, now, step_document
 from subflow_app.core.labs.second_look import look_again
-from subflow_app.core.running.runs import RunJob, RunState
+from subflow_app.core.running.runs import RunJob
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.whole_file import write_whole
@@ -289,7 +290,7 @@ def _simulated_again(run: Mapping[str, Any], store: Store) -> tuple[RunVerdict, 
         result = RunJob(scenario, run["scenario"], store=store, sample_interval_s=run["sample_interval_s"]).run()
     except SimError as error:
         return RunVerdict(number, None, str(error).splitlines()[0]), None
-    if result.status is not RunState.FINISHED:
+    if result.status is not JobState.FINISHED:
         return RunVerdict(number, None, f"it ended as {result.status}: {result.error}"), None
     if result.signature == run["signature"]:
         assert result.run_id is not None

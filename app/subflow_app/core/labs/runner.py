@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, LabError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import EvidenceReader
 from subflow_app.core.labs.lab import Lab, Step
 from subflow_app.core.labs.progress import Progress
 from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.core.labs.solution import Order, SolutionError, parse_order
-from subflow_app.core.running.runs import RunJob, RunState
+from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import with_overrides
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
@@ -191,7 +192,7 @@ class LabRunner:
 
     def _finish(self, job: RunJob) -> None:
         result = job.run()
-        if result.status is not RunState.FINISHED or result.run_id is None:
+        if result.status is not JobState.FINISHED or result.run_id is None:
             raise LabError(f"the run did not finish: {result.error or result.store_error or result.status}")
         self._last_run = result.run_id
         self._runs += 1
@@ -208,13 +209,13 @@ class LabRunner:
 
     def _sweep(self, values: Mapping[str, str]) -> None:
         from subflow_app.core.sweeps.plan_file import SweepOptions, read_plan
-        from subflow_app.core.sweeps.sweep_job import SweepJob, SweepState
+        from subflow_app.core.sweeps.sweep_job import SweepJob
 
         axes = [f"{key}={value}" for key, value in values.items() if key != "seeds"]
         options = SweepOptions(axes=axes, seeds=values.get("seeds"))
         plan = read_plan({"format": 1, "scenario_text": self._doc.text}, file=self.session.lab.name, options=options)
         result = SweepJob(plan, self._store).run()
-        if result.state is not SweepState.FINISHED:
+        if result.state is not JobState.FINISHED:
             raise LabError("; ".join(result.problems) or f"the sweep ended as {result.state}")
         self._runs += result.progress.finished
         runs = self._store.runs(limit=1)
@@ -232,7 +233,7 @@ class LabRunner:
         self._finish(plan.job(plan.state(), store=self._store))
 
     def _train(self, agent: str, values: Mapping[str, str]) -> None:
-        from subflow_app.core.learning.training import JobState
+        from subflow_app.core.jobs.progress import JobState
         from subflow_app.core.learning.training_folder import best_policy
         from subflow_app.core.learning.training_service import TrainingService
         from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, with_changes

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
 from subflow_app.core.errors import TrainingError
-from subflow_app.core.learning.training import JobState, TrainingJob
+from subflow_app.core.jobs.progress import JobProgress, JobState
+from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import (
     has_checkpoint,
     is_training_folder,
@@ -100,25 +101,6 @@ class KeptTraining:
         return told[-1] if told else None
 
 
-@dataclass(frozen=True, slots=True)
-class KeptProgress:
-    """How far the trainings are.
-
-    Attributes:
-        trainings: all.
-        finished: those that are over.
-        fraction: share of the steps of all of them that are made, 0 to 1.
-        eta_s: time still to go, s; NaN while unknown.
-        label: of what is under way; empty if nothing is.
-    """
-
-    trainings: int
-    finished: int = 0
-    fraction: float = 0.0
-    eta_s: float = math.nan
-    label: str = ""
-
-
 class KeptTrainings:
     """Makes what is missing of some trainings. `run` blocks; everything else is safe to call from any thread.
 
@@ -146,10 +128,10 @@ class KeptTrainings:
         self._trainer = trainer
         self._stop = threading.Event()
         # Replaced as a whole by the thread that runs: no lock needed.
-        self._progress = KeptProgress(len(self._wanted))
+        self._progress = JobProgress(len(self._wanted))
 
     @property
-    def progress(self) -> KeptProgress:
+    def progress(self) -> JobProgress:
         """How far they are."""
         return self._progress
 
@@ -257,7 +239,7 @@ class KeptTrainings:
         done = math.fsum(share * each for share, each in zip(shares, steps, strict=True))
         fraction = done / math.fsum(steps) if steps else 1.0
         finished = sum(share >= 1.0 for share in shares)
-        self._progress = KeptProgress(len(configs), finished, min(fraction, 1.0), eta_s, label)
+        self._progress = JobProgress(len(configs), finished, eta_s=eta_s, doing=label, share=min(fraction, 1.0))
 
 
 def training_key(config: TrainingConfig) -> str:

@@ -21,12 +21,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
 
 from subflow_agents import Command, ReportKind, TrainingConfig, TrainingState
 from subflow_app.core.errors import TrainingError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training_folder import (
     LOG,
     has_checkpoint,
@@ -45,31 +45,6 @@ _log = logging.getLogger(__name__)
 
 _TAIL_S = 0.05  # how often an attached job looks for reports
 _KEPT_REPORTS = 200_000  # for whoever calls `take_reports` late
-
-
-class JobState(StrEnum):
-    """Where a training stands."""
-
-    WAITING = "waiting"
-    STARTING = "starting"
-    RUNNING = "running"
-    PAUSED = "paused"
-    STOPPING = "stopping"
-    STOPPED = "stopped"
-    FINISHED = "finished"
-    FAILED = "failed"
-    INTERRUPTED = "interrupted"
-    """Its process ended without a word: it was killed, or the machine went down."""
-
-    @property
-    def is_over(self) -> bool:
-        """True when nothing more will happen."""
-        return self in (JobState.STOPPED, JobState.FINISHED, JobState.FAILED, JobState.INTERRUPTED)
-
-    @property
-    def can_be_resumed(self) -> bool:
-        """True if there may be something to go on from."""
-        return self in (JobState.STOPPED, JobState.FAILED, JobState.INTERRUPTED)
 
 
 class TrainingJob:

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING
 
 from subflow_agents import TrainingConfig
 from subflow_app.core.errors import TrainingError
-from subflow_app.core.learning.training import JobState, TrainingJob
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import has_checkpoint, living_process, read_config
 from subflow_app.core.learning.training_record import TrainingRecorder, list_training
 from subflow_app.core.learning.training_worker import TRAINER

@@ -14,12 +14,13 @@ import numpy as np
 
 from subflow_agents import AgentError, OptionSpec, ReportKind, TrainingConfig, agents
 from subflow_app.core.errors import AppError, InputError, TrainingError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import number
 from subflow_app.core.language import tr
 from subflow_app.core.learning.policy_rollout import observe_policy
 from subflow_app.core.learning.promotion import policy_names, promote
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
-from subflow_app.core.learning.training import JobState, TrainingJob
+from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_desk import DocumentText, SeenPolicy, TrainingChoices, is_distribution
 from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
 from subflow_app.core.learning.training_progress import Comparison, Training

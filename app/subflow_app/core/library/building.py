@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.experiments.reproduction import Reproductions
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, of_leaderboard, sweeps_of
 from subflow_app.core.library.reading import ReadLog, read_all, read_board
@@ -46,23 +47,6 @@ LAB_S = 4.0
 BOARD_S = 300.0
 """What the quick leaderboard takes on two cores, as a rule, s."""
 
-State = Literal["finished", "stopped", "failed"]
-
-
-@dataclass(frozen=True, slots=True)
-class BuildProgress:
-    """How far a build is.
-
-    Attributes:
-        fraction: share of the expected time that is done, 0 to 1.
-        eta_s: time still to go, s; NaN while unknown.
-        doing: what goes on.
-    """
-
-    fraction: float
-    eta_s: float
-    doing: str
-
 
 @dataclass(frozen=True, slots=True)
 class BuildOutcome:
@@ -76,7 +60,7 @@ class BuildOutcome:
         wall_s: how long it took this time.
     """
 
-    state: State
+    state: JobState
     problems: tuple[str, ...]
     runs: int = 0
     bytes: int = 0
@@ -121,11 +105,11 @@ class LibraryBuild:
         return self.out.with_name(f"{self.out.stem}.building.db")
 
     @property
-    def progress(self) -> BuildProgress:
+    def progress(self) -> JobProgress:
         """How far it is."""
         experiments, board = self._experiments, self._board
         if experiments is None:
-            return BuildProgress(0.0, math.nan, self._doing)
+            return JobProgress(0, doing=self._doing, share=0.0)
         told = experiments.progress
         doing = self._doing or f"{told.number} of {told.count} · {told.name}"
         # (expected time, share that is done, time to go) of each of the three.
@@ -142,7 +126,7 @@ class LibraryBuild:
         total = math.fsum(expected for expected, _, _ in parts)
         done = math.fsum(expected * fraction for expected, fraction, _ in parts)
         eta_s = math.fsum(left for _, _, left in parts if not math.isnan(left))
-        return BuildProgress(min(done / total, 1.0) if total else 1.0, eta_s, doing)
+        return JobProgress(0, eta_s=eta_s, doing=doing, share=min(done / total, 1.0) if total else 1.0)
 
     def stop(self) -> None:
         """End soon; what was made is kept for the next build."""
@@ -166,13 +150,13 @@ class LibraryBuild:
             problems += self._make_labs(work)
             problems += self._make_leaderboard(work)
             if self._stop.is_set():
-                return BuildOutcome("stopped", tuple(problems), wall_s=time.monotonic() - began)
+                return BuildOutcome(JobState.STOPPED, tuple(problems), wall_s=time.monotonic() - began)
             self._doing = "compacting"
             runs = self._compact(work)
         for suffix in ("", "-wal", "-shm"):
             self.work_file.with_name(self.work_file.name + suffix).unlink(missing_ok=True)
         size = self.out.stat().st_size
-        state: State = "failed" if problems else "finished"
+        state = JobState.FAILED if problems else JobState.FINISHED
         return BuildOutcome(state, tuple(problems), runs, size, time.monotonic() - began)
 
     # Making
@@ -186,7 +170,8 @@ class LibraryBuild:
         return [
             f"{each.recipe.name}: {problem}"
             for each, outcome in zip(experiments.each, outcomes, strict=False)
-            for problem in outcome.problems or (("not all of it was made",) if outcome.state != "finished" else ())
+            for problem in outcome.problems
+            or (("not all of it was made",) if outcome.state != JobState.FINISHED else ())
         ]
 
     def _make_labs(self, work: Store) -> list[str]:

@@ -12,13 +12,13 @@ import os
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.running.runs import RunJob, RunResult, RunState
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
 from subflow_sim.scenario import parse_scenario
 
@@ -29,21 +29,6 @@ _log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 200
 """Runs that one request can add: more than anybody means to wait for."""
-
-
-class QueueState(StrEnum):
-    """Where a run of the queue stands."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    FINISHED = "finished"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-    @property
-    def is_over(self) -> bool:
-        """True when nothing more will happen by itself."""
-        return self in (QueueState.FINISHED, QueueState.FAILED, QueueState.CANCELLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +66,7 @@ class QueueEntry:
     name: str
     seed: int
     tag: str
-    state: QueueState = QueueState.WAITING
+    state: JobState = JobState.WAITING
     fraction: float = 0.0
     eta_s: float = math.nan
     note: str = ""
@@ -201,7 +186,7 @@ class RunQueue:
     def progress(self) -> QueueProgress:
         """How far the queue is as a whole."""
         with self._lock:
-            items = [item for item in self._items if item.entry.state is not QueueState.CANCELLED]
+            items = [item for item in self._items if item.entry.state is not JobState.CANCELLED]
             entries = [self._shown(item) for item in items]
             durations = [item.run.source.scenario.duration_s for item in items]
             whole_s = sum(durations)
@@ -211,7 +196,7 @@ class RunQueue:
             )
             measured = [(item.wall_s, duration) for item, duration in zip(items, durations, strict=True) if item.wall_s]
             for item, entry, duration in zip(items, entries, durations, strict=True):
-                if entry.state is QueueState.RUNNING and item.job is not None and entry.fraction > 0:
+                if entry.state is JobState.RUNNING and item.job is not None and entry.fraction > 0:
                     measured.append((item.job.progress.wall_s, duration * entry.fraction))
             eta_s = math.nan
             if whole_s - done_s <= 0:
@@ -266,7 +251,7 @@ class RunQueue:
         with self._lock:
             self._is_paused = True
             for item in self._items:
-                if item.job is not None and item.entry.state is QueueState.RUNNING:
+                if item.job is not None and item.entry.state is JobState.RUNNING:
                     item.job.pause()
 
     def resume(self) -> None:
@@ -274,7 +259,7 @@ class RunQueue:
         with self._lock:
             self._is_paused = False
             for item in self._items:
-                if item.job is not None and item.entry.state is QueueState.RUNNING:
+                if item.job is not None and item.entry.state is JobState.RUNNING:
                     item.job.resume()
             self._start_next()
 
@@ -282,9 +267,9 @@ class RunQueue:
         """Take waiting runs out of the row and stop those that go on; what they have simulated is kept."""
         with self._lock:
             for item in self._chosen(numbers):
-                if item.entry.state is QueueState.WAITING:
-                    item.entry = replace(item.entry, state=QueueState.CANCELLED)
-                elif item.entry.state is QueueState.RUNNING:
+                if item.entry.state is JobState.WAITING:
+                    item.entry = replace(item.entry, state=JobState.CANCELLED)
+                elif item.entry.state is JobState.RUNNING:
                     item.is_cancelled = True
                     if item.job is not None:
                         item.job.stop()
@@ -293,7 +278,7 @@ class RunQueue:
         """Queue failed and cancelled runs again."""
         with self._lock:
             for item in self._chosen(numbers):
-                if item.entry.state in (QueueState.FAILED, QueueState.CANCELLED):
+                if item.entry.state in (JobState.FAILED, JobState.CANCELLED):
                     entry = item.entry
                     item.entry = QueueEntry(entry.number, entry.name, entry.seed, entry.tag)
                     item.job, item.is_cancelled, item.wall_s = None, False, 0.0
@@ -312,13 +297,13 @@ class RunQueue:
     def remove(self, numbers: Collection[int]) -> None:
         """Take runs out of the list; those that go on stay."""
         with self._lock:
-            gone = [item for item in self._chosen(numbers) if item.entry.state is not QueueState.RUNNING]
+            gone = [item for item in self._chosen(numbers) if item.entry.state is not JobState.RUNNING]
             self._items = [item for item in self._items if item not in gone]
 
     def clear_finished(self) -> None:
         """Take the finished runs out of the list."""
         with self._lock:
-            self._items = [item for item in self._items if item.entry.state is not QueueState.FINISHED]
+            self._items = [item for item in self._items if item.entry.state is not JobState.FINISHED]
 
     def close(self) -> None:
         """Cancel everything and wait until it is over; what was simulated is kept."""
@@ -337,7 +322,7 @@ class RunQueue:
     @staticmethod
     def _shown(item: _Item) -> QueueEntry:
         job = item.job
-        if job is None or item.entry.state is not QueueState.RUNNING:
+        if job is None or item.entry.state is not JobState.RUNNING:
             return item.entry
         progress = job.progress
         return replace(item.entry, fraction=progress.fraction, eta_s=progress.eta_s)
@@ -345,13 +330,13 @@ class RunQueue:
     def _start_next(self) -> None:
         if self._is_paused or self._is_closed:
             return
-        running = sum(item.entry.state is QueueState.RUNNING for item in self._items)
+        running = sum(item.entry.state is JobState.RUNNING for item in self._items)
         for item in self._items:
             if running >= self._parallel:
                 return
-            if item.entry.state is QueueState.WAITING:
+            if item.entry.state is JobState.WAITING:
                 running += 1
-                item.entry = replace(item.entry, state=QueueState.RUNNING)
+                item.entry = replace(item.entry, state=JobState.RUNNING)
                 thread = threading.Thread(target=self._carry_out, args=(item,), name=f"queue-{item.entry.number}")
                 self._threads.add(thread)
                 thread.start()
@@ -363,7 +348,7 @@ class RunQueue:
         except Exception as error:
             # Whatever it is, it is this run's: the others go on.
             _log.exception('queued run "%s" failed', item.run.name)
-            entry = replace(item.entry, state=QueueState.FAILED, note=str(error) or type(error).__name__)
+            entry = replace(item.entry, state=JobState.FAILED, note=str(error) or type(error).__name__)
         with self._lock:
             item.entry = entry
             item.job = None
@@ -387,13 +372,13 @@ class RunQueue:
             note = f"in memory only: {result.store_error}"
         if result.error is not None:
             note = str(result.error)
-        states = {RunState.FINISHED: QueueState.FINISHED, RunState.STOPPED: QueueState.CANCELLED}
+        states = {JobState.FINISHED: JobState.FINISHED, JobState.STOPPED: JobState.CANCELLED}
         with self._lock:
             item.wall_s = job.progress.wall_s
             self._ended.append((job, result))
         return replace(
             item.entry,
-            state=states.get(result.status, QueueState.FAILED),
+            state=states.get(result.status, JobState.FAILED),
             fraction=job.progress.fraction,
             eta_s=0.0,
             note=note,

@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange, Wanted, with_change
 from subflow_app.core.running.run_recorder import RunPast, RunRecorder, finished_row, run_start
 from subflow_app.core.scenarios.toml_edit import TomlValue
@@ -61,22 +61,6 @@ _PACED_SLICE_WALL_S = 1 / 60
 _LATEST_S = 0.25
 
 
-class RunState(StrEnum):
-    """Where a run stands."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    PAUSED = "paused"
-    FINISHED = "finished"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-    @property
-    def is_over(self) -> bool:
-        """True when nothing more will happen."""
-        return self in (RunState.FINISHED, RunState.STOPPED, RunState.FAILED)
-
-
 @dataclass(frozen=True, slots=True)
 class RunProgress:
     """How far a run is.
@@ -92,7 +76,7 @@ class RunProgress:
         wall_s: wall time spent simulating, pauses left out, s.
     """
 
-    state: RunState
+    state: JobState
     sim_time_s: float
     duration_s: float
     speed: float
@@ -119,7 +103,7 @@ class RunResult:
         signature: the run signature, 16 hex digits; empty after a failure that left none.
     """
 
-    status: RunState
+    status: JobState
     summary: dict[str, Any]
     run_id: int | None
     store_error: StoreError | None
@@ -289,7 +273,7 @@ class RunJob:
         # Simulated time, and time on the clock that stands still in pauses, from which on the speed is measured, s.
         self._speed_since = (self._simulation.now_s, self._clock())
         # Read by other threads, replaced as a whole by this one: no lock needed.
-        self._progress = self._measure(RunState.WAITING)
+        self._progress = self._measure(JobState.WAITING)
 
     @property
     def seed(self) -> int:
@@ -405,7 +389,7 @@ class RunJob:
         except Exception as exception:
             # Whatever went wrong inside the simulator, the samples up to here are sound and worth keeping.
             _log.exception('run "%s" failed at t = %.3f s', self.name, self._simulation.now_s)
-            status, error = RunState.FAILED, exception
+            status, error = JobState.FAILED, exception
         result = self._result = self._finish(recorder, status, error)
         self._progress = self._measure(result.status)
         self._refuse_waiting()
@@ -444,7 +428,7 @@ class RunJob:
             past=self._past,
         )
 
-    def _simulate(self, recorder: RunRecorder) -> RunState:
+    def _simulate(self, recorder: RunRecorder) -> JobState:
         """Run chunk by chunk; each takes about `_CHUNK_WALL_S` of wall time, whatever the scenario."""
         simulation = self._simulation
         chunk_s = _FIRST_CHUNK_S
@@ -457,7 +441,7 @@ class RunJob:
                 self._until_ns = None
                 self._go.clear()
             if not self._go.is_set():
-                self._progress = self._measure(RunState.PAUSED)
+                self._progress = self._measure(JobState.PAUSED)
                 recorder.record(everything=True)
                 paused = time.perf_counter()
                 while not self._go.is_set():
@@ -468,7 +452,7 @@ class RunJob:
                 self._paused_s += due - paused
                 continue  # it may hold where it stands, too
             if self._stop.is_set():
-                return RunState.STOPPED
+                return JobState.STOPPED
             self._hurry.clear()
             if self._speed_limit != limit:
                 # The speed so far tells nothing about the time to go.
@@ -486,7 +470,7 @@ class RunJob:
             was_whole = simulation.run_until(target_s)
             chunk_wall_s = time.perf_counter() - started
             self._wall_s += chunk_wall_s
-            self._progress = self._measure(RunState.RUNNING)
+            self._progress = self._measure(JobState.RUNNING)
             recorder.record()
             if limit is not None:
                 # A slice that came late is made up for by shorter waits; after a long hold-up that would look like a
@@ -498,7 +482,7 @@ class RunJob:
                 # A slice that was cut short or is a quick one says nothing about how much could be simulated in one go.
                 continue
             chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
-        return RunState.FINISHED
+        return JobState.FINISHED
 
     def _has_come_to_hold(self) -> bool:
         until_ns = self._until_ns
@@ -548,7 +532,7 @@ class RunJob:
         """Seconds of wall time, pauses left out; only differences mean something."""
         return time.perf_counter() - self._paused_s
 
-    def _finish(self, recorder: RunRecorder, status: RunState, error: Exception | None) -> RunResult:
+    def _finish(self, recorder: RunRecorder, status: JobState, error: Exception | None) -> RunResult:
         """Close the books: summary and signature of what was simulated, and the end of the stream to the store."""
         try:
             summary, signature = self._simulation.summary(), self._simulation.signature()
@@ -556,7 +540,7 @@ class RunJob:
             # After a failure inside the core there may be no summary either; the samples are kept all the same.
             _log.exception('run "%s" has no summary', self.name)
             summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
-            signature, status, error = "", RunState.FAILED, error or exception
+            signature, status, error = "", JobState.FAILED, error or exception
         summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
         recorder.finish(status.value, summary, signature)
         # A run that the store lost on the way has no number there that anyone could use.
@@ -579,7 +563,7 @@ class RunJob:
         self._traces.close(row)
         return RunResult(status, summary, recorder.run_id, recorder.error, error, signature)
 
-    def _measure(self, state: RunState) -> RunProgress:
+    def _measure(self, state: JobState) -> RunProgress:
         now_s, duration_s = self._simulation.now_s, self._simulation.duration_s
         since_s, since_clock_s = self._speed_since
         elapsed_s = self._clock() - since_clock_s

@@ -13,10 +13,10 @@ import time
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import ClusterError, SweepError
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.running.run_key import run_key, simulator_version
 from subflow_app.core.sweeps.executors import Executor, ExecutorMaker, executor_maker
 from subflow_app.core.sweeps.plan_file import parse_plan, plan_text
@@ -46,59 +46,6 @@ _WAIT_S = 0.1
 _KNOWN_SPEED = 2
 
 
-class SweepState(StrEnum):
-    """Where a sweep stands."""
-
-    WAITING = "waiting"
-    CHECKING = "checking"
-    """Its points are being read."""
-    RUNNING = "running"
-    PAUSED = "paused"
-    FINISHED = "finished"
-    STOPPED = "stopped"
-    FAILED = "failed"
-    """Some runs could not be made, or the sweep could not go on."""
-
-    @property
-    def is_over(self) -> bool:
-        """True when nothing more will happen."""
-        return self in (SweepState.FINISHED, SweepState.STOPPED, SweepState.FAILED)
-
-
-@dataclass(frozen=True, slots=True)
-class SweepProgress:
-    """How far a sweep is.
-
-    Attributes:
-        state: where it stands.
-        runs: all that it needs.
-        finished: those that are in the store, taken over or made.
-        reused: those of them that were there already.
-        failed: those that could not be made.
-        under_way: those that are being made.
-        checked: points that have been read, while `state` is checking.
-        eta_s: time still to go, s; NaN while unknown.
-        elapsed_s: time that runs were made, pauses left out, s.
-        jobs: how many runs are made at once; 0 until that is known.
-    """
-
-    state: SweepState
-    runs: int
-    finished: int = 0
-    reused: int = 0
-    failed: int = 0
-    under_way: int = 0
-    checked: int = 0
-    eta_s: float = math.nan
-    elapsed_s: float = 0.0
-    jobs: int = 0
-
-    @property
-    def fraction(self) -> float:
-        """Share of the runs that are done, 0 to 1."""
-        return (self.finished + self.failed) / self.runs if self.runs else 1.0
-
-
 @dataclass(frozen=True, slots=True)
 class SweepResult:
     """How a sweep ended.
@@ -112,8 +59,8 @@ class SweepResult:
     """
 
     sweep_id: int | None
-    state: SweepState
-    progress: SweepProgress
+    state: JobState
+    progress: JobProgress
     problems: tuple[str, ...] = ()
     error: Exception | None = None
 
@@ -170,7 +117,7 @@ class SweepJob:
         self._said_at = 0.0
         self._problems: list[str] = []
         # Read by other threads, replaced as a whole by the one that runs: no lock needed.
-        self._progress = SweepProgress(SweepState.WAITING, plan.n_runs)
+        self._progress = JobProgress(plan.n_runs, state=JobState.WAITING)
 
     @classmethod
     def resumed(
@@ -201,7 +148,7 @@ class SweepJob:
         return self._sweep_id
 
     @property
-    def progress(self) -> SweepProgress:
+    def progress(self) -> JobProgress:
         """How far it is; cheap enough to ask for at every frame."""
         return self._progress
 
@@ -242,9 +189,9 @@ class SweepJob:
         self._started = True
         hashes = self._checked()
         if hashes is None:
-            return self._result(SweepState.STOPPED)
+            return self._result(JobState.STOPPED)
         error: Exception | None = None
-        state = SweepState.FAILED
+        state = JobState.FAILED
         try:
             pending = self._begin(hashes)
             state = self._make_runs(pending)
@@ -252,7 +199,7 @@ class SweepJob:
             error = exception
             self._problems.append(str(exception))
         except BaseException as exception:
-            self._end(SweepState.FAILED, str(exception) or type(exception).__name__)
+            self._end(JobState.FAILED, str(exception) or type(exception).__name__)
             raise
         self._end(state, "\n".join(self._problems))
         return self._result(state, error)
@@ -265,13 +212,13 @@ class SweepJob:
         Raises:
             SweepError: with all that is wrong.
         """
-        self._tell(SweepState.CHECKING)
+        self._tell(JobState.CHECKING)
         (self._limits or SweepLimits.parse()).check(estimate_sweep(self.plan), self._store.path)
         hashes = check_points(
             self.plan,
             limits=Limits.from_environment(),
             is_cancelled=self._stop.is_set,
-            progress=lambda done: self._tell(SweepState.CHECKING, checked=done),
+            progress=lambda done: self._tell(JobState.CHECKING, checked=done),
         )
         return None if self._stop.is_set() else hashes
 
@@ -303,7 +250,7 @@ class SweepJob:
                 n_there += 1
             else:
                 pending.setdefault(row.key, _Pending(row.key, [])).places.append((row.point, row.seed))
-        self._tell(SweepState.RUNNING, finished=n_there, reused=n_there)
+        self._tell(JobState.RUNNING, finished=n_there, reused=n_there)
         return deque(pending.values())
 
     def _key(self, scenario: str, seed: int) -> str:
@@ -316,7 +263,7 @@ class SweepJob:
 
     # Making the runs
 
-    def _make_runs(self, pending: deque[_Pending]) -> SweepState:
+    def _make_runs(self, pending: deque[_Pending]) -> JobState:
         self._began = time.monotonic()
         if pending and not self._stop.is_set():
             executor = self._make_executor()
@@ -329,15 +276,15 @@ class SweepJob:
                     self._executor = None
                 executor.close()
         if self._stop.is_set() and self._progress.fraction < 1.0:
-            return SweepState.STOPPED
-        return SweepState.FAILED if self._progress.failed else SweepState.FINISHED
+            return JobState.STOPPED
+        return JobState.FAILED if self._progress.failed else JobState.FINISHED
 
     def _carry_out(self, pending: deque[_Pending], executor: Executor) -> None:
         """Hand out, take back and store, with no more under way than the executor needs."""
         reader = PointReader(self.plan)
         under_way: dict[int, _Pending] = {}
         number = 0
-        self._tell(SweepState.RUNNING, jobs=executor.jobs)
+        self._tell(JobState.RUNNING, jobs=executor.jobs)
         while (pending or under_way) and not self._stop.is_set():
             while pending and len(under_way) < executor.slots and self._go.is_set():
                 number += 1
@@ -406,14 +353,14 @@ class SweepJob:
         )
         self._said_at = time.monotonic()
         self._made += 1
-        self._tell(SweepState.RUNNING, finished=self._progress.finished + len(wanted.places))
+        self._tell(JobState.RUNNING, finished=self._progress.finished + len(wanted.places))
 
     def _give_up(self, wanted: _Pending, problem: str) -> None:
         _log.error("%s could not be made: %s", self._label(wanted), problem)
         self._problems.append(f"{self._label(wanted)}: {problem}")
         assert self._sweep_id is not None
         self._store.sweeps.set_message(self._sweep_id, wanted.places, problem)
-        self._tell(SweepState.RUNNING, failed=self._progress.failed + len(wanted.places))
+        self._tell(JobState.RUNNING, failed=self._progress.failed + len(wanted.places))
 
     def _label(self, wanted: _Pending) -> str:
         point, seed = wanted.places[0]
@@ -429,7 +376,7 @@ class SweepJob:
         eta_s = math.nan
         if self._made >= min(_KNOWN_SPEED, rest) and self._made:
             eta_s = rest * elapsed_s / self._made
-        state = SweepState.RUNNING if self._go.is_set() else SweepState.PAUSED
+        state = JobState.RUNNING if self._go.is_set() else JobState.PAUSED
         self._tell(
             state,
             under_way=min(n_under_way, executor.jobs),
@@ -438,7 +385,7 @@ class SweepJob:
             jobs=executor.jobs,
         )
 
-    def _tell(self, state: SweepState, **changes: Any) -> None:
+    def _tell(self, state: JobState, **changes: Any) -> None:
         self._progress = replace(self._progress, state=state, **changes)
 
     def _say_alive(self, state: str, *, at_once: bool = False) -> None:
@@ -448,7 +395,7 @@ class SweepJob:
             self._store.sweeps.set_state(self._sweep_id, state, process=this_process())
             self._said_at = time.monotonic()
 
-    def _end(self, state: SweepState, message: str) -> None:
+    def _end(self, state: JobState, message: str) -> None:
         self._tell(state, under_way=0)
         if self._sweep_id is None:
             return
@@ -457,7 +404,7 @@ class SweepJob:
         except StoreError as error:
             _log.error("the end of the sweep is not in the database: %s", error)
 
-    def _result(self, state: SweepState, error: Exception | None = None) -> SweepResult:
+    def _result(self, state: JobState, error: Exception | None = None) -> SweepResult:
         self._tell(state)
         return SweepResult(self._sweep_id, state, self._progress, tuple(self._problems), error)
 

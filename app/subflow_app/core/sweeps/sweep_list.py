@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import translatable
-from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult, SweepState
+from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult
 
 if TYPE_CHECKING:
     from subflow_store.sweep_values import SweepRecord
@@ -156,7 +157,7 @@ def _of_job(sweep: HereSweep, created_at: datetime | None = None) -> SweepEntry:
         progress.runs,
         progress.finished,
         progress.failed,
-        progress.checked if progress.state is SweepState.CHECKING else 0,
+        progress.checked if progress.state is JobState.CHECKING else 0,
         math.nan if progress.state.is_over else progress.eta_s,
         created_at or sweep.began_at,
     )

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.events import AGENT, DECISION, INTERVAL
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.running.run_recorder import run_start
-from subflow_app.core.running.runs import RunJob, RunState, decision_limits
+from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.traces import NANOSECONDS
 from subflow_store.values import ColumnSpec, EventTable
 
@@ -107,7 +108,7 @@ def make_run(task: RunTask, on_start: Callable[[RunJob], None] = lambda job: Non
         )
     except Exception as error:
         # Of this run alone: the sweep tells it with the point, and goes on.
-        return RunOutcome(simulator_version(), RunState.FAILED.value, {}, "", str(error) or type(error).__name__)
+        return RunOutcome(simulator_version(), JobState.FAILED.value, {}, "", str(error) or type(error).__name__)
     on_start(job)
     result = job.run()
     traces = job.traces

@@ -9,8 +9,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
-from subflow_app.core.running.run_queue import QueuedRun, QueueState, RunQueue, default_parallel, grid_of
+from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel, grid_of
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.dialogs import Dialogs
@@ -73,16 +74,16 @@ class QueueSession(QObject):
         entries = self.queue.entries()
         if self.queue.is_busy:
             found.add("toggle")
-        if any(entry.state is QueueState.FINISHED for entry in entries):
+        if any(entry.state is JobState.FINISHED for entry in entries):
             found.add("clear")
         for entry in self.panel.selected():
             if not entry.state.is_over:
                 found.add("cancel")
-            if entry.state in (QueueState.FAILED, QueueState.CANCELLED):
+            if entry.state in (JobState.FAILED, JobState.CANCELLED):
                 found.add("retry")
-            if entry.state is QueueState.WAITING:
+            if entry.state is JobState.WAITING:
                 found.add("move")
-            if entry.state is not QueueState.RUNNING:
+            if entry.state is not JobState.RUNNING:
                 found.add("remove")
         return frozenset(found)
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QIcon
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.running.run_queue import QueueEntry, QueueState
+from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.models.followed_table import Column, FollowedTable
 
 _STATES = {
-    QueueState.WAITING: (translatable("waiting"), "recent"),
-    QueueState.RUNNING: (translatable("running"), "run"),
-    QueueState.FINISHED: (translatable("finished"), "ok"),
-    QueueState.FAILED: (translatable("failed"), "error"),
-    QueueState.CANCELLED: (translatable("cancelled"), "stop"),
+    JobState.WAITING: (translatable("waiting"), "recent"),
+    JobState.RUNNING: (translatable("running"), "run"),
+    JobState.FINISHED: (translatable("finished"), "ok"),
+    JobState.FAILED: (translatable("failed"), "error"),
+    JobState.CANCELLED: (translatable("cancelled"), "stop"),
 }
 
 
@@ -32,7 +33,7 @@ COLUMNS: tuple[Column[QueueEntry], ...] = (
     Column(translatable("Done"), lambda e: fmt.ratio(e.fraction, 2), "100 %", is_number=True),
     Column(
         translatable("Time left"),
-        lambda e: fmt.duration(e.eta_s) if e.state is QueueState.RUNNING else "",
+        lambda e: fmt.duration(e.eta_s) if e.state is JobState.RUNNING else "",
         "00 min 00 s",
         is_number=True,
     ),

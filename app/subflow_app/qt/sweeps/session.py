@@ -10,13 +10,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import with_traces
 from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits
-from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult, SweepState
+from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult
 from subflow_app.core.sweeps.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
 from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
 from subflow_app.core.sweeps.sweep_results import stored_table
@@ -151,7 +152,7 @@ class SweepSession(QObject):
             if job is None or not entry.goes_on:
                 if entry.can_resume:
                     self.resume(entry)
-            elif entry.state == SweepState.PAUSED:
+            elif entry.state == JobState.PAUSED:
                 job.resume()
             else:
                 job.pause()
@@ -375,7 +376,7 @@ class SweepSession(QObject):
                 first=result.problems[0] if result.problems else "–",
             )
             self._window.notices.action_failed(text)
-        elif result.state is SweepState.FINISHED:
+        elif result.state is JobState.FINISHED:
             told = trn(
                 'Sweep "{name}": its {count} run is there.',
                 'Sweep "{name}": all {count} runs are there.',

@@ -13,9 +13,10 @@ from subflow_store import StoreError
 
 if TYPE_CHECKING:
     # What knows trainings is imported where it is used: most sessions never train.
+    from subflow_app.core.jobs.progress import JobState
     from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
     from subflow_app.core.learning.training_draft import TrainingOrder
-    from subflow_app.core.learning.training_progress import JobState, Training
+    from subflow_app.core.learning.training_progress import Training
 
 # Ten pictures a second: reports come slower than that, and a curve of minutes needs no more.
 POLL_INTERVAL_MS = 100

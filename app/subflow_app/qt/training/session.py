@@ -211,7 +211,7 @@ class TrainingSession(QObject):
         return DocumentText(self._documents.name, doc.text, folder)
 
     def _on_ended(self, training: Training) -> None:
-        from subflow_app.core.learning.training_progress import JobState
+        from subflow_app.core.jobs.progress import JobState
 
         if training.state in (JobState.FAILED, JobState.INTERRUPTED):
             self._notices.training_failed(

@@ -8,9 +8,10 @@ from PySide6.QtCore import QObject, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 
 from subflow_app.core import palette
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import SATURATION_WARNING
-from subflow_app.core.learning.training_progress import JobState, Training
+from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon

@@ -7,8 +7,9 @@ import math
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
-from subflow_app.core.running.runs import RunProgress, RunState
+from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 
@@ -45,7 +46,7 @@ class RunStatus(QWidget):
         self._bar.setValue(round(progress.fraction * _STEPS))
         self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
         self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
-        if progress.state.is_over or progress.state is RunState.PAUSED:
+        if progress.state.is_over or progress.state is JobState.PAUSED:
             self._left.setText(tr(progress.state.value))
         else:
             self._left.setText(
