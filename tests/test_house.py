@@ -94,11 +94,8 @@ def test_the_packages_import_what_they_declare_and_declare_what_they_import() ->
     assert needed - optional == declared
 
 
-@pytest.mark.parametrize(
-    "house", ["subflow_sim", "subflow_agents", "subflow_store", "subflow_app.core", "subflow_app.kernel"]
-)
-def test_nothing_is_imported_in_a_circle(house: str) -> None:
-    found = [one for one in import_graph.imports(import_graph.modules()) if one.importer.startswith(house)]
+def test_nothing_is_imported_in_a_circle() -> None:
+    found = import_graph.imports(import_graph.modules())
     assert import_graph.circles(import_graph.between_rooms(found)) == []
     assert import_graph.circles(import_graph.between_modules(found)) == []
 

@@ -18,7 +18,7 @@ def main() -> int:
 
     words = sys.argv[1:]
     if words[:1] == [PROBE]:
-        from subflow_app.core.bench_probe import be_probe
+        from subflow_app.bench.probe import be_probe
 
         return be_probe(words[1:])
     if words[:1] == [SELFTEST_CHECK]:

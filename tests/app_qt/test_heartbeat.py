@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from subflow_app.core.bench_crowd import FLOWS, crowd_text
+from subflow_app.bench.many_flows import FLOWS, many_flows_text
 from subflow_app.qt.heartbeat import Heartbeat
 from subflow_app.qt.main_window import MainWindow
 
@@ -25,7 +25,7 @@ def test_the_window_answers_while_a_hundred_flows_run(
     qtbot: QtBot, window: MainWindow, speed: str, record_property: Callable[[str, object], None]
 ) -> None:
     window.resize(1400, 900)
-    window.documents.open_text(crowd_text(duration_s=2.0), "crowd")
+    window.documents.open_text(many_flows_text(duration_s=2.0), "crowd")
     window.bar.trigger(f"run.speed_{speed}")
     window.bar.trigger("view.flow_medians")  # every curve by itself is the most that there can be to draw
     assert not window.bar["view.flow_medians"].isChecked()

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__
+from subflow_app.bench.probe import PROBES
 from subflow_app.cli import exit_codes
-from subflow_app.core.bench_probe import PROBES
 from subflow_app.core.crash_reports import crash_reports
 from subflow_app.core.own_program import PROBE
 

@@ -65,7 +65,7 @@ def bench(
         START: (_start_document, _print_start),
         PLOTS: (_plots_document, _print_plots),
         CANVAS: (_canvas_document, _print_canvas),
-        RUN_WINDOW: (_crowd_document, _print_crowd),
+        RUN_WINDOW: (_many_flows_document, _print_many_flows),
         SEEK: (_seek_document, _print_seek),
         SWEEP: (_sweep_document, _print_sweep),
     }
@@ -94,25 +94,25 @@ def bench(
 
 def _learning(figures: Sequence[str] | None, has_others: bool, *, as_json: bool) -> None:
     """Measure figures of learning, all of them if none is named, beside their targets."""
-    from subflow_app.core import bench_training
+    from subflow_app.bench import training
     from subflow_app.core.errors import InputError
     from subflow_app.core.text_table import TextColumn, TextTable
     from subflow_sim import bench_learning
 
     if has_others:
         raise InputError("--learning goes with neither --instructions nor --decisions")
-    known = (*bench_learning.FIGURES, *bench_training.figure_names())
-    names = list(dict.fromkeys(figures or (*bench_learning.FIGURES, *bench_training.ANSWERS)))
+    known = (*bench_learning.FIGURES, *training.figure_names())
+    names = list(dict.fromkeys(figures or (*bench_learning.FIGURES, *training.ANSWERS)))
     for name in names:
         if name not in known:
             raise InputError(f'there is no figure "{name}" of learning; allowed are {", ".join(known)}')
     measured = []
     for name in names:
         print_note(f"measuring {name} ...")
-        run_figure = bench_learning.run_figure if name in bench_learning.FIGURES else bench_training.measure
+        run_figure = bench_learning.run_figure if name in bench_learning.FIGURES else training.measure
         measured.append(run_figure(name))
     if not figures:
-        measured += bench_training.recipes_on_cards()
+        measured += training.recipes_on_cards()
     if as_json:
         print_json({"learning": [asdict(figure) | {"is_met": figure.is_met} for figure in measured]})
         return
@@ -173,7 +173,7 @@ def _store_document() -> dict[str, Any]:
     from subflow_store.bench import run_store_benchmark
 
     print_note(f"measuring {STORE} ...")
-    from subflow_app.qt.history_panel.bench import measure_list
+    from subflow_app.bench.history_list import measure_list
 
     return dict(run_store_benchmark(measure_list))
 
@@ -235,7 +235,7 @@ def _print_store(document: dict[str, Any]) -> None:
 
 
 def _start_document() -> dict[str, Any]:
-    from subflow_app.core.bench_start import TARGET_S, measure_start
+    from subflow_app.bench.start import TARGET_S, measure_start
 
     print_note("measuring the start of the window ...")
     figures = ("wall_s", "best_wall_s", "cpu_s", "best_cpu_s")
@@ -263,7 +263,7 @@ def _print_start(document: dict[str, Any]) -> None:
 
 def _plots_document() -> dict[str, Any]:
     print_note("measuring the plots ...")
-    from subflow_app.qt.plotting.bench import CURVES, SAMPLES, TARGET_MS, measure_plots
+    from subflow_app.bench.plots import CURVES, SAMPLES, TARGET_MS, measure_plots
 
     frames = {view: asdict(times) for view, times in measure_plots().items()}
     return {"curves": CURVES, "samples": SAMPLES, "target_ms": TARGET_MS, "frames": frames}
@@ -288,7 +288,7 @@ def _print_plots(document: dict[str, Any]) -> None:
 
 
 def _canvas_document() -> dict[str, Any]:
-    from subflow_app.core.bench_canvas import LINKS, NODES, TARGET_FPS, measure_canvas
+    from subflow_app.bench.canvas import LINKS, NODES, TARGET_FPS, measure_canvas
 
     print_note("measuring the canvas ...")
     figures = measure_canvas()
@@ -309,14 +309,14 @@ def _print_canvas(document: dict[str, Any]) -> None:
     print_tables(TextTable(f"{title} (target {document['target_fps']:g} frames per s)", columns, rows))
 
 
-def _crowd_document() -> dict[str, Any]:
-    from subflow_app.core.bench_crowd import FLOWS, TARGET_MS, measure_crowd
+def _many_flows_document() -> dict[str, Any]:
+    from subflow_app.bench.many_flows import FLOWS, TARGET_MS, measure_many_flows
 
     print_note("measuring the window while flows run ...")
-    return {"flows": FLOWS, "target_ms": TARGET_MS, "runs": [asdict(figure) for figure in measure_crowd()]}
+    return {"flows": FLOWS, "target_ms": TARGET_MS, "runs": [asdict(figure) for figure in measure_many_flows()]}
 
 
-def _print_crowd(document: dict[str, Any]) -> None:
+def _print_many_flows(document: dict[str, Any]) -> None:
     from subflow_app.core.text_table import TextColumn, TextTable
 
     columns = (TextColumn("Speed", is_number=False), TextColumn("CPU", "ms"), TextColumn("Time", "ms"))
@@ -326,7 +326,7 @@ def _print_crowd(document: dict[str, Any]) -> None:
 
 
 def _seek_document() -> dict[str, Any]:
-    from subflow_app.core.replay.bench_seek import DURATION_S, TARGET_MS, measure_seek
+    from subflow_app.bench.seek import DURATION_S, TARGET_MS, measure_seek
 
     print_note("measuring jumps in time ...")
     runs = [asdict(figure) for figure in measure_seek()]
@@ -363,7 +363,7 @@ def _print_seek(document: dict[str, Any]) -> None:
 
 
 def _sweep_document() -> dict[str, Any]:
-    from subflow_app.core.bench_sweep import measure_sweep
+    from subflow_app.bench.sweep import measure_sweep
 
     print_note("measuring a sweep ...")
     speed = measure_sweep()

@@ -7,7 +7,7 @@ import math
 import random
 from dataclasses import dataclass
 
-from subflow_app.core.bench_probe import ask_probe
+from subflow_app.bench.probe import ask_probe
 
 NODES, LINKS = 400, 700
 TARGET_FPS = 30.0

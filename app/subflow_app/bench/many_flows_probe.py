@@ -1,6 +1,6 @@
 """Runs a hundred flows in a window and tells the longest time without an answer, as one line of JSON.
 
-    subflow probe crowd
+    subflow probe many_flows
 
 `subflow bench run-window` runs it.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.bench_crowd import CrowdFigure, crowd_text
+from subflow_app.bench.many_flows import ManyFlowsFigure, many_flows_text
 from subflow_app.core.settings import Settings
 from subflow_app.qt.app import make_application
 from subflow_app.qt.app_theme import Theme
@@ -62,7 +62,7 @@ def _window(application: QApplication, folder: Path) -> MainWindow:
     window.resize(*_SIZE)
     window.show()
     window.load()
-    window.documents.open_text(crowd_text(), "crowd")
+    window.documents.open_text(many_flows_text(), "crowd")
     return window
 
 
@@ -71,7 +71,7 @@ def _spin_until_open(window: MainWindow) -> None:
         QApplication.processEvents()
 
 
-def _run(window: MainWindow, speed: str) -> CrowdFigure:
+def _run(window: MainWindow, speed: str) -> ManyFlowsFigure:
     """One run from the key that starts it until its last picture."""
     loop = QEventLoop()
     window.runs.ended.connect(loop.quit)
@@ -81,4 +81,4 @@ def _run(window: MainWindow, speed: str) -> CrowdFigure:
     QTimer.singleShot(_DRAWN_MS, loop.quit)
     loop.exec()
     heart.stop()
-    return CrowdFigure(speed, heart.longest_cpu_ms, heart.longest_wall_ms, len(heart.turns))
+    return ManyFlowsFigure(speed, heart.longest_cpu_ms, heart.longest_wall_ms, len(heart.turns))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import bench_training
-from subflow_app.core.bench_training import measure_answer, recipe_on_card
+from subflow_app.bench import training
+from subflow_app.bench.training import measure_answer, recipe_on_card
 from subflow_app.core.errors import TrainingError
 
 
 @pytest.mark.parametrize(("name", "target_ms"), [("pause", 100.0), ("checkpoint", 200.0)])
 def test_answers_are_timed_beside_their_targets(name: str, target_ms: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_training, "_LEARNED", 20)
+    monkeypatch.setattr(training, "_LEARNED", 20)
     figure = measure_answer(name, trainer="tests.helpers.fake_training")
     assert (figure.name, figure.unit, figure.target, figure.is_limit) == (name, "ms", target_ms, True)
     assert 0 < figure.value < 10_000
@@ -25,7 +25,7 @@ def test_a_training_that_does_not_come_about_is_an_error(monkeypatch: pytest.Mon
 
 
 def test_a_recipe_without_a_shipped_policy_has_no_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("subflow_app.core.bench_training.shipped_policies", lambda: tmp_path)
+    monkeypatch.setattr("subflow_app.bench.training.shipped_policies", lambda: tmp_path)
     assert recipe_on_card("drl-cc") is None
     (tmp_path / "drl-cc.safetensors").write_bytes(b"no policy")
     assert recipe_on_card("drl-cc") is None

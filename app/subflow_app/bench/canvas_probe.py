@@ -19,7 +19,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.bench_canvas import CanvasFigure, mesh_text
+from subflow_app.bench.canvas import CanvasFigure, mesh_text
 from subflow_app.core.replay.packet_places import packet_places
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.app import make_application

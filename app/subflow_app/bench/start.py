@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.bench_probe import ask_probe
+from subflow_app.bench.probe import ask_probe
 
 TARGET_S = 1.0
 """From the command to a window that can be used, on two idle processors and with warm caches."""

@@ -13,10 +13,10 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.own_program import PROBE, own_command
 
 PROBES = {
-    "start": "subflow_app.qt.start_probe",
-    "plain": "subflow_app.qt.plain_probe",
-    "canvas": "subflow_app.qt.topology.canvas_probe",
-    "crowd": "subflow_app.qt.crowd_probe",
+    "start": "subflow_app.bench.start_probe",
+    "plain": "subflow_app.bench.plain_probe",
+    "canvas": "subflow_app.bench.canvas_probe",
+    "many_flows": "subflow_app.bench.many_flows_probe",
 }
 """Modules of the probes, by name; ``main`` of each takes the arguments and returns the exit code."""
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from subflow_app.core.bench_probe import ask_probe
+from subflow_app.bench.probe import ask_probe
 
 FLOWS = 100
 TARGET_MS = 100.0
 """From here on a person notices that a window does not answer."""
 
 _PATIENCE_S = 180.0
-_PROBE = "crowd"
+_PROBE = "many_flows"
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdFigure:
+class ManyFlowsFigure:
     """The longest time without an answer in one run, with plots, legend, topology and history in view."""
 
     speed: str
@@ -24,7 +24,7 @@ class CrowdFigure:
     turns: int
 
 
-def crowd_text(flows: int = FLOWS, duration_s: float = 4.0) -> str:
+def many_flows_text(flows: int = FLOWS, duration_s: float = 4.0) -> str:
     """Write a scenario of that many flows over the same two links."""
     return f"""\
 format = 1
@@ -57,11 +57,11 @@ paths = [["wifi"], ["lte"]]
 """
 
 
-def measure_crowd() -> tuple[CrowdFigure, ...]:
-    """Run the crowd in a window on a screen of memory, in a process of its own, and look at its heartbeat.
+def measure_many_flows() -> tuple[ManyFlowsFigure, ...]:
+    """Run many flows in a window on a screen of memory, in a process of its own, and look at its heartbeat.
 
     Raises:
         AppError: if the window cannot be shown.
     """
     told = ask_probe(_PROBE, "the window cannot be measured", _PATIENCE_S)
-    return tuple(CrowdFigure(**figure) for figure in told)
+    return tuple(ManyFlowsFigure(**figure) for figure in told)

@@ -1,0 +1,1 @@
+"""What `subflow bench` measures of the program: start, canvas, plots, lists, seeking, sweeps and trainings."""
