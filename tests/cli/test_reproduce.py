@@ -151,6 +151,15 @@ def test_what_was_killed_or_interrupted_goes_on(tmp_path: Path, database: Path) 
     assert finished() == 18
 
 
+def test_a_cluster_without_ray_says_how_to_get_it(
+    subflow: Subflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    answer = subflow("reproduce", write_tiny(tmp_path), "--no-store", "--cluster", "10.0.0.1:6379")
+    assert answer.code == 1
+    assert "a cluster needs Ray, which is not installed" in answer.err
+
+
 def test_policies_are_trained_anew_and_told_beside_the_shipped_ones(
     subflow: Subflow, tmp_path: Path, database: Path
 ) -> None:

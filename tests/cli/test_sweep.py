@@ -151,9 +151,7 @@ def test_a_cluster_without_ray_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "ray", None)
     answer = subflow("sweep", short, *AXES, "--cluster", "10.0.0.1:6379", "--db", database)
     assert answer.code == 1
-    assert (
-        'a sweep on a cluster needs Ray, which is not installed: pip install "subflow-workbench[cluster]"' in answer.err
-    )
+    assert 'a cluster needs Ray, which is not installed: pip install "subflow-workbench[cluster]"' in answer.err
 
 
 # Ended from outside

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.app_core.experiments.tiny import write_tiny
 from tests.app_core.sweeps.plans import SCENARIO
 from tests.cli.conftest import Subflow
 
@@ -80,4 +81,19 @@ def test_results_are_the_same_bytes_whoever_makes_the_runs(
     assert one.out == cores.out == on_cluster.stdout
     tables = {(tmp_path / f"{name}.csv").read_bytes() for name in ("one", "cores", "ray")}
     assert len(tables) == 1
+    assert processes_of(short_folder) == {}
+
+
+@pytest.mark.full("starts Ray")
+@pytest.mark.timeout(300)
+def test_an_experiment_is_the_same_on_a_cluster(subflow: Subflow, tmp_path: Path, short_folder: Path) -> None:
+    recipe = write_tiny(tmp_path)
+    one = subflow("reproduce", recipe, "--no-store", "--jobs", "1", "--json")
+    command = [sys.executable, "-m", "tests.helpers.ray_sweep", short_folder, 2, "reproduce", recipe]
+    on_cluster = subprocess.run(
+        [*map(str, command), "--no-store", "--json"], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+    assert on_cluster.returncode == one.code == 0, on_cluster.stderr
+    assert json.loads(on_cluster.stdout) == one.document
     assert processes_of(short_folder) == {}

@@ -13,7 +13,7 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import seeds_option
-from subflow_app.cli.sweep import Jobs, job_count
+from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def leaderboard(
         Path | None, typer.Option("--out", metavar="DIR", help="Also write standings.csv and values.csv there.")
     ] = None,
     jobs: Jobs = "all",
+    cluster: Cluster = None,
     only_stored: Annotated[
         bool, typer.Option("--stored", help="Run nothing; show what is in the database, or what ships.")
     ] = False,
@@ -100,7 +101,7 @@ def leaderboard(
         code = exit_codes.OK
         problems: Sequence[str] = ()
         if not only_stored:
-            job = LeaderboardJob(chosen, store, jobs=n_jobs)
+            job = LeaderboardJob(chosen, store, jobs=n_jobs, cluster=cluster)
             if not contests:
                 print_note("results that ship are there at once: subflow leaderboard --stored")
             code = _run(job, is_quiet=as_json or as_csv, is_kept=not no_store)

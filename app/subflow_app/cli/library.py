@@ -12,7 +12,7 @@ import typer
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
-from subflow_app.cli.sweep import Jobs, job_count
+from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def build(
         Path, typer.Option("--out", metavar="FILE", help="The file, which is replaced when all is made.")
     ] = Path("experiments.db"),
     jobs: Jobs = "all",
+    cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
     """Make the library anew.
@@ -59,7 +60,9 @@ def build(
     from subflow_app.core.library.building import LibraryBuild
 
     recipes, labs, has_leaderboard = _chosen(names or ())
-    job = LibraryBuild(out, recipes=recipes, labs=labs, has_leaderboard=has_leaderboard, jobs=job_count(jobs))
+    job = LibraryBuild(
+        out, recipes=recipes, labs=labs, has_leaderboard=has_leaderboard, jobs=job_count(jobs), cluster=cluster
+    )
     if not as_json:
         told = ", the leaderboard" if has_leaderboard else ""
         print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{told}")

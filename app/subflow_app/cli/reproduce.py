@@ -15,7 +15,7 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.retraining import retrain
-from subflow_app.cli.sweep import Jobs, job_count
+from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def reproduce(
         Path | None, typer.Option("--docs", metavar="DIR", help="Also write a Markdown page with figures there.")
     ] = None,
     jobs: Jobs = "all",
+    cluster: Cluster = None,
     is_retrained: Annotated[
         bool, typer.Option("--retrain", help="Train the policies that are used anew first, and run with these.")
     ] = False,
@@ -95,7 +96,7 @@ def reproduce(
             training, recipes, signal_number = retrain(recipes, store, is_quick=is_quick, steps=retrain_steps)
             if signal_number:
                 raise typer.Exit(exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED)
-        experiments = Reproductions(recipes, store, is_quick=is_quick, seeds=chosen_seeds, jobs=n_jobs)
+        experiments = Reproductions(recipes, store, is_quick=is_quick, seeds=chosen_seeds, jobs=n_jobs, cluster=cluster)
         if not as_json:
             print_note(_before(experiments))
         outcomes, signal_number = _run(experiments)

@@ -176,6 +176,7 @@ class Reproductions:
         is_quick: whether they take what `[quick]` says.
         seeds: of each point; None: those of the recipes.
         jobs: how many runs at once.
+        cluster: address of a Ray cluster that makes them instead; None: none. What is timed or trained stays here.
 
     Attributes:
         each: the experiments, in order.
@@ -193,8 +194,9 @@ class Reproductions:
         is_quick: bool = False,
         seeds: Sequence[int] | None = None,
         jobs: int = 1,
+        cluster: str | None = None,
     ) -> None:
-        self._shared = Shared(executor_maker(jobs))
+        self._shared = Shared(executor_maker(jobs, cluster))
         self._stopped = threading.Event()
         self._began = 0.0
         self.each = tuple(

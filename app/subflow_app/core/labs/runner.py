@@ -233,7 +233,6 @@ class LabRunner:
         self._finish(plan.job(plan.state(), store=self._store))
 
     def _train(self, agent: str, values: Mapping[str, str]) -> None:
-        from subflow_app.core.jobs.progress import JobState
         from subflow_app.core.learning.training_folder import best_policy
         from subflow_app.core.learning.training_service import TrainingService
         from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, with_changes

@@ -131,12 +131,13 @@ class LeaderboardJob:
         entry: what is asked for.
         store: where runs are kept; those that are there are not made again.
         jobs: how many runs at once.
+        cluster: address of a Ray cluster that makes them instead; None: none.
 
     Raises:
         LeaderboardError: if nothing can take part, or a contest is not usable.
     """
 
-    def __init__(self, entry: Entry, store: Store, *, jobs: int = 1) -> None:
+    def __init__(self, entry: Entry, store: Store, *, jobs: int = 1, cluster: str | None = None) -> None:
         self.entry = entry
         recipes: list[Recipe] = []
         for make in (runs_recipe, cost_recipe):
@@ -148,7 +149,7 @@ class LeaderboardJob:
         if not recipes:
             told = "; ".join(entry.problems) or "on single paths, coupled controllers are NewReno"
             raise LeaderboardError(f"none of the controllers takes part in any of the contests: {told}")
-        self._reproductions = Reproductions(recipes, store, jobs=jobs)
+        self._reproductions = Reproductions(recipes, store, jobs=jobs, cluster=cluster)
 
     @property
     def progress(self) -> Overall:

@@ -76,6 +76,7 @@ class LibraryBuild:
         labs: the labs likewise.
         has_leaderboard: whether the quick leaderboard goes into it, too.
         jobs: how many runs at once.
+        cluster: address of a Ray cluster that makes them instead; None: none.
     """
 
     def __init__(
@@ -86,12 +87,13 @@ class LibraryBuild:
         labs: Sequence[Lab],
         has_leaderboard: bool = False,
         jobs: int = 1,
+        cluster: str | None = None,
     ) -> None:
         self.out = out
         self._recipes = tuple(recipes)
         self._labs = tuple(labs)
         self._has_leaderboard = has_leaderboard
-        self._jobs = jobs
+        self._jobs, self._cluster = jobs, cluster
         self._stop = threading.Event()
         # Replaced as wholes by the thread that runs: others may read at any time.
         self._experiments: Reproductions | None = None
@@ -162,7 +164,7 @@ class LibraryBuild:
     # Making
 
     def _make_experiments(self, work: Store) -> list[str]:
-        experiments = Reproductions(self._recipes, work, is_quick=True, jobs=self._jobs)
+        experiments = Reproductions(self._recipes, work, is_quick=True, jobs=self._jobs, cluster=self._cluster)
         self._experiments = experiments
         if self._stop.is_set():
             return []
@@ -194,7 +196,7 @@ class LibraryBuild:
         if not self._has_leaderboard or self._stop.is_set():
             return []
         self._doing = "leaderboard"
-        board = self._board = LeaderboardJob(entry(is_quick=True), work, jobs=self._jobs)
+        board = self._board = LeaderboardJob(entry(is_quick=True), work, jobs=self._jobs, cluster=self._cluster)
         if self._stop.is_set():
             return []
         board.run()

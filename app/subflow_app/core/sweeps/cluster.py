@@ -106,7 +106,7 @@ class RayCluster:
     def _gone(self, error: Exception) -> ClusterError:
         return ClusterError(
             f"the Ray cluster at {self._address} cannot be used any more: {_first_line(error)}; the runs that have "
-            "ended are kept, and the sweep can be resumed"
+            "ended are kept, and what is missing can be made later"
         )
 
 
@@ -117,9 +117,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ClusterError(
-            f"a sweep on a cluster needs Ray, which is not installed: {install_command('cluster')}"
-        ) from error
+        raise ClusterError(f"a cluster needs Ray, which is not installed: {install_command('cluster')}") from error
     # It warns of being used in a thread, which is meant.
     logging.getLogger("ray").setLevel(logging.ERROR)
     return ray
