@@ -154,6 +154,16 @@ def test_a_lab_is_done_in_the_window(
     assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
 
 
+def test_a_small_window_shows_sixteen_lines_of_the_text(page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
+    # What a frame leaves of a screen of 1366x768; what is missing is said in two lines below the text.
+    window.resize(1358, 732)
+    window.workspaces.reset()
+    page.say("What is missing. " * 6)
+    QApplication.processEvents()
+
+    assert page.scrolled.viewport().height() >= 16 * page.text.fontMetrics().lineSpacing()
+
+
 def test_a_lab_goes_on_where_it_was_left(labs: LabFeature, page: StepPage, window: MainWindow, qtbot: QtBot) -> None:
     window.documents.doc.set_value("seed", 9)
     page.to_list.click()

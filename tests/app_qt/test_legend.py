@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QFont
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QStyledItemDelegate, QStyleOptionViewItem, QToolButton
 from pytestqt.qtbot import QtBot
@@ -27,6 +28,7 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.plotting.legend_model import GOODPUT_ROLE
+from subflow_app.qt.plotting.legend_splitter import LegendSplitter
 from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_sim import parse_scenario
@@ -41,6 +43,12 @@ def legend_of(view: PlotView) -> Legend:
     legend = view.findChild(Legend)
     assert isinstance(legend, Legend)
     return legend
+
+
+def place_of(view: PlotView) -> LegendSplitter:
+    place = view.findChild(LegendSplitter)
+    assert isinstance(place, LegendSplitter)
+    return place
 
 
 def label(view: PlotView, name: str) -> str:
@@ -293,10 +301,36 @@ def test_the_word_goes_before_the_name_where_there_is_no_room(view: PlotView) ->
     assert set(texts[: texts.index(short)]) == {texts[0]}
 
 
+def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> None:
+    view.resize(900, 720)
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    legend, place = legend_of(view), place_of(view)
+    assert place.orientation() == Qt.Orientation.Horizontal
+    assert legend.width() <= 0.3 * place.width()
+
+    # In larger type it would take a third of the width; below nothing is cut, and the values stand by their names.
+    font = QFont(view.font())
+    font.setPointSizeF(1.4 * font.pointSizeF())
+    legend.tree.setFont(font)
+    view.set_type(font, 1.0)
+    QApplication.processEvents()
+    assert place.orientation() == Qt.Orientation.Vertical
+    assert legend.height() >= legend.sizeHint().height()
+    assert legend.tree.verticalScrollBar().maximum() == 0
+    assert legend.tree.header().length() < 0.6 * place.width()
+
+    # Not where the plots would have to be scrolled for it.
+    for plot_id in ("goodput", "queue"):
+        view.set_plot_shown(plot_id, True)
+    QApplication.processEvents()
+    assert place.orientation() == Qt.Orientation.Horizontal
+
+
 def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()
-    handle = view._splitter.handle(1)
+    handle = place_of(view).handle(1)
     QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=handle.rect().center())
     QTest.mouseMove(handle, QPoint(-90, 100))
     QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=QPoint(-90, 100))

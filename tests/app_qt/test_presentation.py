@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tests.helpers.window import TWO_PATHS
 
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.legend import Legend
@@ -30,7 +31,7 @@ def _rest(window: MainWindow) -> object:
 def test_it_fills_the_screen_and_goes_back_to_what_was_there(
     window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
 ) -> None:
-    points = QApplication.font().pointSizeF()
+    points, buttons = QApplication.font().pointSizeF(), window.toolbar.actions()
     run_once()
     axis = window.plots.stack.time_plots[0].item.getAxis("left")
     pen = window.plots.stack._line_width
@@ -46,6 +47,8 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
         assert QApplication.font().pointSizeF() == points * TYPE_SCALE
         assert not window.menuBar().isVisible()
         assert window.toolbar.isVisible()
+        assert window.toolbar.widgetForAction(window.bar["edit.undo"]) is None
+        assert window.toolbar.widgetForAction(window.bar["edit.redo"]) is None
         assert not window.topology.tools.isVisible()
         window.banners.show_banner("file", "warning", "Something is to be said.")
         assert not window.banners.isVisible()
@@ -68,6 +71,7 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
         assert window.banners.isVisible()
         window.banners.close_banner("file")
         assert window.topology.tools.isVisible() == window.topology.isVisible()
+        assert window.toolbar.actions() == buttons
         QTest.qWait(50)
         assert _rest(window) == rest, name
         assert list(_sizes(window)) == list(sizes), name
@@ -101,4 +105,23 @@ def test_escape_first_ends_what_it_ends_elsewhere(window: MainWindow, qtbot: QtB
     assert window.presentation.is_on
     QTest.keyClick(window.topology.canvas, Qt.Key.Key_Escape)
     assert not window.presentation.is_on
+    qtbot.waitUntil(lambda: window.presentation.is_settled)
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+def test_names_of_the_legend_are_whole(
+    window: MainWindow, qtbot: QtBot, run_once: Callable[[], int], size: tuple[int, int]
+) -> None:
+    window.documents.open_text(TWO_PATHS.replace("lte", "backhaul-of-the-operator"), "two-paths")
+    run_once()
+    QTest.keyClick(window, Qt.Key.Key_F11)
+    window.resize(*size)
+    QTest.qWait(50)
+
+    legend = window.plots.findChild(Legend)
+    assert legend is not None
+    names = legend.tree.sizeHintForColumn(0)
+    assert legend.tree.columnWidth(0) >= names
+    assert legend.tree.header().length() <= legend.tree.viewport().width()
+    QTest.keyClick(window.plots, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.presentation.is_settled)

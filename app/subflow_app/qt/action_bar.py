@@ -148,6 +148,17 @@ class ActionBar(QObject):
         self._actions["edit.undo"].setText(tr("&Undo {what}", what=undo) if undo else tr("&Undo"))
         self._actions["edit.redo"].setText(tr("&Redo {what}", what=redo) if redo else tr("&Redo"))
 
+    def set_undo_shown(self, toolbar: QToolBar, is_shown: bool) -> None:
+        """Has undo and redo in the toolbar, or leaves them to their keys."""
+        entries = toolbar.actions()
+        edge = entries[entries.index(self._actions["run.toggle"]) - 1]  # the separator behind them
+        edge.setVisible(is_shown)
+        for action_id in ("edit.undo", "edit.redo"):
+            if is_shown:
+                toolbar.insertAction(edge, self._actions[action_id])
+            else:
+                toolbar.removeAction(self._actions[action_id])
+
     def apply_tokens(self, tokens: Tokens) -> None:
         """Redraws all icons in the colours of the theme."""
         for spec in ACTIONS:

@@ -38,10 +38,6 @@ _MOST_LINES_AT_ONCE = 60  # more are listed in a turn of their own, and their va
 _LINES_MS = 30
 _VALUES_MS = 400
 
-# Narrower than this, px, the legend goes below the plots. It takes what it needs, and at most these shares of the view.
-_LEAST_WIDTH_BESIDE = 640
-_MOST_LEGEND_BESIDE = 0.4
-_MOST_LEGEND_BELOW = 0.28
 # Lower than this, px, the results are a line: the plots need the room more than a table of the same figures.
 _LEAST_HEIGHT_OF_TABLE = 520
 
@@ -107,12 +103,6 @@ class PlotView(QWidget):
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
         self._pages.addWidget(self._empty)
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.setObjectName("plot_splitter")
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.splitterMoved.connect(self._on_border_dragged)
-        self._is_border_dragged = False
-        self._pages.addWidget(self._splitter)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self._waiting = SaidLine("plots_waiting", self)
@@ -133,6 +123,7 @@ class PlotView(QWidget):
             return
         from subflow_app.qt.plotting.curves_button import CurvesButton
         from subflow_app.qt.plotting.legend import Legend
+        from subflow_app.qt.plotting.legend_splitter import LegendSplitter
         from subflow_app.qt.plotting.plot_scroll import PlotScroll
         from subflow_app.qt.plotting.plot_stack import PlotStack
 
@@ -147,7 +138,6 @@ class PlotView(QWidget):
         legend.setVisible(self._legend_shown)
         legend.colour_chosen.connect(self.set_colour)
         legend.colours_reset.connect(self.reset_colours)
-        legend.resized.connect(self._place_legend)
         stack.cursor_moved.connect(self._update_values)
         stack.curves_changed.connect(self._on_curves_changed)
         stack.fed.connect(lambda: self._update_latest() if stack.cursor_s is None else None)
@@ -167,21 +157,12 @@ class PlotView(QWidget):
         plots.setStretchFactor(0, 1)
         plots.setStretchFactor(1, 0)
         plots.setSizes([self.height() - self._span.sizeHint().height(), self._span.sizeHint().height()])
-        self._splitter.addWidget(plots)
-        self._splitter.addWidget(legend)
-        self._splitter.setStretchFactor(0, 1)
-        self._splitter.setStretchFactor(1, 0)
+        self._pages.addWidget(LegendSplitter(plots, stack, legend))
         self._stack, self._legend = stack, legend
-        self._place_legend()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Puts the legend below the plots where both beside each other would be too narrow."""
+        """Folds the results where they would leave the plots too little."""
         super().resizeEvent(event)
-        wanted = Qt.Orientation.Vertical if self.width() < _LEAST_WIDTH_BESIDE else Qt.Orientation.Horizontal
-        if self._splitter.orientation() != wanted:
-            self._splitter.setOrientation(wanted)
-            self._is_border_dragged = False
-        self._place_legend()
         if self._are_results_folded is None:
             self._results.set_folded(self.height() < _LEAST_HEIGHT_OF_TABLE)
 
@@ -193,20 +174,6 @@ class PlotView(QWidget):
 
     def _on_results_folded(self, are_folded: bool) -> None:
         self._are_results_folded = are_folded
-
-    def _place_legend(self) -> None:
-        """Gives the legend what it needs, beside or below the plots, until somebody drags the border."""
-        if self._legend is None or self._is_border_dragged:
-            return
-        if self._splitter.orientation() == Qt.Orientation.Horizontal:
-            legend = min(self._legend.sizeHint().width(), round(self.width() * _MOST_LEGEND_BESIDE))
-            self._splitter.setSizes([self.width() - legend, legend])
-        else:
-            legend = min(self._legend.sizeHint().height(), round(self.height() * _MOST_LEGEND_BELOW))
-            self._splitter.setSizes([self.height() - legend, legend])
-
-    def _on_border_dragged(self) -> None:
-        self._is_border_dragged = True
 
     # ---- runs ----
 
@@ -408,7 +375,6 @@ class PlotView(QWidget):
             self._legend.fit_font(font)
         if self._button is not None:
             self._button.fit_font(font)
-        self._place_legend()
 
     def fit(self) -> None:
         """Shows everything."""

@@ -25,7 +25,6 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QPixmap,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QColorDialog,
@@ -93,7 +92,7 @@ class Legend(QWidget):
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
         self._widths: dict[int, int] = {}  # of columns of values, px: they never shrink while the runs stay
-        self._name_px = _LEAST_NAME_WIDTH
+        self._name_px = self._whole_name_px = _LEAST_NAME_WIDTH
         self.tree = QTreeView(self)
         self.tree.setObjectName("legend_tree")
         self.tree.setAccessibleName(tr("Legend: lines of the plots, with switches and values"))
@@ -113,6 +112,7 @@ class Legend(QWidget):
         self.tree.customContextMenuRequested.connect(self._show_menu)
         self.fit_font(self.font())
         self.tree.installEventFilter(self)
+        self.tree.viewport().installEventFilter(self)
         model.modelReset.connect(self._on_reset)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -134,7 +134,9 @@ class Legend(QWidget):
     def set_run(self, name: str) -> None:
         """Names the run that all lines are of, or what the names of several have in common; empty: nothing."""
         self._run.setText(name)
-        self._run.setVisible(bool(name))
+        if self._run.isHidden() == bool(name):
+            self._run.setVisible(bool(name))
+            self.resized.emit()
 
     def show_values(self, values: LegendValues) -> None:
         """Shows these values, and says of which time they are."""
@@ -163,23 +165,25 @@ class Legend(QWidget):
     def sizeHint(self) -> QSize:
         """As wide as its names and its values, and as high as its lines."""
         header = self.tree.header()
-        values = sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
         rows = sum(1 + self._model.rowCount(self._model.index(row, 0)) for row in range(self._model.rowCount()))
         heads = self._time.sizeHint().height() + (self._run.sizeHint().height() if self._run.isVisibleTo(self) else 0)
         height = heads + header.sizeHint().height() + rows * max(1, self.tree.sizeHintForRow(0)) + 2
         bar = self.tree.verticalScrollBar().sizeHint().width() if height > self.height() else 0
-        return QSize(self._name_px + values + bar, height)
+        return QSize(self.least_width + bar, height)
+
+    @property
+    def least_width(self) -> int:
+        """What names and values take, px."""
+        header = self.tree.header()
+        return self._name_px + sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follows the type of the lines, which comes after that of the program: no number is cut short."""
-        if event.type() == QEvent.Type.FontChange:
+        """Follows the type of the lines, which comes after that of the program, and the room beside the scroll bar."""
+        if watched is self.tree and event.type() == QEvent.Type.FontChange:
             self.fit_font(self.tree.font())
+        elif watched is not self.tree and event.type() == QEvent.Type.Resize:
+            self._share_width()
         return super().eventFilter(watched, event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shares the new width out."""
-        super().resizeEvent(event)
-        self._share_width()
 
     def _on_reset(self) -> None:
         self.tree.expandAll()
@@ -188,7 +192,9 @@ class Legend(QWidget):
         if self._runs != self._model.runs:
             self._runs = self._model.runs
             self._widths.clear()
-        self._name_px = self._name_width()
+        self._whole_name_px = self._name_width()
+        most = max(_MOST_NAME_WIDTH, _MOST_NAME_LETTERS * self.tree.fontMetrics().averageCharWidth())
+        self._name_px = min(self._whole_name_px, most)
         self.tree.header().setStretchLastSection(False)
         self._fit_columns()
         self._share_width()
@@ -214,21 +220,20 @@ class Legend(QWidget):
     def _name_width(self) -> int:
         """What the names need, px: the sample of the line and the check box included."""
         style = self.tree.style()
-        box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 6
+        box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
         widest = self.tree.fontMetrics().horizontalAdvance(self._model.widest_text(0))
-        most = max(_MOST_NAME_WIDTH, _MOST_NAME_LETTERS * self.tree.fontMetrics().averageCharWidth())
-        return min(max(box + widest, _LEAST_NAME_WIDTH), most)
+        return max(box + widest, _LEAST_NAME_WIDTH)
 
     def _share_width(self) -> None:
-        """What the values leave goes to the names; if that is too little, the columns are scrolled."""
+        """Names take what they need, then the values stand; if too little is left, the columns are scrolled."""
         if self._model.columnCount() == 0:
             return
         header = self.tree.header()
         values = sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
-        is_enough = self.width() - values >= _LEAST_NAME_WIDTH
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch if is_enough else QHeaderView.ResizeMode.Fixed)
-        if not is_enough:
-            header.resizeSection(0, _LEAST_NAME_WIDTH)
+        room = self.tree.viewport().width() - values
+        is_enough = room >= _LEAST_NAME_WIDTH
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(0, min(max(room, _LEAST_NAME_WIDTH), self._whole_name_px))
         self.tree.setHorizontalScrollBarPolicy(
             Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_enough else Qt.ScrollBarPolicy.ScrollBarAsNeeded
         )
