@@ -263,6 +263,7 @@ class LiveTraces(_RunTraces):
         self._marks_lock = threading.Lock()
         self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
         self.run_id: int | None = None  # in the store that it goes to
+        self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # of more samples than there are yet
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -275,7 +276,16 @@ class LiveTraces(_RunTraces):
         except KeyError:
             raise _unknown(key, self._title) from None
         values = self._simulation.values(index)
-        return sample_times(self._interval_s, self._interval_s, len(values)), values
+        return self._times(len(values)), values
+
+    def _times(self, count: int) -> NDArray[np.float64]:
+        """Times of so many samples, s: the same for all traces, of which every picture reads hundreds."""
+        times_s = self._times_s
+        if len(times_s) < count:
+            times_s = sample_times(self._interval_s, self._interval_s, 2 * count)
+            times_s.flags.writeable = False
+            self._times_s = times_s
+        return times_s[:count]
 
     def marks(self) -> Sequence[TraceMark]:
         """Marks collected so far."""

@@ -557,10 +557,13 @@ class PlotView(QWidget):
     def _update_results(self, runs: Sequence[Traces]) -> None:
         """Tells what came out, once all runs shown are over."""
         if self._are_rows_new(runs):
-            from subflow_app.core.comparison.results import results_of  # late: a start has no runs to compare
-
             self._rows = [run.row for run in runs]
-            self._results.show_results(results_of(runs))
+            if runs and None not in self._rows:
+                from subflow_app.core.comparison.results import results_of  # late: a start has no runs to compare
+
+                self._results.show_results(results_of(runs))
+            else:
+                self._results.show_results(None)
 
     def _are_rows_new(self, runs: Sequence[Traces]) -> bool:
         return list(map(id, self._rows)) != [id(run.row) for run in runs]

@@ -87,10 +87,11 @@ class TimeTrack(QSlider):
         self._tokens = tokens
         self.update()
 
-    def tick_columns(self, kind: str) -> NDArray[np.int64]:
+    def tick_columns(self, kind: str) -> list[int]:
         """Where ticks of a kind are drawn, px, each once: there may be far more of them than pixels."""
         times = self._ticks.get(kind, np.empty(0))
-        return np.unique(np.round(self._x_of(times)).astype(np.int64))
+        # Not np.unique, which loads numpy's masked arrays: the first picture of a first run would wait for them.
+        return sorted(set(np.round(self._x_of(times)).astype(np.int64).tolist()))
 
     # ---- mouse and keys ----
 
@@ -180,7 +181,7 @@ class TimeTrack(QSlider):
             painter.drawRect(QRectF(left, self.height() - 2.5, (known_x - left) * self._prepared, 1.5))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         for kind, (token, reach) in _TICKS.items():
-            columns = self.tick_columns(kind).tolist()
+            columns = self.tick_columns(kind)
             if not columns:
                 continue
             painter.setPen(QPen(QColor(getattr(tokens, token)), 1))

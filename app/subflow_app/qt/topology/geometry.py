@@ -31,12 +31,14 @@ class LinkCurve:
         normals: unit vector to the left of the way at each point.
         bulge: -1, 0 or 1: on which side of the straight line it lies, in terms of `normals`.
         bounds: smallest upright rectangle around the points.
+        corners: x and y of the points, as plain numbers.
     """
 
     points: tuple[QPointF, ...]
     normals: tuple[QPointF, ...]
     bulge: int
     bounds: QRectF
+    corners: tuple[tuple[float, float], ...]
 
     def at(self, share: float) -> tuple[QPointF, QPointF]:
         """Return the point and the normal at a share (0..1) of the way."""
@@ -88,7 +90,8 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
     # A cubic with both handles at this height reaches three quarters of it in the middle.
     height = bow * PARALLEL_SPACING / 0.75 * (1 if _is_upward(normal) else -1)
     if height == 0 or _length(along) == 0:
-        return LinkCurve((first, second), (normal, normal), 0, QRectF(first, second).normalized())
+        ends = (first.x(), first.y()), (second.x(), second.y())
+        return LinkCurve((first, second), (normal, normal), 0, QRectF(first, second).normalized(), ends)
     handle_1 = first + along * 0.22 + normal * height
     handle_2 = first + along * 0.78 + normal * height
     points: list[QPointF] = []
@@ -102,7 +105,7 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
         normals.append(QPointF(way.y(), -way.x()))
     xs, ys = [point.x() for point in points], [point.y() for point in points]
     bounds = QRectF(QPointF(min(xs), min(ys)), QPointF(max(xs), max(ys)))
-    return LinkCurve(tuple(points), tuple(normals), 1 if height > 0 else -1, bounds)
+    return LinkCurve(tuple(points), tuple(normals), 1 if height > 0 else -1, bounds, tuple(zip(xs, ys, strict=True)))
 
 
 def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[QRectF]:
@@ -113,12 +116,13 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
         half_width: how far the drawn link reaches to each side of it, with the gap that the label is to keep.
         size: of the label.
     """
-    normal = curve.at(0.5)[1]
+    ways = {share: curve.at(share) for share in _SHARES}
+    normal = ways[0.5][1]
     # Outside the bow; for a straight link above it, or right of it when it stands upright.
     best_side = curve.bulge or (1 if _is_upward(normal) else -1)
 
     def place(share: float, side: int, gap: float) -> QRectF:
-        point, normal = curve.at(share)
+        point, normal = ways[share]
         # The label's own reach towards the line, so that it clears a slanted line too.
         reach = abs(normal.x()) * size.width() / 2 + abs(normal.y()) * size.height() / 2
         centre = point + normal * (side * (gap + reach))
@@ -136,11 +140,17 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
 
 
 def choose_place(
-    places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve]
+    places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve], *, is_free_only: bool = False
 ) -> tuple[QRectF, bool]:
     """Return the place that covers least of what is drawn, and whether it covers nothing at all.
 
     Other labels and nodes weigh more than lines.
+
+    Args:
+        places: the best one first.
+        obstacles: other labels and nodes.
+        lines: of links.
+        is_free_only: whether a place that covers anything is of no use: none is returned then.
     """
     places = list(places)
     area = QRectF()
@@ -150,49 +160,59 @@ def choose_place(
     obstacles = [obstacle for obstacle in obstacles if area.intersects(obstacle)]
     # A level line has bounds without height, which intersect nothing.
     lines = [line for line in lines if area.intersects(line.bounds.adjusted(-1, -1, 1, 1))]
-    best, best_cost = QRectF(), math.inf
+    best, best_cost = QRectF(), 0.0 if is_free_only else math.inf
     for rank, place in enumerate(places):
-        cost = rank * _RANK_COST
+        # Beyond the cost of the best nothing more is added up: most places of a crowded picture end at their first hit.
+        covered = 0.0
+        most = best_cost - rank * _RANK_COST
         for obstacle in obstacles:
             if place.intersects(obstacle):
                 overlap = place.intersected(obstacle)
-                cost += 300.0 + overlap.width() * overlap.height()
-        for line in lines:
-            if crosses(line, place):
-                cost += 250.0
-        if cost < best_cost:
-            best, best_cost = place, cost
-        if cost == rank * _RANK_COST:
+                covered += 300.0 + overlap.width() * overlap.height()
+                if covered >= most:
+                    break
+        else:
+            for line in lines:
+                if crosses(line, place):
+                    covered += 250.0
+                    if covered >= most:
+                        break
+        if covered == 0:
             return place, True
+        if covered < most:
+            best, best_cost = place, covered + rank * _RANK_COST
     return best, False
 
 
 def crosses(curve: LinkCurve, rect: QRectF) -> bool:
     """Whether a curve runs through a rectangle."""
+    left, top, right, bottom = rect.left(), rect.top(), rect.right(), rect.bottom()
     bounds = curve.bounds
     # Written out because QRectF.intersects says no for a curve without height, such as a level line.
-    if bounds.left() > rect.right() or bounds.right() < rect.left():
+    if bounds.left() > right or bounds.right() < left or bounds.top() > bottom or bounds.bottom() < top:
         return False
-    if bounds.top() > rect.bottom() or bounds.bottom() < rect.top():
-        return False
-    points = curve.points
-    return any(_segment_meets(points[i], points[i + 1], rect) for i in range(len(points) - 1))
+    # Plain numbers: a fit of a picture asks thousands of times.
+    ways = iter(curve.corners)
+    x, y = next(ways)
+    for to_x, to_y in ways:
+        # A segment wholly to one side of the rectangle needs no more thought.
+        is_aside = max(x, to_x) < left or min(x, to_x) > right or max(y, to_y) < top or min(y, to_y) > bottom
+        if not is_aside and _meets(x - left, y - top, to_x - x, to_y - y, right - left, bottom - top):
+            return True
+        x, y = to_x, to_y
+    return False
 
 
-def _segment_meets(a: QPointF, b: QPointF, rect: QRectF) -> bool:
-    """Clip a segment against a rectangle (Liang and Barsky 1984) and say whether anything is left."""
+def _meets(x: float, y: float, dx: float, dy: float, width: float, height: float) -> bool:
+    """Clip a segment against a rectangle at the origin (Liang and Barsky 1984) and say whether anything is left."""
     start, end = 0.0, 1.0
-    dx, dy = b.x() - a.x(), b.y() - a.y()
-    for delta, low, high in (
-        (dx, rect.left() - a.x(), rect.right() - a.x()),
-        (dy, rect.top() - a.y(), rect.bottom() - a.y()),
-    ):
+    for at, delta, size in ((x, dx, width), (y, dy, height)):
         if delta == 0:
-            if low > 0 or high < 0:
+            if not 0 <= at <= size:
                 return False
             continue
-        enter, leave = sorted((low / delta, high / delta))
-        start, end = max(start, enter), min(end, leave)
+        enter, leave = -at / delta, (size - at) / delta
+        start, end = max(start, min(enter, leave)), min(end, max(enter, leave))
         if start > end:
             return False
     return True

@@ -149,7 +149,8 @@ class LabelRoom:
             places = list(label_places(curve, link.half_width + _GAP, size))
             if self.within is not None and not self.is_large:
                 places = [place for place in places if self.within.contains(place)] or places[:1]
-            place, is_free = choose_place(places, obstacles, curves)
+            # Saying less than everything, it must not cover anything.
+            place, is_free = choose_place(places, obstacles, curves, is_free_only=detail is not Detail.FULL)
             is_free = is_free and (self.within is None or self.is_large or self.within.contains(place))
             first = first or place
             if is_free:
