@@ -245,6 +245,36 @@ def test_without_a_store_the_run_stays_in_memory() -> None:
     assert len(job.traces.read(job.traces.keys()[0])[1]) == 100
 
 
+class SlowStore(RecordingStore):
+    """Begins a run only when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_begin = threading.Event()
+
+    def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RecordingStore:
+        assert self.may_begin.wait(DEADLINE_S)
+        return super().start_run(start, columns)
+
+
+def test_a_run_does_not_wait_for_the_store_to_begin_and_is_stored_whole() -> None:
+    store = SlowStore()
+    numbers: list[int | None] = []
+
+    def begin() -> None:
+        numbers.append(job.run_id)
+        store.may_begin.set()
+
+    job = make_job(store, at(5.0, begin), RICH)
+    result = job.run()
+    assert numbers == [None]
+    assert result.status is JobState.FINISHED
+    assert result.run_id == job.run_id == 7
+    assert sum(len(block) for _, block in store.blocks) == 100
+    assert len(store.marks) == 10
+    assert len(set(seconds(store, "interval"))) == 10
+
+
 def test_traces_grow_while_the_run_goes_on() -> None:
     lengths: list[int] = []
     job: RunJob | None = None

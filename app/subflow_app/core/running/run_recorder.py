@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,9 @@ class RunPast:
 class RunRecorder:
     """Moves samples and events of one run to where they are kept. Used by the thread that simulates.
 
+    The store begins a run in a thread of its own: with many flows, or where the disk has other work too, that takes
+    longer than the first seconds of the simulation, which does not wait for it.
+
     Marks, monitor intervals, decisions and steps of agents always go to the live traces; with a store, they and the
     samples go there too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in
     memory stay complete, but for the oldest of very many intervals, decisions and steps.
@@ -75,10 +79,12 @@ class RunRecorder:
     ) -> None:
         self._simulation = simulation
         self._traces = traces
+        self._starting: Future[RunWriter] | None = None  # the store has not begun the run yet
         self._writer: RunWriter | None = None
         self._error: StoreError | None = None
         self._stored_samples = 0
         self._decisions = decisions
+        self._is_live = not is_over
         self._waiting_marks: list[TraceMark] = []
         self._waiting_events: list[tuple[str, EventTable]] = []
         if is_over:
@@ -103,14 +109,14 @@ class RunRecorder:
                 fork=past.fork if past is not None else None,
             )
             columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
-            try:
-                self._writer = store.start_run(start, columns)
-            except StoreError as error:
-                self._give_up(error)
+            starter = ThreadPoolExecutor(1, "subflow-run-start")
+            self._starting = starter.submit(store.start_run, start, columns)
+            starter.shutdown(wait=False)
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in the store; None without a store, or once storing has failed."""
+        """Number of the run in the store, which this waits for; None without one, or once storing has failed."""
+        self._take_writer(wait=True)
         return self._writer.run_id if self._writer is not None else None
 
     @property
@@ -126,7 +132,7 @@ class RunRecorder:
         """
         marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
         self._traces.add_marks(marks)
-        if self._writer is not None:
+        if self._is_storing:
             self._waiting_marks.extend(marks)
         intervals = self._simulation.take_intervals()
         if intervals is not None:
@@ -137,6 +143,7 @@ class RunRecorder:
         # With a window the simulation keeps them until the end: only then it is known which are the last.
         if self._decisions is not None and self._decisions.window_s is None:
             self._take_decisions(None)
+        self._take_writer(wait=everything)
         if self._writer is None:
             return
         waiting = self._simulation.sample_count - self._stored_samples
@@ -152,6 +159,7 @@ class RunRecorder:
 
     def replace_scenario(self, text: str) -> None:
         """Keep this scenario text with the run from now on: it has changed while the run went on."""
+        self._take_writer(wait=True)
         if self._writer is None:
             return
         try:
@@ -171,6 +179,24 @@ class RunRecorder:
         except StoreError as error:
             self._give_up(error)
 
+    @property
+    def _is_storing(self) -> bool:
+        return self._writer is not None or self._starting is not None
+
+    def _take_writer(self, *, wait: bool) -> None:
+        """Goes on with the run in the store as soon as that has begun it, or after waiting for that."""
+        starting = self._starting
+        if starting is None or not (wait or starting.done()):
+            return
+        self._starting = None
+        try:
+            self._writer = starting.result()
+        except StoreError as error:
+            self._give_up(error)
+            return
+        if self._is_live:
+            self._traces.run_id = self._writer.run_id
+
     def _take_decisions(self, window_s: float | None) -> None:
         decisions = self._simulation.take_decisions()
         if decisions is None:
@@ -186,7 +212,7 @@ class RunRecorder:
         if not len(table):
             return
         self._traces.add_events(stream.name, table)
-        if self._writer is not None:
+        if self._is_storing:
             self._waiting_events.append((stream.name, table))
 
     def _write_block(self) -> None:

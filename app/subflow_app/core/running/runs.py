@@ -282,7 +282,7 @@ class RunJob:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in its store from its start on; None without one."""
+        """Number of the run in its store, known soon after its start; None without one."""
         return self._traces.run_id
 
     @property
@@ -382,7 +382,6 @@ class RunJob:
         self._started = True
         self._started_at = datetime.now(UTC)
         recorder = self._recorder(self._store, is_over=False)
-        self._traces.run_id = recorder.run_id
         error: Exception | None = None
         try:
             status = self._simulate(recorder)
