@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -184,23 +185,32 @@ class _RunTraces:
         self.fork: RunFork | None = None
         self.origin: Traces | None = None
         self._row: RunRow | None = None
-        self._by_column: dict[tuple[str, str | None], list[SeriesKey]] = {}
 
     @property
     def row(self) -> RunRow | None:
         """The run as the list of runs has it; None while it goes on."""
         return self._row
 
-    def column(self, scope: str, name: str | None) -> list[SeriesKey]:
+    def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
         """The traces of a scope, and of a column if one is named.
 
-        They are looked for once, because there may be tens of thousands.
+        They are sorted once, because there may be tens of thousands.
         """
-        found = self._by_column.get((scope, name))
-        if found is None:
-            found = [key for key in self.keys() if key.scope == scope and name in (None, key.name)]
-            self._by_column[scope, name] = found
+        return self._by_column.get((scope, name), ())
+
+    @cached_property
+    def _by_column(self) -> Mapping[tuple[str, str | None], Sequence[SeriesKey]]:
+        found: dict[tuple[str, str | None], list[SeriesKey]] = {}
+        for key in self.keys():
+            found.setdefault((key.scope, None), []).append(key)
+            found.setdefault((key.scope, key.name), []).append(key)
         return found
+
+    @cached_property
+    def transport_owners(self) -> tuple[str, ...]:
+        """Owners of the traces of flows and subflows, in the order of the labels."""
+        owners = {key.owner for scope in (FLOW, SUBFLOW) for key in self.column(scope, None)}
+        return tuple(owner for owner in self.labels if owner in owners)
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -428,12 +438,21 @@ def sample_times(t0_s: float, dt_s: float, count: int) -> NDArray[np.float64]:
 def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str | None = None) -> list[SeriesKey]:
     """The traces of a scope, in order; only those of that name, and of that owner, where given."""
     if isinstance(traces, _RunTraces):
-        return [key for key in traces.column(scope, name) if owner in (None, key.owner)]
+        found = traces.column(scope, name)
+        return list(found) if owner is None else [key for key in found if key.owner == owner]
     return [
         key
         for key in traces.keys()  # noqa: SIM118 - a sequence of traces, not a mapping
         if key.scope == scope and name in (None, key.name) and owner in (None, key.owner)
     ]
+
+
+def transport_owners(traces: Traces) -> Sequence[str]:
+    """The flows and subflows that a run has traces of, in the order of its labels."""
+    if isinstance(traces, _RunTraces):
+        return traces.transport_owners
+    owners = {key.owner for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope)}
+    return [owner for owner in traces.labels if owner in owners]
 
 
 def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:

@@ -14,7 +14,7 @@ from subflow_app.core import palette
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.learning.agent_series import REWARD, Numbers, learning_subflows, number_series, steps_of
 from subflow_app.core.plots.bars import Bar, BarsOf
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys, transport_owners
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,8 +234,7 @@ def no_curves(_traces: Traces) -> list[Curve]:
 
 def transport_colours(traces: Traces) -> dict[str, palette.ColourKey]:
     """Colours of all flows and subflows of a run: every plot asks here, so that they agree."""
-    owners = dict.fromkeys(key.owner for key in select_keys(traces, FLOW) + select_keys(traces, SUBFLOW))
-    return palette.colour_keys(owner for owner in traces.labels if owner in owners)
+    return palette.colour_keys(transport_owners(traces))
 
 
 def transport_flows(traces: Traces) -> list[str]:
